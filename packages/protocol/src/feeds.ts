@@ -1,0 +1,74 @@
+/**
+ * The feeds of the service (spec §1.3, D18): one definition each. A new feed is one more entry in `feeds`.
+ */
+
+export const feedNames = ['property', 'contact'] as const
+
+/** Which feed of a tenant: property events or contact events. */
+export type FeedName = (typeof feedNames)[number]
+
+export const categories = ['sales', 'lettings'] as const
+
+/** The category of a property event (D23). Contact events have none. */
+export type Category = (typeof categories)[number]
+
+/** The parts of a feed that can be listed by themselves: everything, or one category. Each has its own dense ordinals. */
+export type ViewName = 'all' | Category
+
+export const scopes = ['property:read', 'contact:read', 'property:publish', 'contact:publish'] as const
+
+/** What a key may do with one tenant's feeds (D11). */
+export type Scope = (typeof scopes)[number]
+
+export interface FeedDefinition {
+  readonly name: FeedName
+  /** Path of the spec's operations, after the base URL (spec §4; D18 for contacts). */
+  readonly eventsPath: string
+  /** Path of our publishing operation, after the base URL (D21). */
+  readonly publishPath: string
+  /** The payload member that names the subject, a UUID (D16). */
+  readonly subjectField: 'agent_ref' | 'contact_ref'
+  readonly readScope: Scope
+  readonly publishScope: Scope
+  /** `apiEventType` values (canonical spelling, D1) and the view each one lists. The first is the default. */
+  readonly apiEventTypes: Readonly<Record<string, ViewName>>
+}
+
+export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
+  property: {
+    name: 'property',
+    eventsPath: '/api/func/api/v1/events',
+    publishPath: '/v1/property-events',
+    subjectField: 'agent_ref',
+    readScope: 'property:read',
+    publishScope: 'property:publish',
+    apiEventTypes: { property: 'all', salesproperty: 'sales', lettingsproperty: 'lettings' },
+  },
+  contact: {
+    name: 'contact',
+    eventsPath: '/api/func/api/v1/contactevents',
+    publishPath: '/v1/contact-events',
+    subjectField: 'contact_ref',
+    readScope: 'contact:read',
+    publishScope: 'contact:publish',
+    apiEventTypes: { contact: 'all' },
+  },
+}
+
+/** The views a feed keeps ordinals for, beside the whole feed, whose ordinal is the position. */
+export function viewsOf(feed: FeedName): readonly Category[] {
+  return feed === 'property' ? categories : []
+}
+
+/**
+ * The view an `apiEventType` names (D1): without regard to case, spaces, `-`, `_` and a trailing `event` or `events`.
+ * `undefined` means the value is not one of the feed's.
+ */
+export function viewOfApiEventType(feed: FeedName, value: string): ViewName | undefined {
+  const canonical = value
+    .toLowerCase()
+    .replaceAll(/[ _-]/g, '')
+    .replace(/events?$/, '')
+  const views = feeds[feed].apiEventTypes
+  return Object.hasOwn(views, canonical) ? views[canonical] : undefined
+}

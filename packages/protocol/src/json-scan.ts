@@ -1,0 +1,285 @@
+/** One linear pass over the tokens of a JSON text: what is refused in it, and where wanted members stand. */
+
+export type JsonFaultCode =
+  | 'invalid_json'
+  | 'too_deep'
+  | 'duplicate_key'
+  | 'forbidden_key'
+  | 'number_out_of_range'
+  | 'nul_character'
+  | 'lone_surrogate'
+
+/** Why a text is refused. `pointer` (RFC 6901) names the place. */
+export interface JsonFault {
+  readonly code: JsonFaultCode
+  readonly pointer: string
+  readonly message: string
+}
+
+/** Where the value of a wanted member stands in the text. */
+export interface MemberSpan {
+  /** Index of the item in the outermost array; 0 when the outermost value is an object. */
+  readonly item: number
+  readonly key: string
+  readonly start: number
+  readonly end: number
+  /** White space stands between tokens inside the span. */
+  readonly spaced: boolean
+}
+
+export interface JsonLimits {
+  readonly maxDepth: number
+  /** Collect the spans of these members of objects at this depth (the outermost value is depth 1). */
+  readonly members?: { readonly keys: readonly string[]; readonly depth: number }
+}
+
+export const quote = 0x22
+export const backslash = 0x5c
+const comma = 0x2c
+const minus = 0x2d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+export function isWhiteSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+/** A container that is open while the scan stands inside it. */
+interface OpenContainer {
+  readonly isObject: boolean
+  /** Keys seen so far; made when the first key comes. */
+  keys: Set<string> | undefined
+  key: string
+  index: number
+}
+
+/**
+ * One pass over the tokens. It does not check the grammar (`JSON.parse` does, afterwards), so it must only never
+ * run past the end or slow down on text that is not JSON. Quotes and backslashes are found with `indexOf`, which
+ * reads long strings at memory speed, and each position is looked for once: 100 kB of `\n` stays linear.
+ */
+export class JsonScan {
+  readonly spans: MemberSpan[] = []
+  readonly #text: string
+  readonly #limits: JsonLimits
+  readonly #open: OpenContainer[] = []
+  #index = 0
+  #expectsKey = false
+  #nextQuote = -1
+  #nextBackslash = -1
+  #wanted: { readonly key: string; start: number; spaced: boolean } | undefined
+
+  constructor(text: string, limits: JsonLimits) {
+    this.#text = text
+    this.#limits = limits
+  }
+
+  run(): JsonFault | undefined {
+    const text = this.#text
+    while (this.#index < text.length) {
+      const code = text.charCodeAt(this.#index)
+      let fault: JsonFault | undefined
+      if (code === quote) fault = this.#string()
+      else if (code === comma) this.#comma()
+      else if (code === openBrace || code === openBracket) fault = this.#openContainer(code === openBrace)
+      else if (code === closeBrace || code === closeBracket) this.#closeContainer()
+      else if (code === minus || (code >= 0x30 && code <= 0x39)) fault = this.#number()
+      else if (code >= 0x61 && code <= 0x7a) this.#literal()
+      else {
+        if (this.#wanted !== undefined && this.#wanted.start >= 0 && isWhiteSpace(code))
+          this.#wanted.spaced = true
+        this.#index += 1
+      }
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+
+  #openContainer(isObject: boolean): JsonFault | undefined {
+    this.#valueStarts()
+    if (this.#open.length >= this.#limits.maxDepth) {
+      const message = `Nested deeper than ${this.#limits.maxDepth} levels.`
+      return { code: 'too_deep', pointer: this.#pointer(), message }
+    }
+    this.#open.push({ isObject, keys: undefined, key: '', index: 0 })
+    this.#expectsKey = isObject
+    this.#index += 1
+    return undefined
+  }
+
+  #closeContainer(): void {
+    this.#open.pop()
+    this.#expectsKey = false
+    this.#index += 1
+    this.#valueEnds()
+  }
+
+  #comma(): void {
+    const container = this.#open.at(-1)
+    if (container !== undefined) {
+      container.index += 1
+      this.#expectsKey = container.isObject
+    }
+    this.#index += 1
+  }
+
+  #literal(): void {
+    this.#valueStarts()
+    const text = this.#text
+    while (this.#index < text.length) {
+      const code = text.charCodeAt(this.#index)
+      if (code < 0x61 || code > 0x7a) break
+      this.#index += 1
+    }
+    this.#valueEnds()
+  }
+
+  #number(): JsonFault | undefined {
+    this.#valueStarts()
+    const text = this.#text
+    const start = this.#index
+    while (this.#index < text.length) {
+      const code = text.charCodeAt(this.#index)
+      const inNumber =
+        (code >= 0x30 && code <= 0x39) ||
+        code === 0x2e ||
+        code === minus ||
+        code === 0x2b ||
+        (code | 0x20) === 0x65
+      if (!inNumber) break
+      this.#index += 1
+    }
+    const length = this.#index - start
+    // Up to 15 characters without an exponent can neither overflow nor lose digits.
+    if (length > 15 || text.slice(start, this.#index).search(/e/i) >= 0) {
+      const message = numberFault(text.slice(start, this.#index))
+      if (message !== undefined) return { code: 'number_out_of_range', pointer: this.#pointer(), message }
+    }
+    this.#valueEnds()
+    return undefined
+  }
+
+  #string(): JsonFault | undefined {
+    const isKey = this.#expectsKey
+    if (!isKey) this.#valueStarts()
+    const start = this.#index + 1
+    const end = this.#endOfString(start)
+    if (typeof end !== 'number') return end
+    this.#index = Math.min(end + 1, this.#text.length)
+    if (isKey) return this.#key(start, end)
+    this.#valueEnds()
+    return undefined
+  }
+
+  /** The index of the closing quote, or the fault of an escape on the way. */
+  #endOfString(start: number): number | JsonFault {
+    const text = this.#text
+    let from = start
+    for (;;) {
+      if (this.#nextQuote < from) this.#nextQuote = indexOrEnd(text, '"', from)
+      if (this.#nextBackslash < from) this.#nextBackslash = indexOrEnd(text, '\\', from)
+      if (this.#nextQuote < this.#nextBackslash || this.#nextQuote >= text.length) return this.#nextQuote
+      const escape = this.#nextBackslash
+      from = escape + 2
+      if (text.charCodeAt(escape + 1) !== 0x75) continue
+      const unit = Number.parseInt(text.slice(escape + 2, escape + 6), 16)
+      from = escape + 6
+      if (unit === 0) {
+        return {
+          code: 'nul_character',
+          pointer: this.#pointer(),
+          message: String.raw`\u0000 cannot be stored; leave it out.`,
+        }
+      }
+      if (unit < 0xd800 || unit > 0xdfff) continue
+      const low = text.startsWith(String.raw`\u`, from)
+        ? Number.parseInt(text.slice(from + 2, from + 6), 16)
+        : 0
+      if (unit > 0xdbff || low < 0xdc00 || low > 0xdfff) {
+        const message = 'Half of a surrogate pair: this is not a character.'
+        return { code: 'lone_surrogate', pointer: this.#pointer(), message }
+      }
+      from += 6
+    }
+  }
+
+  #key(start: number, end: number): JsonFault | undefined {
+    this.#expectsKey = false
+    const container = this.#open.at(-1)
+    if (container === undefined) return undefined
+    const raw = this.#text.slice(start, end)
+    const key = raw.includes('\\') ? unescapeKey(raw) : raw
+    const above = this.#open.at(-2)
+    container.key = key
+    if (
+      key === '__proto__' ||
+      (key === 'prototype' && above?.isObject === true && above.key === 'constructor')
+    ) {
+      return { code: 'forbidden_key', pointer: this.#pointer(), message: `The key "${key}" is not allowed.` }
+    }
+    container.keys ??= new Set()
+    if (container.keys.has(key)) {
+      return {
+        code: 'duplicate_key',
+        pointer: this.#pointer(),
+        message: 'The same key stands twice in one object.',
+      }
+    }
+    container.keys.add(key)
+    const members = this.#limits.members
+    if (members !== undefined && members.depth === this.#open.length && members.keys.includes(key)) {
+      this.#wanted = { key, start: -1, spaced: false }
+    }
+    return undefined
+  }
+
+  #valueStarts(): void {
+    if (this.#wanted !== undefined && this.#wanted.start < 0) this.#wanted.start = this.#index
+  }
+
+  #valueEnds(): void {
+    const wanted = this.#wanted
+    if (wanted === undefined || this.#open.length !== this.#limits.members?.depth) return
+    const outermost = this.#open[0]
+    const item = outermost === undefined || outermost.isObject ? 0 : outermost.index
+    this.spans.push({ item, key: wanted.key, start: wanted.start, end: this.#index, spaced: wanted.spaced })
+    this.#wanted = undefined
+  }
+
+  #pointer(): string {
+    return this.#open
+      .map(
+        (container) =>
+          `/${container.isObject ? container.key.replaceAll('~', '~0').replaceAll('/', '~1') : container.index}`,
+      )
+      .join('')
+      .slice(0, 200)
+  }
+}
+
+function indexOrEnd(text: string, character: string, from: number): number {
+  const index = text.indexOf(character, from)
+  return index < 0 ? text.length : index
+}
+
+function unescapeKey(raw: string): string {
+  try {
+    const key: unknown = JSON.parse(`"${raw}"`)
+    return typeof key === 'string' ? key : raw
+  } catch {
+    return raw
+  }
+}
+
+/** Numbers are kept as written, but one that a reader's double turns into something else is refused. */
+function numberFault(lexeme: string): string | undefined {
+  const value = Number(lexeme)
+  if (Number.isNaN(value)) return undefined
+  if (!Number.isFinite(value)) return 'The number is too large for a double.'
+  if (/^-?\d+$/.test(lexeme) && !Number.isSafeInteger(value))
+    return 'Whole numbers lie between -(2^53 - 1) and 2^53 - 1.'
+  if (value === 0 && /[1-9]/.test(lexeme.split(/e/i)[0] ?? '')) return 'The number is too small for a double.'
+  return undefined
+}

@@ -1,0 +1,73 @@
+/**
+ * The text of an API key (D11): `pev_<id>_<secret><checksum>`. The id names the stored record, the secret proves
+ * possession, the checksum (CRC-32 of all before it) lets a typo be refused without touching the store.
+ */
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const idLength = 12 // 71 bits: ids are never guessed into each other
+const secretLength = 24 // 142 random bits
+const checksumLength = 6 // 62^6 > 2^32
+const keyPattern = new RegExp(
+  `^pev_([0-9A-Za-z]{${idLength}})_([0-9A-Za-z]{${secretLength}})([0-9A-Za-z]{${checksumLength}})$`,
+)
+const keyLength = 4 + idLength + 1 + secretLength + checksumLength
+
+/** The parts of a well-formed key. */
+export interface KeyParts {
+  readonly keyId: string
+  readonly secret: string
+}
+
+/** A new key from 62-way random characters; shown to its owner once. */
+export function newKeyText(
+  random: (bytes: number) => Uint8Array = (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+): {
+  readonly text: string
+  readonly parts: KeyParts
+} {
+  const keyId = randomBase62(idLength, random)
+  const secret = randomBase62(secretLength, random)
+  const body = `pev_${keyId}_${secret}`
+  return { text: body + checksumOf(body), parts: { keyId, secret } }
+}
+
+/** The parts of a key, or `undefined` when the text cannot be one: wrong shape or wrong checksum. */
+export function parseKeyText(text: string): KeyParts | undefined {
+  if (text.length !== keyLength) return undefined
+  const match = keyPattern.exec(text)
+  if (match === null) return undefined
+  const [, keyId, secret, checksum] = match
+  if (keyId === undefined || secret === undefined || checksum === undefined) return undefined
+  return checksumOf(`pev_${keyId}_${secret}`) === checksum ? { keyId, secret } : undefined
+}
+
+function randomBase62(length: number, random: (bytes: number) => Uint8Array): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of random(length)) {
+      // 248 is the largest multiple of 62 in a byte: what lies above would favour some characters.
+      if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62)
+    }
+  }
+  return text
+}
+
+const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  return crc
+})
+
+function checksumOf(asciiText: string): string {
+  let crc = 0xffffffff
+  for (let index = 0; index < asciiText.length; index += 1) {
+    crc = (crcTable[(crc ^ asciiText.charCodeAt(index)) & 0xff] ?? 0) ^ (crc >>> 8)
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0
+  let text = ''
+  for (let index = 0; index < checksumLength; index += 1) {
+    text = alphabet.charAt(rest % 62) + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}

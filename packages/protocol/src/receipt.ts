@@ -1,0 +1,53 @@
+import Type from 'typebox'
+
+/** What became of one published event. */
+export const ReceiptEvent = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    sequenceNumber: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Absent only for what a dry run would store.' }),
+    ),
+    eventType: Type.Integer({ minimum: 0 }),
+    eventTypeShortCode: Type.String(),
+    transactionId: Type.String({ format: 'uuid' }),
+    createdDate: Type.Optional(Type.String({ description: 'Absent only for what a dry run would store.' })),
+    repeated: Type.Optional(
+      Type.Literal(true, { description: 'Stored by an earlier request; this is its first result.' }),
+    ),
+    derived: Type.Optional(
+      Type.Literal(true, {
+        description: 'Added by the service: the subject left a category or branch (D23).',
+      }),
+    ),
+    unchanged: Type.Optional(
+      Type.Literal(true, {
+        description: "Equal to the subject's latest event, which is shown; nothing was stored.",
+      }),
+    ),
+  },
+  { title: 'ReceiptEvent' },
+)
+export type ReceiptEvent = Type.Static<typeof ReceiptEvent>
+
+/** Advice about one published payload: it was stored as it is. */
+export const PublishWarning = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: 'Place of the event in the request, from 0.' }),
+    pointer: Type.String({ description: 'JSON pointer into the payload.' }),
+    code: Type.String(),
+    message: Type.String(),
+  },
+  { title: 'PublishWarning' },
+)
+export type PublishWarning = Type.Static<typeof PublishWarning>
+
+/** The answer to a publish request. */
+export const PublishReceipt = Type.Object(
+  {
+    events: Type.Array(ReceiptEvent),
+    repeated: Type.Boolean({ description: 'True when every event of the request had been stored before.' }),
+    warnings: Type.Array(PublishWarning),
+  },
+  { title: 'PublishReceipt' },
+)
+export type PublishReceipt = Type.Static<typeof PublishReceipt>

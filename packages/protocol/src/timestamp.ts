@@ -1,0 +1,75 @@
+/**
+ * Timestamps of the contract (spec §2.1): `YYYY-MM-DDTHH:mm:ss.fffffff`, UTC, no zone designator, 27 characters.
+ * One unit of the last digit is a *tick*: 100 ns. Ticks since 1970 exceed 2^53 (today about 1.8e16), hence `bigint`.
+ */
+
+/** 100-nanosecond ticks since 1970-01-01T00:00:00Z. */
+export type Ticks = bigint
+
+export const ticksPerMillisecond = 10_000n
+export const ticksPerSecond = 10_000_000n
+
+/** Milliseconds since 1970 (as `Date.now()` gives them) in ticks. Fractions of a millisecond are kept to the tick. */
+export function ticksOfMilliseconds(ms: number): Ticks {
+  const whole = Math.floor(ms)
+  return BigInt(whole) * ticksPerMillisecond + BigInt(Math.floor((ms - whole) * 10_000))
+}
+
+/** The last whole millisecond at or before the tick. */
+export function millisecondsOfTicks(ticks: Ticks): number {
+  return Number(
+    (ticks - (((ticks % ticksPerMillisecond) + ticksPerMillisecond) % ticksPerMillisecond)) /
+      ticksPerMillisecond,
+  )
+}
+
+/** The 27-character text of a tick. Rising ticks give rising texts. */
+export function formatTicks(ticks: Ticks): string {
+  const ms = millisecondsOfTicks(ticks)
+  const rest = Number(ticks - BigInt(ms) * ticksPerMillisecond)
+  // toISOString gives 'YYYY-MM-DDTHH:mm:ss.mmmZ'; the Z makes way for the four further digits.
+  return new Date(ms).toISOString().slice(0, 23) + String(rest).padStart(4, '0')
+}
+
+/** Reads a 27-character `createdDate`. `undefined` for anything else, dates that do not exist included. */
+export function parseCreatedDate(text: string): Ticks | undefined {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$/.test(text) ? parseMoment(text)?.start : undefined
+}
+
+/** An instant as written: its first tick, and how many ticks its last written digit covers. */
+interface Moment {
+  readonly start: Ticks
+  readonly length: Ticks
+}
+
+const momentPattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,7}))?Z?)?$/
+
+function parseMoment(text: string): Moment | undefined {
+  const match = momentPattern.exec(text)
+  if (match === null) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0))
+  if (year === undefined || month === undefined || day === undefined) return undefined
+  if (hour === undefined || minute === undefined || second === undefined) return undefined
+  if (year === 0 || hour > 23 || minute > 59 || second > 59) return undefined
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  date.setUTCHours(hour, minute, second)
+  // Date rolls 30 February over to March: what comes out must be what went in.
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
+    return undefined
+  const fraction = match[7]
+  const start = BigInt(date.getTime()) * ticksPerMillisecond + BigInt((fraction ?? '').padEnd(7, '0'))
+  if (match[4] === undefined) return { start, length: 86_400n * ticksPerSecond }
+  return { start, length: 10n ** BigInt(7 - (fraction?.length ?? 0)) }
+}
+
+/**
+ * A `from` or `to` of a request (D5): `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm:ss`, 0–7 fraction digits,
+ * optional `Z`. A `from` is the instant written; a `to` is the first tick *after* the interval its last written digit
+ * covers, so a window is always `from <= createdDate < to`. `undefined`: not such a text, or no such date.
+ */
+export function parseWindowBound(bound: 'from' | 'to', text: string): Ticks | undefined {
+  const moment = parseMoment(text)
+  if (moment === undefined) return undefined
+  return bound === 'from' ? moment.start : moment.start + moment.length
+}

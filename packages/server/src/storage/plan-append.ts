@@ -1,0 +1,237 @@
+/**
+ * What an append will do, decided once for every engine (P12): repeats, derived event types, categories, removals.
+ * Pure. An engine calls it while it holds the feed's counter, with look-ups that see everything committed before, so
+ * two publishers can never both find "not published yet" (D12).
+ */
+import { eventTypeNumber, setMembers, standardCodes, uuidV5 } from '@property-events/protocol'
+import type { Category, EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import type { AppendBatch, EventDraft } from './storage.ts'
+
+/** A subject after its latest event. */
+export interface SubjectState {
+  readonly code: string
+  readonly published: boolean
+  readonly category: Category | null
+  readonly branch: string | null
+  /** SHA-256 of the latest payload; `null` when it was reduced. */
+  readonly payloadHash: Uint8Array | null
+}
+
+/** What the planner reads, all of it under the feed's lock. */
+export interface AppendLookups {
+  /** What an id resolves to: an event's position, and the content hash it came with (`null`: not to be repeated). */
+  idTaken(id: string): { readonly position: number; readonly contentHash: Uint8Array | null } | undefined
+  subject(subjectId: string): (SubjectState & { readonly position: number }) | undefined
+  event(position: number): FeedEvent
+}
+
+/** An event that will be appended: all but its number and time. */
+export interface PlannedEvent {
+  readonly id: string
+  readonly subjectId: string
+  readonly transactionId: string
+  readonly eventType: number
+  readonly state: SubjectState
+  readonly payload: string
+  readonly contentHash: Uint8Array | null
+  readonly wishedCreated: Ticks | undefined
+}
+
+/** One line of the receipt to be. `existing` names a stored event; `pending` one that stands earlier in this plan. */
+export type PlanStep =
+  | {
+      readonly kind: 'append'
+      readonly index: number
+      readonly derived: boolean
+      readonly event: PlannedEvent
+    }
+  | { readonly kind: 'repeated'; readonly index: number; readonly position: number }
+  | {
+      readonly kind: 'unchanged'
+      readonly index: number
+      readonly of: number | PlannedEvent
+      /** The publisher's id, to be kept taken so that sending it again later stays without effect. */
+      readonly reserve: { readonly id: string; readonly contentHash: Uint8Array } | undefined
+    }
+
+export type AppendPlan =
+  | { readonly kind: 'plan'; readonly steps: readonly PlanStep[] }
+  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string }
+  | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
+
+/** The latest of a subject while a plan grows: stored, or planned earlier in the same batch. */
+interface Latest {
+  readonly state: SubjectState
+  readonly of: number | PlannedEvent
+  readonly payload: () => string
+}
+
+export function planAppend(
+  batch: AppendBatch,
+  lookups: AppendLookups,
+  catalogue: EventTypeCatalogue,
+): AppendPlan {
+  const feed = batch.key.feed
+  const steps: PlanStep[] = []
+  const planned = new Map<string, PlannedEvent>()
+  const plannedIds = new Set<string>()
+
+  for (const [index, draft] of batch.drafts.entries()) {
+    const taken = lookups.idTaken(draft.id)
+    if (taken !== undefined) {
+      if (taken.contentHash === null || !sameBytes(taken.contentHash, draft.contentHash)) {
+        return { kind: 'idConflict', index, id: draft.id }
+      }
+      const derived = lookups.idTaken(derivedId(draft.id))
+      if (derived !== undefined) steps.push({ kind: 'repeated', index, position: derived.position })
+      steps.push({ kind: 'repeated', index, position: taken.position })
+      continue
+    }
+
+    if (plannedIds.has(draft.id)) return { kind: 'idConflict', index, id: draft.id }
+    const latest = latestOf(draft.subjectId, planned, lookups)
+    if (draft.content.kind === 'removal' && latest === undefined) {
+      return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
+    }
+    const event = planEvent(feed, draft, latest, catalogue)
+    if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, event, latest.state)) {
+      const reserve = draft.idGiven ? { id: draft.id, contentHash: draft.contentHash } : undefined
+      steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
+      continue
+    }
+    let appended = event
+    if (feed === 'property' && latest !== undefined && leavesAView(latest.state, event.state)) {
+      const departure = planDeparture(feed, draft, event, latest, catalogue)
+      if (plannedIds.has(departure.id) || lookups.idTaken(departure.id) !== undefined) {
+        return { kind: 'idConflict', index, id: draft.id }
+      }
+      steps.push({ kind: 'append', index, derived: true, event: departure })
+      plannedIds.add(departure.id)
+      // Whoever reads the new category alone has never seen the subject: for them it appears now.
+      appended = planEvent(feed, draft, { ...latest, state: departure.state }, catalogue)
+    }
+    steps.push({ kind: 'append', index, derived: false, event: appended })
+    planned.set(draft.subjectId, appended)
+    plannedIds.add(draft.id)
+  }
+  return { kind: 'plan', steps }
+}
+
+/** The id of the event derived beside the event `id`: known from it, so that a repeat finds the whole first result. */
+function derivedId(id: string): string {
+  return uuidV5(id, 'derived')
+}
+
+function latestOf(
+  subjectId: string,
+  planned: ReadonlyMap<string, PlannedEvent>,
+  lookups: AppendLookups,
+): Latest | undefined {
+  const pending = planned.get(subjectId)
+  if (pending !== undefined) {
+    return { state: pending.state, of: pending, payload: () => pending.payload }
+  }
+  const stored = lookups.subject(subjectId)
+  if (stored === undefined) return undefined
+  return { state: stored, of: stored.position, payload: () => lookups.event(stored.position).payload }
+}
+
+function planEvent(
+  feed: FeedName,
+  draft: EventDraft,
+  latest: Latest | undefined,
+  catalogue: EventTypeCatalogue,
+): PlannedEvent {
+  const before = latest?.state
+  const published = publishedAfter(feed, draft, before)
+  const code = draft.eventTypeShortCode ?? derivedCode(feed, published, before?.published ?? false)
+  const { content } = draft
+  const payload =
+    content.kind === 'payload' ? content.text : removedPayload(latest?.payload() ?? '{}', content.reason)
+  return {
+    id: draft.id,
+    subjectId: draft.subjectId,
+    transactionId: draft.transactionId,
+    eventType: numberOf(catalogue, feed, code),
+    state: {
+      code,
+      published,
+      category: feed === 'property' ? categoryOf(draft, before) : null,
+      branch: content.kind === 'payload' ? (content.branch ?? null) : (before?.branch ?? null),
+      payloadHash: content.kind === 'payload' ? content.hash : null,
+    },
+    payload,
+    contentHash: draft.contentHash,
+    wishedCreated: draft.wishedCreated,
+  }
+}
+
+/** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
+function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
+  const codes = standardCodes[feed]
+  if (draft.content.kind === 'removal' || draft.eventTypeShortCode === codes.gone) return false
+  if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
+  return draft.content.published ?? before?.published ?? true
+}
+
+function derivedCode(feed: FeedName, published: boolean, publishedBefore: boolean): string {
+  const codes = standardCodes[feed]
+  if (!published) return codes.gone
+  return publishedBefore ? codes.changed : codes.appeared
+}
+
+function categoryOf(draft: EventDraft, before: SubjectState | undefined): Category {
+  const implied = draft.content.kind === 'payload' ? draft.content.impliedCategory : undefined
+  return draft.category ?? implied ?? before?.category ?? 'sales'
+}
+
+/** D26. Only the two members change; every other byte of the payload stays. */
+function removedPayload(payload: string, reason: string | undefined): string {
+  return setMembers(payload, {
+    published: 'false',
+    ...(reason === undefined ? {} : { removal_reason: reason }),
+  })
+}
+
+function isUnchanged(draft: EventDraft, event: PlannedEvent, before: SubjectState): boolean {
+  if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
+  if (event.state.category !== before.category) return false
+  if (draft.content.kind === 'removal') return !before.published
+  return before.payloadHash !== null && sameBytes(draft.content.hash, before.payloadHash)
+}
+
+/** Readers of one category or branch would keep the subject for ever unless told that it has gone (D23). */
+function leavesAView(before: SubjectState, after: SubjectState): boolean {
+  if (!before.published) return false
+  return before.category !== after.category || (before.branch !== null && before.branch !== after.branch)
+}
+
+function planDeparture(
+  feed: FeedName,
+  draft: EventDraft,
+  event: PlannedEvent,
+  latest: Latest,
+  catalogue: EventTypeCatalogue,
+): PlannedEvent {
+  const code = standardCodes[feed].gone
+  return {
+    id: derivedId(draft.id),
+    subjectId: draft.subjectId,
+    transactionId: event.transactionId,
+    eventType: numberOf(catalogue, feed, code),
+    state: { ...latest.state, code, published: false, payloadHash: null },
+    payload: removedPayload(latest.payload(), undefined),
+    contentHash: null,
+    wishedCreated: event.wishedCreated,
+  }
+}
+
+function numberOf(catalogue: EventTypeCatalogue, feed: FeedName, code: string): number {
+  const number = eventTypeNumber(catalogue, feed, code)
+  if (number === undefined) throw new Error(`the catalogue has no ${feed} event type ${code}`)
+  return number
+}
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}

@@ -1,0 +1,276 @@
+/**
+ * THE PORT: everything the service keeps, and what each verb guarantees. One engine implements it; nothing else knows
+ * which. Expected outcomes are values; a thrown error means the store itself failed (see `StorageFailure`).
+ * Whatever stands here is tested on every engine by one suite, `test/storage/contract`.
+ */
+import type {
+  Category,
+  EventTypeCatalogue,
+  FeedName,
+  Scope,
+  Ticks,
+  ViewName,
+} from '@property-events/protocol'
+
+/** One tenant's feed: the unit of ordering (P1). */
+export interface FeedKey {
+  /** Lower-case UUID. */
+  readonly tenantId: string
+  readonly feed: FeedName
+}
+
+/** An event as a publisher sent it, checked and hashed, with all that needs the store still open. */
+export interface EventDraft {
+  /** Lower-case UUID. */
+  readonly id: string
+  /** The publisher chose the id: it is the repeat key (D14), and stays taken even when `unchanged` stores nothing. */
+  readonly idGiven: boolean
+  /** Lower-case UUID of the property or contact (D16). */
+  readonly subjectId: string
+  /** As sent, or the subject as spelled by the publisher (D15). */
+  readonly transactionId: string
+  readonly content: DraftContent
+  /** The short code the publisher named; `undefined` lets the subject's previous state decide (D12). */
+  readonly eventTypeShortCode: string | undefined
+  /** The category the publisher named (D23). */
+  readonly category: Category | undefined
+  /** SHA-256 over payload text, type, transaction id and category as sent (D14). 32 bytes. */
+  readonly contentHash: Uint8Array
+  /** Internal loading only (D25): the time this event would like; it gets that, or the last one's plus a tick. */
+  readonly wishedCreated?: Ticks
+}
+
+export type DraftContent = PayloadContent | RemovalContent
+
+export interface PayloadContent {
+  readonly kind: 'payload'
+  /** The payload text, byte for byte as it will be served (D22). */
+  readonly text: string
+  /** SHA-256 of the text. 32 bytes. */
+  readonly hash: Uint8Array
+  /** The payload's own `published`; `undefined` where absent or null, which needs a named event type. */
+  readonly published: boolean | undefined
+  readonly branch: string | undefined
+  /** What the payload's fields say about the category (D23). */
+  readonly impliedCategory: Category | undefined
+}
+
+/** The subject's last payload with `published` false and `removal_reason` added (D26). */
+export interface RemovalContent {
+  readonly kind: 'removal'
+  /** JSON text of the reason. */
+  readonly reason: string | undefined
+}
+
+/** What one request publishes to one feed: stored whole, in order, or not at all (P6). */
+export interface AppendBatch {
+  readonly key: FeedKey
+  readonly drafts: readonly EventDraft[]
+  /** `skip`: a payload equal to its subject's latest stores nothing. */
+  readonly unchanged: 'store' | 'skip'
+}
+
+/** One line of a receipt. A derived event stands before the event that caused it, with the same `index`. */
+export interface AppendedEvent {
+  /** Index of the draft. */
+  readonly index: number
+  readonly status: 'appended' | 'derived' | 'repeated' | 'unchanged'
+  readonly id: string
+  readonly eventType: number
+  readonly eventTypeShortCode: string
+  readonly transactionId: string
+  /** Absent only in a preview, for what would be stored. */
+  readonly stored?: { readonly sequenceNumber: number; readonly createdDate: string }
+}
+
+export type AppendOutcome =
+  /** Everything is on disk (P7), or was there before. */
+  | { readonly kind: 'stored'; readonly events: readonly AppendedEvent[] }
+  /** The id is taken by other content, or by an event whose content is gone (D14). */
+  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string }
+  /** A removal of a subject that has no event. */
+  | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
+  /** No such tenant. */
+  | { readonly kind: 'unknownFeed' }
+  /** The feed's head is more than 5 minutes ahead of the clock (D25). */
+  | { readonly kind: 'clockBehind'; readonly headCreated: Ticks; readonly now: Ticks }
+  /** The store was restored; numbers may have been shown that it does not hold (D13). `startEpoch` lifts it. */
+  | { readonly kind: 'epochRequired' }
+
+/** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
+export interface Head {
+  readonly position: number
+  /** Of the last event; the epoch's offset when the feed is empty. */
+  readonly sequenceNumber: number
+  readonly created: Ticks | undefined
+  /** Changes when numbers were carried past a gap (D13). */
+  readonly epoch: string
+  /** Rises when stored payloads are reduced (D17). */
+  readonly revision: number
+}
+
+export interface LocateQuery {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** First tick inside the window. */
+  readonly from?: Ticks
+  /** First tick behind the window. */
+  readonly to?: Ticks
+}
+
+/** A contiguous run of a view's ordinals (of positions, for the view `all`). */
+export interface ViewRange {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** The first ordinal, from 1. */
+  readonly first: number
+  readonly count: number
+}
+
+/** What matches a query, and the state of the feed it was found in. Ordinals never move, so the range stays true. */
+export interface Located {
+  readonly range: ViewRange
+  readonly head: Head
+}
+
+/** One event and its bytes on the wire: a JSON object as in spec §2.1, UTF-8, never parsed again. */
+export interface StoredEvent {
+  readonly sequenceNumber: number
+  readonly json: Uint8Array
+}
+
+export interface ReadAfterQuery {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** Events with a greater sequence number; 0 for all. */
+  readonly after: number
+  readonly limit: number
+  /** Only events that are still their subject's latest. */
+  readonly latestOnly: boolean
+}
+
+export interface EventStore {
+  /**
+   * Commits all batches at once, in order, and answers with one outcome each. A batch that is refused leaves no trace
+   * and does not touch the others. Durable when it resolves (P7). Rejects only with a `StorageFailure`; then nothing
+   * of any batch is stored.
+   */
+  append(batches: readonly AppendBatch[]): Promise<readonly AppendOutcome[]>
+  /** What `append` would answer for this batch alone, without storing, numbering or reserving anything. */
+  preview(batch: AppendBatch): Promise<AppendOutcome>
+  /**
+   * View and window to a range, with index probes only (P5). `undefined`: no such tenant. With a window that is still
+   * open it answers in a moment at which no stamped event is waiting for its commit, and every later stamp lies behind
+   * that moment (P3).
+   */
+  locate(query: LocateQuery): Promise<Located | undefined>
+  /** The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. */
+  readRange(range: ViewRange): Promise<readonly Uint8Array[]>
+  /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. */
+  readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
+  /** The next events behind a number, at most `limit`, ascending. */
+  readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
+  /** The feed's head; `undefined`: no such tenant. */
+  head(key: FeedKey): Promise<Head | undefined>
+}
+
+export interface Tenant {
+  /** Lower-case UUID. */
+  readonly tenantId: string
+  readonly name: string
+  readonly createdMs: number
+  readonly suspended: boolean
+}
+
+/** What a key may do, for one tenant. */
+export interface Grant {
+  readonly tenantId: string
+  readonly scopes: readonly Scope[]
+}
+
+/** A key as stored: never its text (D11). */
+export interface KeyRecord {
+  readonly keyId: string
+  /** HMAC-SHA-256 of the secret with the pepper. 32 bytes. */
+  readonly secretHash: Uint8Array
+  readonly pepperId: string
+  readonly label: string
+  /** Operator keys belong to no tenant and read no feed. */
+  readonly operator: boolean
+  readonly grants: readonly Grant[]
+  readonly createdMs: number
+  readonly expiresMs: number | undefined
+  readonly revokedMs: number | undefined
+  /** Sampled: at most a minute behind (D11). */
+  readonly lastUsedMs: number | undefined
+}
+
+/** A key with what decides about it at the moment of use. */
+export interface FoundKey {
+  readonly record: KeyRecord
+  /** Tenants of the grants that are suspended. */
+  readonly suspendedTenantIds: readonly string[]
+}
+
+export interface KeyStore {
+  /** Makes a tenant and its empty feeds. `exists`: the id is taken. */
+  createTenant(tenant: Tenant): Promise<'created' | 'exists'>
+  /** In order of creation. */
+  tenants(): Promise<readonly Tenant[]>
+  setTenantSuspended(tenantId: string, suspended: boolean): Promise<'done' | 'unknownTenant'>
+  /** Stores a new key. `unknownTenant`: a grant names a tenant that does not exist. */
+  insertKey(record: KeyRecord): Promise<'created' | 'exists' | 'unknownTenant'>
+  findKey(keyId: string): Promise<FoundKey | undefined>
+  /** In order of creation. */
+  keys(): Promise<readonly KeyRecord[]>
+  /** The first revocation stays; a key never comes back. */
+  revokeKey(keyId: string, revokedMs: number): Promise<'done' | 'unknownKey'>
+  setKeyExpiry(keyId: string, expiresMs: number | undefined): Promise<'done' | 'unknownKey'>
+  /** Last uses, gathered; later times win, unknown ids are ignored. */
+  recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>
+}
+
+/** What is recorded once, when a store is created. */
+export interface StoreSettings {
+  readonly catalogue: EventTypeCatalogue
+  /** The offset of the first epoch: numbers begin behind it (D13). */
+  readonly startSequence: number
+}
+
+export interface StorageEngine extends AsyncDisposable {
+  readonly events: EventStore
+  readonly keys: KeyStore
+  /** As recorded in the store. */
+  readonly settings: StoreSettings
+  /**
+   * Begins a new epoch in every feed (D13): the next number of each is greater than both `continueAfter` and every
+   * number the store holds. Lifts `epochRequired`.
+   */
+  startEpoch(continueAfter: number): Promise<void>
+  /** Copies the store, while it is in use, to a new file or folder that opens as a store; it then needs `startEpoch`. */
+  backup(path: string): Promise<void>
+  /** Resolves when the store answers; rejects with a `StorageFailure`. */
+  ping(): Promise<void>
+  /** Finishes what was begun, then closes. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
+export class StorageFailure extends Error {
+  readonly code: 'storage_full' | 'storage_unavailable' | 'storage_closed'
+  constructor(code: StorageFailure['code'], cause?: unknown) {
+    super(code, { cause })
+    this.name = 'StorageFailure'
+    this.code = code
+  }
+}
+
+/** A store that cannot be opened as asked. `message` is a sentence for the operator that says what to do. */
+export class StorageRefusal extends Error {
+  readonly code: 'newer_schema' | 'other_catalogue' | 'other_start_sequence' | 'not_a_store' | 'in_use'
+  constructor(code: StorageRefusal['code'], message: string) {
+    super(message)
+    this.name = 'StorageRefusal'
+    this.code = code
+  }
+}
