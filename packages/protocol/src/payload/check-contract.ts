@@ -1,0 +1,51 @@
+import { Compile } from 'typebox/compile'
+import { ContactPayload } from './contact.ts'
+import { findFaults, isSchemaNode, maxFaults } from './find-faults.ts'
+import type { PayloadFault } from './find-faults.ts'
+import { PropertyPayload } from './property.ts'
+
+const propertyValidator = Compile(PropertyPayload)
+const contactValidator = Compile(ContactPayload)
+
+/**
+ * What a property payload must fulfil to be stored: the types of the spec (§2.3 to §2.7). No faults, an empty
+ * array; otherwise the first 20. Expects what `JSON.parse` returns, already freed of dangerous keys.
+ *
+ * Valid payloads are the rule and only cost TypeBox's compiled check. MEASURED_FIGURE
+ *
+ * @param options.publishedRequired True when the event names no type, which is then derived from `published`
+ *   (D12).
+ */
+export function checkPropertyPayload(
+  value: unknown,
+  options: { readonly publishedRequired: boolean },
+): PayloadFault[] {
+  if (!propertyValidator.Check(value)) {
+    const faults = isSchemaNode(PropertyPayload) ? findFaults(PropertyPayload, value, true) : []
+    return options.publishedRequired && lacksPublished(value)
+      ? [...faults, missingPublished].slice(0, maxFaults)
+      : faults
+  }
+  return options.publishedRequired && lacksPublished(value) ? [missingPublished] : []
+}
+
+/**
+ * What a contact payload must fulfil to be stored. No faults, an empty array; otherwise the first 20. Messages
+ * name places and kinds and never repeat a value, which is personal data (D18).
+ */
+export function checkContactPayload(value: unknown): PayloadFault[] {
+  if (contactValidator.Check(value) || !isSchemaNode(ContactPayload)) return []
+  return findFaults(ContactPayload, value, false)
+}
+
+const missingPublished: PayloadFault = {
+  pointer: '/published',
+  code: 'missing',
+  message: 'published must be there and be true or false unless the event names its type in eventType.',
+}
+
+/** False for what is no object at all: that fault is reported once, for the payload itself. */
+function lacksPublished(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return !('published' in value) || value.published === undefined || value.published === null
+}

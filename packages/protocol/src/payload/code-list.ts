@@ -1,0 +1,35 @@
+/** One value of a code list and what it means. */
+export interface Code<C extends number | string> {
+  readonly code: C
+  readonly label: string
+}
+
+/**
+ * A named list of the codes a payload field may hold. Reference data, not a gate: a code that is not in
+ * its list is stored and served unchanged, and only leads to a warning.
+ */
+export interface CodeList<C extends number | string> {
+  /** What the list is called in texts for people, such as `status`. */
+  readonly name: string
+  readonly codes: readonly Code<C>[]
+  /** The same entries for look-ups in constant time. */
+  readonly labels: ReadonlyMap<C, string>
+}
+
+/** Builds a code list from `[code, label]` pairs in the order in which they should be shown. */
+export function codeList<C extends number | string>(
+  name: string,
+  entries: readonly (readonly [C, string])[],
+): CodeList<C> {
+  return { name, codes: entries.map(([code, label]) => ({ code, label })), labels: new Map(entries) }
+}
+
+/** The label of a code, or `undefined` when the list does not know it. */
+export function labelOf<C extends number | string>(list: CodeList<C>, code: C): string | undefined {
+  return list.labels.get(code)
+}
+
+/** The whole list as one line of text: `1 Available, 2 SSTC`. */
+export function listCodes(list: CodeList<number | string> | CodeList<number> | CodeList<string>): string {
+  return list.codes.map(({ code, label }) => `${code} ${label}`).join(', ')
+}

@@ -1,0 +1,161 @@
+import { nameKind, showValue } from './describe-value.ts'
+import { maxUrlLength, uuidPattern, webUrlPattern } from './fields.ts'
+
+/** What can be wrong with a payload. Stable: programs may rely on these codes. */
+export type PayloadFaultCode =
+  'missing' | 'wrong_type' | 'not_a_uuid' | 'bad_url' | 'too_long' | 'too_many_items'
+
+/** One breach of a payload's contract. */
+export interface PayloadFault {
+  /** Where, as an RFC 6901 pointer into the payload, such as `/details/bedrooms`. */
+  readonly pointer: string
+  readonly code: PayloadFaultCode
+  /** What is allowed and what was sent. Never holds a value of a contact payload. */
+  readonly message: string
+}
+
+/** The most faults that are reported: enough to see a pattern, too few to make a large answer. */
+export const maxFaults = 20
+
+/** The part of JSON Schema that payload schemas are made of (`fields.ts`). */
+export interface SchemaNode {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly required?: readonly string[]
+  readonly items?: SchemaNode
+  readonly maxItems?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly description?: string
+}
+
+/** Looks at a TypeBox schema as the plain JSON Schema that it is. */
+export function isSchemaNode(schema: unknown): schema is SchemaNode {
+  return typeof schema === 'object' && schema !== null
+}
+
+/**
+ * Explains why a value does not fulfil a payload schema: at most 20 faults, in the schema's order.
+ *
+ * TypeBox can do this too, but its limit of errors (8) is a setting of the whole process, and its paths and
+ * keywords would have to be turned into our codes anyway. The tests hold that this function finds a fault
+ * exactly when TypeBox's compiled check says no.
+ *
+ * @param echo Whether messages may repeat what was sent. False for personal data.
+ */
+export function findFaults(schema: SchemaNode, value: unknown, echo: boolean): PayloadFault[] {
+  const search: Search = { faults: [], show: echo ? showValue : nameKind }
+  visit(search, schema, value, '')
+  return search.faults
+}
+
+interface Search {
+  readonly faults: PayloadFault[]
+  readonly show: (value: unknown) => string
+}
+
+function visit(search: Search, schema: SchemaNode, value: unknown, pointer: string): void {
+  const allowed = [schema.type ?? []].flat()
+  if (allowed.length > 0 && !allowed.some((type) => isOfType(type, value))) {
+    const message = `must be ${nameTypes(allowed)}; ${search.show(value)} was sent`
+    report(search, pointer, 'wrong_type', message)
+  } else if (typeof value === 'string') visitText(search, schema, value, pointer)
+  else if (Array.isArray(value)) visitArray(search, schema, value, pointer)
+  else if (isObject(value)) visitObject(search, schema, value, pointer)
+}
+
+function visitText(search: Search, schema: SchemaNode, value: string, pointer: string): void {
+  // Code units are counted, and characters are at most as many: only a text over the limit is counted in full.
+  const { maxLength, pattern } = schema
+  if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
+    report(search, pointer, 'too_long', `must have at most ${maxLength} characters; ${nameKind(value)} was sent`)
+  } else if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
+    const { code, allowed } = patternFaults[pattern] ?? unknownPattern
+    report(search, pointer, code, `must be ${allowed}; ${search.show(value)} was sent`)
+  }
+}
+
+function visitArray(search: Search, schema: SchemaNode, value: readonly unknown[], pointer: string): void {
+  const { maxItems, items } = schema
+  if (maxItems !== undefined && value.length > maxItems) {
+    report(search, pointer, 'too_many_items', `must have at most ${maxItems} items; ${value.length} were sent`)
+    return
+  }
+  if (items === undefined) return
+  for (const [index, item] of value.entries()) {
+    if (search.faults.length >= maxFaults) return
+    visit(search, items, item, `${pointer}/${index}`)
+  }
+}
+
+function visitObject(
+  search: Search,
+  schema: SchemaNode,
+  value: Readonly<Record<string, unknown>>,
+  pointer: string,
+): void {
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    const sent = Object.hasOwn(value, name) ? value[name] : undefined
+    const isRequired = schema.required?.includes(name) === true
+    if (isRequired && (sent === undefined || sent === null)) {
+      report(search, `${pointer}/${name}`, 'missing', missingMessage(member, sent))
+    } else if (sent !== undefined) visit(search, member, sent, `${pointer}/${name}`)
+  }
+}
+
+function report(search: Search, pointer: string, code: PayloadFaultCode, message: string): void {
+  if (search.faults.length >= maxFaults) return
+  const place = pointer === '' ? 'The payload' : pointer.slice(1)
+  search.faults.push({ pointer, code, message: `${place} ${message}.` })
+}
+
+/** The rest of a sentence about a required field that is absent or null. */
+function missingMessage(schema: SchemaNode, sent: unknown): string {
+  const allowed = schema.pattern === undefined ? undefined : patternFaults[schema.pattern]?.allowed
+  return `must be there and be ${allowed ?? nameTypes([schema.type ?? []].flat())}; ${nameKind(sent)} was sent`
+}
+
+const uuidFault = {
+  code: 'not_a_uuid',
+  allowed: 'a UUID such as 0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e60, without braces or prefix',
+} as const
+
+const urlFault = {
+  code: 'bad_url',
+  allowed: `an absolute http or https URL without user name and password, of at most ${maxUrlLength} characters`,
+} as const
+
+const patternFaults: Readonly<Record<string, typeof uuidFault | typeof urlFault>> = {
+  [uuidPattern]: uuidFault,
+  [webUrlPattern]: urlFault,
+}
+
+/** No schema of ours has another pattern; a fault is still reported if one appears. */
+const unknownPattern = { code: 'wrong_type', allowed: 'in the documented form' } as const
+
+const typeNames: Readonly<Record<string, string>> = {
+  object: 'an object',
+  array: 'an array',
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  null: 'null',
+}
+
+function nameTypes(types: readonly string[]): string {
+  return types.map((type) => typeNames[type] ?? type).join(' or ')
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isObject(value)
+  if (type === 'integer') return Number.isInteger(value)
+  if (type === 'number') return Number.isFinite(value)
+  return typeof value === type
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,68 @@
+import Type from 'typebox'
+import { propertyAddressMembers } from './address.ts'
+import { letTypes, mediaTypes, removalReasons, statuses } from './codes.ts'
+import { listCodes } from './code-list.ts'
+import { detailsMembers, riskMembers } from './details.ts'
+import { flag, integer, record, recordList, subjectUuid, text, textOrNumber, webUrl } from './fields.ts'
+import { priceInformationMembers } from './price-information.ts'
+
+const mediaMembers = {
+  media_type: integer(`Code: ${listCodes(mediaTypes)}.`),
+  media_url: webUrl('Absolute http or https address without user name and password, at most 2,048 characters.'),
+  caption: text('RTDF: at most 50 characters.'),
+  sort_order: integer('Place among the media, from 0.'),
+  media_update_date: text('Last change, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
+}
+
+/**
+ * The property payload (spec §2.3 to §2.7, with the further fields of RTDF that publishers send).
+ *
+ * This is the contract, so it says which JSON types are allowed and nothing about codes and lengths
+ * (`adviseProperty` does). Only `agent_ref` must be there. Every other field may be absent or null, arrays
+ * may hold nulls, and unknown fields pass unchanged. Whether `published` must be there depends on the event
+ * around the payload: `checkPropertyPayload` is told.
+ */
+export const PropertyPayload = Type.Object(
+  {
+    agent_ref: subjectUuid('The property: UUID, compared without regard to case (D16).'),
+    branch_id: text("The branch that markets the property, in the publisher's own words."),
+    published: flag('Visible to the public. Required unless the event names its type (D12).'),
+    property_type: integer('RTDF property type code, such as 8 Flat or 4 Detached house.'),
+    status: integer(`Code: ${listCodes(statuses)}. Any may follow any (D27). 6 marks a letting.`),
+    statusstring: text('Text form of `status`.'),
+    create_date: text('Creation of the listing, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
+    update_date: text('Last change of the listing, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
+    contract_months: integer('Lettings: length of the contract in months. Marks the property as a letting.'),
+    address: record('Where the property is.', propertyAddressMembers),
+    price_information: record('What it costs.', priceInformationMembers),
+    details: record('What it is like.', detailsMembers),
+    media: recordList('Photographs, floor plans, brochures, tours; RTDF: at most 999.', mediaMembers),
+    risks: record('What threatens it.', riskMembers),
+    directions: text('How to get there.'),
+    service_reference: text('Reference assigned by the service, or the original one of an adapter (D16).'),
+    reference: textOrNumber("The agent's own reference."),
+    new_home: flag('Newly built.'),
+    student_property: flag('Lettings: for students.'),
+    house_flat_share: flag('Lettings: a share of a house or flat.'),
+    date_available: text('Lettings: first day, `DD-MM-YYYY`.'),
+    minimum_term: integer('Lettings: shortest term in months. Marks the property as a letting.'),
+    let_type: integer(`Lettings, code: ${listCodes(letTypes)}. Marks the property as a letting.`),
+    principal: record('Who is told when the property goes live (RTDF).', {
+      principal_email_address: text('RTDF: 6 to 200 characters.'),
+      auto_email_when_live: flag('Send mail when the property goes live.'),
+      auto_email_updates: flag('Send mail when the property changes.'),
+    }),
+    removal_reason: textOrNumber(
+      `Why the property was removed (D26), in words or as a code: ${listCodes(removalReasons)}.`,
+    ),
+    erased: flag('Set by the service when it has reduced the payload to its reference (D17).'),
+  },
+  {
+    title: 'PropertyPayload',
+    description:
+      'The state of one property at one moment. Every field but agent_ref may be absent or null; unknown fields pass.',
+  },
+)
+
+/** A property payload that fulfils the contract. Unknown members may be there; they have no place in the type. */
+export type PropertyPayload = Readonly<Type.Static<typeof PropertyPayload>>
