@@ -1,0 +1,71 @@
+/** A payload against its feed's contract, and what the append needs to know of it. */
+import {
+  adviseContact,
+  adviseProperty,
+  checkContactPayload,
+  checkPropertyPayload,
+  feeds,
+  impliesLettings,
+  standardCodes,
+} from '@property-events/protocol'
+import type { Category, FeedName, ProblemError, PublishWarning } from '@property-events/protocol'
+
+export type Advice = Omit<PublishWarning, 'index'>
+
+export type PayloadCheck =
+  | {
+      readonly kind: 'checked'
+      /** The subject's UUID as the payload spells it (D15, D16). */
+      readonly subject: string
+      readonly published: boolean | undefined
+      readonly branch: string | undefined
+      readonly impliedCategory: Category | undefined
+      readonly advice: readonly Advice[]
+    }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** Contract faults refuse the event; advice goes into the receipt. `eventType` is the short code the publisher named. */
+export function checkPayload(feed: FeedName, payload: unknown, eventType: string | undefined): PayloadCheck {
+  const faults =
+    feed === 'property'
+      ? checkPropertyPayload(payload, { publishedRequired: eventType === undefined })
+      : checkContactPayload(payload)
+  if (faults.length > 0) {
+    return {
+      kind: 'faults',
+      errors: faults.map((fault) => ({ ...fault, pointer: `/payload${fault.pointer}` })),
+    }
+  }
+  const subject = memberOf(payload, feeds[feed].subjectField)
+  const published = memberOf(payload, 'published')
+  const branch = memberOf(payload, 'branch_id')
+  return {
+    kind: 'checked',
+    subject: typeof subject === 'string' ? subject : '',
+    published: feed === 'property' && typeof published === 'boolean' ? published : undefined,
+    branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
+    impliedCategory: feed === 'property' && impliesLettings(payload) ? 'lettings' : undefined,
+    advice:
+      feed === 'property'
+        ? [...adviseProperty(payload), ...contradiction(published, eventType)]
+        : adviseContact(payload),
+  }
+}
+
+/** The named type decides what consumers do; a payload that says otherwise is a likely mistake of its publisher. */
+function contradiction(published: unknown, eventType: string | undefined): readonly Advice[] {
+  const codes = standardCodes.property
+  const contradicts =
+    (eventType === codes.gone && published === true) || (eventType === codes.appeared && published === false)
+  if (!contradicts) return []
+  const message = `The event type ${eventType} was named, but the payload says published ${String(published)}.`
+  return [{ pointer: '/published', code: 'event_type_contradicts_payload', message }]
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

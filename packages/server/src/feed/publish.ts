@@ -1,0 +1,102 @@
+/** Publishing to a feed: body → drafts → one durable commit → receipt. Without HTTP and without SQL. */
+import { uuidV7 } from '@property-events/protocol'
+import type {
+  EventTypeCatalogue,
+  ProblemError,
+  PublishReceipt,
+  PublishWarning,
+  ReceiptEvent,
+} from '@property-events/protocol'
+import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
+import { createCommitQueue } from './commit-queue.ts'
+import type { CommitQueue, SubmitOutcome } from './commit-queue.ts'
+import { defaultPublicationLimits, readPublication } from './read-publication.ts'
+import type { PublicationLimits } from './read-publication.ts'
+
+export interface PublishRequest {
+  readonly key: FeedKey
+  /** The decoded body. */
+  readonly text: string
+  readonly format: 'json' | 'ndjson'
+  /** Say what would happen; store nothing. */
+  readonly dryRun: boolean
+  /** `skip`: a payload equal to its subject's latest stores nothing. */
+  readonly unchanged: 'store' | 'skip'
+}
+
+export type PublishOutcome =
+  /** `created`: something new is on disk. */
+  | { readonly kind: 'receipt'; readonly created: boolean; readonly receipt: PublishReceipt }
+  /** Faults of the body, with pointers; nothing was stored. */
+  | { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] }
+  | Exclude<SubmitOutcome, { kind: 'stored' }>
+
+export interface Publisher {
+  publish(request: PublishRequest): Promise<PublishOutcome>
+  /** Appends drafts made elsewhere (the demo, a copy), through the same queue. */
+  append(batch: AppendBatch): Promise<SubmitOutcome>
+  /** Resolves when every accepted request has been answered by the store. */
+  drained(): Promise<void>
+}
+
+export interface PublisherOptions {
+  readonly events: EventStore
+  readonly catalogue: EventTypeCatalogue
+  readonly limits?: PublicationLimits
+  /** Makes ids for events whose publisher sends none; version 7 UUIDs by default (D14). */
+  readonly newId?: () => string
+  /** Called after a commit that stored something, before the receipt leaves. */
+  readonly onStored?: (key: FeedKey, events: number) => void
+}
+
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { events, catalogue } = options
+  const limits = options.limits ?? defaultPublicationLimits
+  const newId = options.newId ?? (() => uuidV7(Date.now()))
+  const queue: CommitQueue = createCommitQueue(events)
+
+  return {
+    async publish({ key, text, format, dryRun, unchanged }) {
+      const reading = readPublication({ feed: key.feed, text, format, catalogue, limits, newId })
+      if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }
+      const batch: AppendBatch = { key, drafts: reading.drafts, unchanged }
+      const outcome: SubmitOutcome = dryRun ? await events.preview(batch) : await queue.submit(batch)
+      if (outcome.kind !== 'stored') return outcome
+      const stored = dryRun ? 0 : outcome.events.filter(isNew).length
+      if (stored > 0) options.onStored?.(key, stored)
+      return { kind: 'receipt', created: stored > 0, receipt: receiptOf(outcome, reading.warnings) }
+    },
+    append: (batch) => queue.submit(batch),
+    drained: () => queue.drained(),
+  }
+}
+
+function isNew(event: AppendedEvent): boolean {
+  return event.status === 'appended' || event.status === 'derived'
+}
+
+function receiptOf(
+  outcome: AppendOutcome & { kind: 'stored' },
+  warnings: readonly PublishWarning[],
+): PublishReceipt {
+  return {
+    events: outcome.events.map(receiptEventOf),
+    repeated: outcome.events.every((event) => event.status === 'repeated'),
+    warnings: [...warnings],
+  }
+}
+
+function receiptEventOf(event: AppendedEvent): ReceiptEvent {
+  const { id, eventType, eventTypeShortCode, transactionId, stored, status } = event
+  return {
+    id,
+    ...(stored === undefined ? {} : { sequenceNumber: stored.sequenceNumber }),
+    eventType,
+    eventTypeShortCode,
+    transactionId,
+    ...(stored === undefined ? {} : { createdDate: stored.createdDate }),
+    ...(status === 'repeated' ? { repeated: true } : {}),
+    ...(status === 'derived' ? { derived: true } : {}),
+    ...(status === 'unchanged' ? { unchanged: true } : {}),
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * From the text of a publish request to drafts (PROTOCOL "Publishing"): strict JSON, the members of an item, the
+ * payload's own text, the contract's types. Either every event of the request is fit to be stored, or all faults are
+ * reported and none is (P6, P11).
+ */
+import { hash } from 'node:crypto'
+import { compactJson, eventTypeNumber, feeds, parseUuid, readJson } from '@property-events/protocol'
+import type {
+  Category,
+  EventTypeCatalogue,
+  FeedName,
+  MemberSpan,
+  ProblemError,
+  PublishWarning,
+} from '@property-events/protocol'
+import type { DraftContent, EventDraft } from '../storage/storage.ts'
+import { checkPayload } from './check-payload.ts'
+import { readItemMembers } from './publication-item.ts'
+import type { ItemMembers } from './publication-item.ts'
+
+export interface PublicationLimits {
+  readonly maxEvents: number
+  /** UTF-8 bytes of one payload. */
+  readonly maxPayloadBytes: number
+  /** Levels of nesting in one payload. */
+  readonly maxPayloadDepth: number
+}
+
+/** Issue limits of PROTOCOL "Publishing": 1,000 events, 256 KiB a payload, 32 levels. */
+export const defaultPublicationLimits: PublicationLimits = {
+  maxEvents: 1_000,
+  maxPayloadBytes: 256 * 1_024,
+  maxPayloadDepth: 32,
+}
+
+export interface Publication {
+  readonly feed: FeedName
+  readonly text: string
+  readonly format: 'json' | 'ndjson'
+  readonly catalogue: EventTypeCatalogue
+  readonly limits: PublicationLimits
+  /** Makes the id of an event whose publisher sent none. */
+  readonly newId: () => string
+}
+
+export type PublicationReading =
+  | {
+      readonly kind: 'drafts'
+      readonly drafts: readonly EventDraft[]
+      readonly warnings: readonly PublishWarning[]
+    }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** More faults or warnings than this help nobody, and an answer must stay small. */
+const maxReported = 100
+
+export function readPublication(publication: Publication): PublicationReading {
+  const items = splitItems(publication)
+  if (items.kind === 'faults') return items
+  const { maxEvents } = publication.limits
+  if (items.values.length === 0)
+    return fault('', 'empty_batch', 'The request holds no event; send at least one.')
+  if (items.values.length > maxEvents) {
+    const message = `The request holds ${items.values.length} events; at most ${maxEvents} are allowed. Send several requests.`
+    return fault('', 'too_many_events', message)
+  }
+
+  const drafts: EventDraft[] = []
+  const warnings: PublishWarning[] = []
+  const errors: ProblemError[] = []
+  const seenIds = new Set<string>()
+  for (const [index, item] of items.values.entries()) {
+    const reading = readItem(item, publication)
+    if (reading.kind === 'faults') {
+      for (const error of reading.errors)
+        errors.push({ ...error, pointer: `${item.pointer}${error.pointer ?? ''}` })
+    } else {
+      if (reading.draft.idGiven && seenIds.has(reading.draft.id)) {
+        const message = 'This id stands twice in the request; every event needs its own.'
+        errors.push({ pointer: `${item.pointer}/id`, code: 'duplicate_id', message })
+      }
+      seenIds.add(reading.draft.id)
+      drafts.push(reading.draft)
+      for (const advice of reading.advice) {
+        if (warnings.length < maxReported) warnings.push({ index, ...advice })
+      }
+    }
+    if (errors.length >= maxReported) break
+  }
+  if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
+  return { kind: 'drafts', drafts, warnings }
+}
+
+/** One would-be event of the request. */
+interface Item {
+  readonly value: unknown
+  /** Where it stands in the request body; for NDJSON the number of the event, from 0. */
+  readonly pointer: string
+  /** The text that `payloadSpan` points into. */
+  readonly source: string
+  readonly payloadSpan: MemberSpan | undefined
+}
+
+type Items =
+  | { readonly kind: 'items'; readonly values: readonly Item[] }
+  | Extract<PublicationReading, { kind: 'faults' }>
+
+function splitItems(publication: Publication): Items {
+  const { text, format, limits } = publication
+  if (format === 'ndjson') return splitLines(text, limits)
+  const isArray = /^\s*\[/.test(text)
+  const depth = isArray ? 2 : 1
+  const reading = readJson(text, {
+    maxDepth: limits.maxPayloadDepth + depth,
+    members: { keys: ['payload'], depth },
+  })
+  if (reading.kind === 'fault') return fault(reading.fault.pointer, reading.fault.code, reading.fault.message)
+  if (!Array.isArray(reading.value)) {
+    const values = [{ value: reading.value, pointer: '', source: text, payloadSpan: reading.spans[0] }]
+    return { kind: 'items', values }
+  }
+  const spans = new Map(reading.spans.map((span) => [span.item, span]))
+  const values = reading.value.map((value: unknown, index) => ({
+    value,
+    pointer: `/${index}`,
+    source: text,
+    payloadSpan: spans.get(index),
+  }))
+  return { kind: 'items', values }
+}
+
+function splitLines(text: string, limits: PublicationLimits): Items {
+  const values: Item[] = []
+  const errors: ProblemError[] = []
+  let index = 0
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue
+    const reading = readJson(line, {
+      maxDepth: limits.maxPayloadDepth + 1,
+      members: { keys: ['payload'], depth: 1 },
+    })
+    const pointer = `/${index}`
+    if (reading.kind === 'fault') {
+      errors.push({ ...reading.fault, pointer: pointer + reading.fault.pointer })
+      if (errors.length >= maxReported) break
+    } else values.push({ value: reading.value, pointer, source: line, payloadSpan: reading.spans[0] })
+    index += 1
+  }
+  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'items', values }
+}
+
+type ItemReading =
+  | {
+      readonly kind: 'draft'
+      readonly draft: EventDraft
+      readonly advice: readonly Omit<PublishWarning, 'index'>[]
+    }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+function readItem(item: Item, publication: Publication): ItemReading {
+  const { feed, catalogue } = publication
+  const members = readItemMembers(
+    item.value,
+    feed,
+    (code) => eventTypeNumber(catalogue, feed, code) !== undefined,
+    catalogue,
+  )
+  if (members.kind === 'faults') return members
+  const given = members.members
+  if (given.remove !== undefined) {
+    const { subject, subjectId, reason } = given.remove
+    return {
+      kind: 'draft',
+      draft: draftOf(given, subject, subjectId, { kind: 'removal', reason }, publication),
+      advice: [],
+    }
+  }
+  const payload = payloadOf(item, given.payload, publication.limits)
+  if (payload.kind === 'faults') return payload
+  const checked = checkPayload(feed, payload.value, given.eventType)
+  if (checked.kind === 'faults') return checked
+  const subjectId = parseUuid(checked.subject)
+  if (subjectId === undefined)
+    return fault(`/payload/${feeds[feed].subjectField}`, 'not_a_uuid', 'The subject is a UUID.')
+  const content: DraftContent = {
+    kind: 'payload',
+    text: payload.text,
+    hash: hash('sha256', payload.text, 'buffer'),
+    published: checked.published,
+    branch: checked.branch,
+    impliedCategory: checked.impliedCategory,
+  }
+  return {
+    kind: 'draft',
+    draft: draftOf(given, checked.subject, subjectId, content, publication),
+    advice: checked.advice,
+  }
+}
+
+type PayloadReading =
+  | { readonly kind: 'payload'; readonly text: string; readonly value: unknown }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** The payload's own text (D22): as sent in a string, or cut out of the body with the white space between tokens gone. */
+function payloadOf(item: Item, payload: unknown, limits: PublicationLimits): PayloadReading {
+  let text: string
+  let value = payload
+  if (typeof payload === 'string') {
+    text = payload
+    const reading = readJson(text, { maxDepth: limits.maxPayloadDepth })
+    if (reading.kind === 'fault') {
+      return fault(
+        `/payload${reading.fault.pointer}`,
+        reading.fault.code,
+        `In the payload's text: ${reading.fault.message}`,
+      )
+    }
+    value = reading.value
+  } else {
+    const span = item.payloadSpan
+    text = span === undefined ? JSON.stringify(payload) : item.source.slice(span.start, span.end)
+    if (span?.spaced === true) text = compactJson(text)
+  }
+  const bytes = Buffer.byteLength(text)
+  if (bytes > limits.maxPayloadBytes) {
+    return fault(
+      '/payload',
+      'payload_too_large',
+      `The payload has ${bytes} bytes; at most ${limits.maxPayloadBytes} are allowed.`,
+    )
+  }
+  return { kind: 'payload', text, value }
+}
+
+function draftOf(
+  given: ItemMembers,
+  subject: string,
+  subjectId: string,
+  content: DraftContent,
+  publication: Publication,
+): EventDraft {
+  const { eventType, transactionId, category } = given
+  return {
+    id: given.id ?? publication.newId(),
+    idGiven: given.id !== undefined,
+    subjectId,
+    transactionId: transactionId ?? subject,
+    content,
+    eventTypeShortCode: eventType,
+    category,
+    contentHash: contentHashOf(content, eventType, transactionId, category),
+  }
+}
+
+/** D14: what makes a repeat the same. The payload's own hash stands for its text, so that it is hashed once. */
+function contentHashOf(
+  content: DraftContent,
+  eventType: string | undefined,
+  transactionId: string | undefined,
+  category: Category | undefined,
+): Uint8Array {
+  const what =
+    content.kind === 'payload' ? Buffer.from(content.hash).toString('hex') : `remove ${content.reason ?? ''}`
+  return hash(
+    'sha256',
+    JSON.stringify([what, eventType ?? '', transactionId ?? '', category ?? '']),
+    'buffer',
+  )
+}
+
+function fault(
+  pointer: string,
+  code: string,
+  message: string,
+): Extract<PublicationReading, { kind: 'faults' }> {
+  return { kind: 'faults', errors: [{ pointer, code, message }] }
+}
