@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile'
 import { ContactPayload } from './contact.ts'
-import { findFaults, isSchemaNode, maxFaults } from './find-faults.ts'
+import { findFaults, maxFaults } from './find-faults.ts'
 import type { PayloadFault } from './find-faults.ts'
 import { PropertyPayload } from './property.ts'
 
@@ -20,13 +20,11 @@ export function checkPropertyPayload(
   value: unknown,
   options: { readonly publishedRequired: boolean },
 ): PayloadFault[] {
-  if (!propertyValidator.Check(value)) {
-    const faults = isSchemaNode(PropertyPayload) ? findFaults(PropertyPayload, value, true) : []
-    return options.publishedRequired && lacksPublished(value)
-      ? [...faults, missingPublished].slice(0, maxFaults)
-      : faults
+  const faults = propertyValidator.Check(value) ? [] : findFaults(PropertyPayload, value, true)
+  if (options.publishedRequired && faults.length < maxFaults && lacksPublished(value)) {
+    faults.push(missingPublished)
   }
-  return options.publishedRequired && lacksPublished(value) ? [missingPublished] : []
+  return faults
 }
 
 /**
@@ -34,8 +32,7 @@ export function checkPropertyPayload(
  * name places and kinds and never repeat a value, which is personal data (D18).
  */
 export function checkContactPayload(value: unknown): PayloadFault[] {
-  if (contactValidator.Check(value) || !isSchemaNode(ContactPayload)) return []
-  return findFaults(ContactPayload, value, false)
+  return contactValidator.Check(value) ? [] : findFaults(ContactPayload, value, false)
 }
 
 const missingPublished: PayloadFault = {

@@ -3,7 +3,12 @@ import { maxUrlLength, uuidPattern, webUrlPattern } from './fields.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
 export type PayloadFaultCode =
-  'missing' | 'wrong_type' | 'not_a_uuid' | 'bad_url' | 'too_long' | 'too_many_items'
+  | 'missing'
+  | 'wrong_type'
+  | 'not_a_uuid'
+  | 'bad_url'
+  | 'too_long'
+  | 'too_many_items'
 
 /** One breach of a payload's contract. */
 export interface PayloadFault {
@@ -18,7 +23,7 @@ export interface PayloadFault {
 export const maxFaults = 20
 
 /** The part of JSON Schema that payload schemas are made of (`fields.ts`). */
-export interface SchemaNode {
+interface SchemaNode {
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, SchemaNode>>
   readonly required?: readonly string[]
@@ -29,11 +34,6 @@ export interface SchemaNode {
   readonly description?: string
 }
 
-/** Looks at a TypeBox schema as the plain JSON Schema that it is. */
-export function isSchemaNode(schema: unknown): schema is SchemaNode {
-  return typeof schema === 'object' && schema !== null
-}
-
 /**
  * Explains why a value does not fulfil a payload schema: at most 20 faults, in the schema's order.
  *
@@ -41,11 +41,12 @@ export function isSchemaNode(schema: unknown): schema is SchemaNode {
  * keywords would have to be turned into our codes anyway. The tests hold that this function finds a fault
  * exactly when TypeBox's compiled check says no.
  *
+ * @param schema A TypeBox schema built with `fields.ts`.
  * @param echo Whether messages may repeat what was sent. False for personal data.
  */
-export function findFaults(schema: SchemaNode, value: unknown, echo: boolean): PayloadFault[] {
+export function findFaults(schema: object, value: unknown, echo: boolean): PayloadFault[] {
   const search: Search = { faults: [], show: echo ? showValue : nameKind }
-  visit(search, schema, value, '')
+  if (isSchemaNode(schema)) visit(search, schema, value, '')
   return search.faults
 }
 
@@ -67,8 +68,13 @@ function visit(search: Search, schema: SchemaNode, value: unknown, pointer: stri
 function visitText(search: Search, schema: SchemaNode, value: string, pointer: string): void {
   // Code units are counted, and characters are at most as many: only a text over the limit is counted in full.
   const { maxLength, pattern } = schema
-  if (maxLength !== undefined && value.length > maxLength && [...value].length > maxLength) {
-    report(search, pointer, 'too_long', `must have at most ${maxLength} characters; ${nameKind(value)} was sent`)
+  if (maxLength !== undefined && value.length > maxLength && Array.from(value).length > maxLength) {
+    report(
+      search,
+      pointer,
+      'too_long',
+      `must have at most ${maxLength} characters; ${nameKind(value)} was sent`,
+    )
   } else if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
     const { code, allowed } = patternFaults[pattern] ?? unknownPattern
     report(search, pointer, code, `must be ${allowed}; ${search.show(value)} was sent`)
@@ -78,7 +84,12 @@ function visitText(search: Search, schema: SchemaNode, value: string, pointer: s
 function visitArray(search: Search, schema: SchemaNode, value: readonly unknown[], pointer: string): void {
   const { maxItems, items } = schema
   if (maxItems !== undefined && value.length > maxItems) {
-    report(search, pointer, 'too_many_items', `must have at most ${maxItems} items; ${value.length} were sent`)
+    report(
+      search,
+      pointer,
+      'too_many_items',
+      `must have at most ${maxItems} items; ${value.length} were sent`,
+    )
     return
   }
   if (items === undefined) return
@@ -145,6 +156,11 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function nameTypes(types: readonly string[]): string {
   return types.map((type) => typeNames[type] ?? type).join(' or ')
+}
+
+/** TypeBox's types hide that its schemas are plain JSON Schema. */
+function isSchemaNode(schema: object): schema is SchemaNode {
+  return 'type' in schema
 }
 
 function isOfType(type: string, value: unknown): boolean {

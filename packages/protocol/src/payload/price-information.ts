@@ -9,9 +9,7 @@ export const priceInformationMembers = {
   price_qualifier: integer(`Code: ${listCodes(priceQualifiers)}.`),
   price_qualifier_string: text('Text form of the price qualifier.'),
   administration_fee: textOrNumber('Lettings: fees in words or pounds; RTDF: at most 4,000 characters.'),
-  rent_frequency: integer(
-    `Lettings, code: ${listCodes(rentFrequencies)}. Marks the property as a letting.`,
-  ),
+  rent_frequency: integer(`Lettings, code: ${listCodes(rentFrequencies)}. Marks the property as a letting.`),
   tenure_type: integer(`Sales, code: ${listCodes(tenures)}.`),
   auction: flag('Sales: sold by auction.'),
   tenure_unexpired_years: integer('Sales: years left on the lease.'),

@@ -8,7 +8,9 @@ import { priceInformationMembers } from './price-information.ts'
 
 const mediaMembers = {
   media_type: integer(`Code: ${listCodes(mediaTypes)}.`),
-  media_url: webUrl('Absolute http or https address without user name and password, at most 2,048 characters.'),
+  media_url: webUrl(
+    'Absolute http or https address without user name and password, at most 2,048 characters.',
+  ),
   caption: text('RTDF: at most 50 characters.'),
   sort_order: integer('Place among the media, from 0.'),
   media_update_date: text('Last change, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),

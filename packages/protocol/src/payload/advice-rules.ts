@@ -1,0 +1,166 @@
+/**
+ * The words in which advice tables are written: a table is a tree of rules with the shape of its payload.
+ * Values that are absent, null or of a type the contract does not allow are passed over: the contract has
+ * its own faults (`find-faults.ts`).
+ */
+import type { CodeList } from './code-list.ts'
+import { isPayloadDate, isPayloadDateTime } from './payload-dates.ts'
+
+/** What advice can be about. Stable: programs may rely on these codes. */
+export type PayloadAdviceCode =
+  | 'unknown_code'
+  | 'too_long'
+  | 'too_short'
+  | 'too_many_items'
+  | 'repeated_item'
+  | 'out_of_range'
+  | 'bad_date'
+  | 'bad_postcode'
+  | 'bad_url'
+  | 'bad_email'
+  | 'bad_phone'
+  | 'sales_only'
+  | 'lettings_only'
+  | 'consent_without_date'
+
+/** What a rule has against a value; `message` continues a sentence that begins with the place. */
+export interface Complaint {
+  readonly code: PayloadAdviceCode
+  readonly message: string
+}
+
+/** How messages show a value: in full or, for personal data, by its kind only. */
+export type Show = (value: unknown) => string
+
+export interface ValueRule {
+  readonly kind: 'value'
+  check(value: unknown, show: Show): Complaint | undefined
+}
+
+export interface RecordRule {
+  readonly kind: 'record'
+  readonly members: readonly (readonly [string, Rule])[]
+  /** What one member says about another; complaints carry the name of the member they are about. */
+  together?(members: Readonly<Record<string, unknown>>, show: Show): readonly (readonly [string, Complaint])[]
+}
+
+export interface ListRule {
+  readonly kind: 'list'
+  readonly maxItems: number
+  /** Whether an item may not stand in the list twice. Only for lists of simple values. */
+  readonly unique: boolean
+  readonly item?: Rule
+}
+
+export type Rule = ValueRule | RecordRule | ListRule
+
+export function record(
+  members: Readonly<Record<string, Rule>>,
+  together?: NonNullable<RecordRule['together']>,
+): RecordRule {
+  const rule = { kind: 'record', members: Object.entries(members) } as const
+  return together === undefined ? rule : { ...rule, together }
+}
+
+export function list(limits: { maxItems?: number; unique?: boolean }, item?: Rule): ListRule {
+  const { maxItems = Number.POSITIVE_INFINITY, unique = false } = limits
+  return { kind: 'list', maxItems, unique, ...(item === undefined ? {} : { item }) }
+}
+
+/** A code of the list. */
+export function codeIn<C extends number | string>(codes: CodeList<C>): ValueRule {
+  const known = new Set<unknown>(codes.labels.keys())
+  const advice =
+    known.size > 30
+      ? `is not a known ${codes.name} code`
+      : `is not a known ${codes.name} code (${[...known].join(', ')})`
+  return value((sent, show) => {
+    return known.has(sent)
+      ? undefined
+      : { code: 'unknown_code', message: `${advice}; ${show(sent)} was sent` }
+  })
+}
+
+/** A text of so many characters. */
+export function textOf(min: number, max: number): ValueRule {
+  return text((sent) => {
+    if (sent.length < min) return { code: 'too_short', message: `should have at least ${min} characters` }
+    return tooLong(sent, max)
+  })
+}
+
+/** A number in a range, both ends included. */
+export function between(min: number, max = Number.POSITIVE_INFINITY): ValueRule {
+  const range = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `from ${min} to ${max}`
+  return value((sent, show) => {
+    if (typeof sent !== 'number' || (sent >= min && sent <= max)) return undefined
+    return { code: 'out_of_range', message: `should be ${range}; ${show(sent)} was sent` }
+  })
+}
+
+/** `DD-MM-YYYY` of a day that exists. */
+export const date: ValueRule = dated(isPayloadDate, 'DD-MM-YYYY')
+
+/** `DD-MM-YYYY HH:mm:ss` of a day and time that exist. */
+export const dateTime: ValueRule = dated(isPayloadDateTime, 'DD-MM-YYYY HH:mm:ss')
+
+/** The outward part of a UK postcode, in either case. */
+export const outwardCode: ValueRule = text((sent, show) => {
+  return /^(?:[A-Z]{1,2}[0-9][A-Z0-9]?|GIR)$/i.test(sent)
+    ? undefined
+    : {
+        code: 'bad_postcode',
+        message: `should be the outward part of a postcode, such as SW19; ${show(sent)} was sent`,
+      }
+})
+
+/** The inward part of a UK postcode, in either case. */
+export const inwardCode: ValueRule = text((sent, show) => {
+  return /^[0-9][A-Z]{2}$/i.test(sent)
+    ? undefined
+    : {
+        code: 'bad_postcode',
+        message: `should be the inward part of a postcode, such as 3AB; ${show(sent)} was sent`,
+      }
+})
+
+/** An address that every URL parser reads the same way and that is no longer than `max`. */
+export function webAddress(max: number): ValueRule {
+  return text((sent, show) => {
+    if (/[\s"<>\\^`{|}]/.test(sent) || !URL.canParse(sent)) {
+      return {
+        code: 'bad_url',
+        message: `should be a URL with special characters percent-encoded; ${show(sent)} was sent`,
+      }
+    }
+    return tooLong(sent, max)
+  })
+}
+
+/** A rule over one value of any type. */
+export function value(check: ValueRule['check']): ValueRule {
+  return { kind: 'value', check }
+}
+
+/** A rule over one string; other types pass. */
+export function text(check: (sent: string, show: Show) => Complaint | undefined): ValueRule {
+  return value((sent, show) => (typeof sent === 'string' ? check(sent, show) : undefined))
+}
+
+function dated(isDate: (text: string) => boolean, form: string): ValueRule {
+  return text((sent, show) => {
+    if (isDate(sent)) return undefined
+    return {
+      code: 'bad_date',
+      message: `should be a date that exists, written ${form}; ${show(sent)} was sent`,
+    }
+  })
+}
+
+function tooLong(sent: string, max: number): Complaint | undefined {
+  // Code units are counted first, which cost nothing and are at least as many as characters.
+  if (sent.length <= max) return undefined
+  const length = Array.from(sent).length
+  if (length <= max) return undefined
+  return { code: 'too_long', message: `should have at most ${max} characters; it has ${length}` }
+}

@@ -1,0 +1,97 @@
+import type { Category } from '../feeds.ts'
+import type { Complaint, ListRule, PayloadAdviceCode, RecordRule, Rule, Show } from './advice-rules.ts'
+import { impliesLettings } from './category.ts'
+import { categoryComplaints } from './category-advice.ts'
+import { contactAdvice } from './contact-advice.ts'
+import { nameKind, showValue } from './describe-value.ts'
+import { propertyAdvice } from './property-advice.ts'
+import type { PropertyPayload } from './property.ts'
+
+/** A remark about a payload that fulfils its contract and is stored as it is. */
+export interface PayloadAdvice {
+  /** Where, as an RFC 6901 pointer into the payload, such as `/address/postcode_1`. */
+  readonly pointer: string
+  readonly code: PayloadAdviceCode
+  /** What is expected and what was sent. Never holds a value of a contact payload. */
+  readonly message: string
+}
+
+/** The most remarks about one payload. */
+export const maxAdvice = 50
+
+/**
+ * Unknown codes, lengths and ranges beyond RTDF's, dates that do not exist and the like: at most 50 remarks.
+ * One pass over the known fields. MEASURED_FIGURE
+ *
+ * @param payload One that `checkPropertyPayload` has no faults with.
+ * @param category As sent with the event or known of the property; otherwise derived from the payload (D23).
+ */
+export function adviseProperty(payload: PropertyPayload, category?: Category): PayloadAdvice[] {
+  const notes: Notes = { advice: [], show: showValue }
+  visitRecord(notes, propertyAdvice, payload, '')
+  const derived = impliesLettings(payload) ? 'lettings' : 'sales'
+  for (const [pointer, complaint] of categoryComplaints(payload, category ?? derived)) {
+    note(notes, pointer, complaint)
+  }
+  return notes.advice
+}
+
+/**
+ * Unknown codes, e-mail addresses and numbers that look wrong, dates that do not exist and the like: at most
+ * 50 remarks. Messages never repeat a value, which is personal data (D18).
+ *
+ * @param payload One that `checkContactPayload` has no faults with.
+ */
+export function adviseContact(payload: object): PayloadAdvice[] {
+  const notes: Notes = { advice: [], show: nameKind }
+  visitRecord(notes, contactAdvice, payload, '')
+  return notes.advice
+}
+
+interface Notes {
+  readonly advice: PayloadAdvice[]
+  readonly show: Show
+}
+
+function note(notes: Notes, pointer: string, { code, message }: Complaint): void {
+  if (notes.advice.length >= maxAdvice) return
+  notes.advice.push({ pointer, code, message: `${pointer.slice(1)} ${message}.` })
+}
+
+function visit(notes: Notes, rule: Rule, value: unknown, parent: string, name: string | number): void {
+  if (value === undefined || value === null) return
+  if (rule.kind === 'value') {
+    const complaint = rule.check(value, notes.show)
+    if (complaint !== undefined) note(notes, `${parent}/${name}`, complaint)
+  } else if (rule.kind === 'record') {
+    if (!Array.isArray(value)) visitRecord(notes, rule, value, `${parent}/${name}`)
+  } else if (Array.isArray(value)) visitList(notes, rule, value, `${parent}/${name}`)
+}
+
+function visitRecord(notes: Notes, rule: RecordRule, value: unknown, pointer: string): void {
+  if (!isObject(value)) return
+  for (const [name, member] of rule.members) visit(notes, member, value[name], pointer, name)
+  for (const [name, complaint] of rule.together?.(value, notes.show) ?? []) {
+    note(notes, `${pointer}/${name}`, complaint)
+  }
+}
+
+function visitList(notes: Notes, rule: ListRule, items: readonly unknown[], pointer: string): void {
+  if (items.length > rule.maxItems) {
+    const message = `should have at most ${rule.maxItems} items; ${items.length} were sent`
+    note(notes, pointer, { code: 'too_many_items', message })
+  }
+  const seen = new Set<unknown>()
+  for (const [index, item] of items.entries()) {
+    if (notes.advice.length >= maxAdvice) return
+    if (rule.item !== undefined) visit(notes, rule.item, item, pointer, index)
+    if (!rule.unique || item === null) continue
+    if (seen.has(item))
+      note(notes, `${pointer}/${index}`, { code: 'repeated_item', message: 'repeats an earlier item' })
+    seen.add(item)
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
