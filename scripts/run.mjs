@@ -1,0 +1,75 @@
+#!/usr/bin/env node
+/**
+ * What the npm scripts call: installs what is missing, finds a Node that is new enough, and hands over to it.
+ * Plain JavaScript for any Node from 18.
+ */
+import { spawn } from 'node:child_process'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findNode, oldestMajor } from './find-node.mjs'
+import { installMissing } from './install.mjs'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const [task = '', ...rest] = process.argv.slice(2)
+const program = join(root, 'packages/cli/bin/property-events.mjs')
+const bin = (name) => join(root, 'node_modules', name)
+
+/** Each task: what must be installed, and the command lines that Node runs one after the other. */
+const tasks = {
+  start: { needs: 'program', lines: [[program, 'demo', ...rest]] },
+  cli: { needs: 'program', lines: [[program, ...rest]] },
+  test: { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), ...rest]] },
+  'test:long': { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), '--long', ...rest]] },
+  openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
+  check: {
+    needs: 'everything',
+    lines: [
+      [bin('oxfmt/bin/oxfmt'), '--check', '.'],
+      [bin('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings', '.'],
+      [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'],
+    ],
+  },
+  format: { needs: 'everything', lines: [[bin('oxfmt/bin/oxfmt'), '.']] },
+}
+
+const chosen = Object.hasOwn(tasks, task) ? tasks[task] : undefined
+if (chosen === undefined) {
+  process.stderr.write(`Unknown task "${task}". There are: ${Object.keys(tasks).join(', ')}.\n`)
+  process.exit(2)
+}
+installMissing(root, chosen.needs)
+const node = findNode(root)
+if (node === undefined) {
+  process.stderr.write(
+    `Property Events needs Node ${oldestMajor} or newer; this is ${process.version} and no packaged Node runs on ` +
+      `${process.platform} ${process.arch}. Install one from https://nodejs.org and run the command again.\n`,
+  )
+  process.exit(1)
+}
+
+for (const line of chosen.lines) {
+  const code = await run(node, line)
+  if (code !== 0) process.exit(code)
+}
+
+/** Runs one command line to its end; what stops this process stops that one. */
+function run(command, args) {
+  // Where the user started it, paths such as --data mean what they say; npm itself always starts in the root.
+  const cwd = task === 'start' || task === 'cli' ? (process.env.INIT_CWD ?? process.cwd()) : root
+  const env = { ...process.env, PATH: dirname(command) + delimiter + (process.env.PATH ?? '') }
+  const child = spawn(command, args, { stdio: 'inherit', cwd, env })
+  const forward = (signal) => child.kill(signal)
+  process.on('SIGTERM', forward)
+  process.on('SIGHUP', forward)
+  // A terminal sends Ctrl-C to the whole group, so the child has it already; a lone `kill -INT` has to be passed on.
+  process.on('SIGINT', (signal) => {
+    if (!process.stdin.isTTY) forward(signal)
+  })
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      process.stderr.write(`${command} could not be started: ${error.message}\n`)
+      resolve(1)
+    })
+    child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 128)))
+  })
+}
