@@ -17,9 +17,11 @@ function spacedText(value: unknown, space: string): string {
   return `{${members.join(',')}${space}}`
 }
 
+/** What is refused on purpose stays out: it has its own tests below. */
+const refusedSomewhere = /__proto__|"prototype"|\\u0000|\\ud[89a-f]|\d{16}/i
 const jsonValue = fc
   .jsonValue({ maxDepth: 6 })
-  .filter((value) => !/__proto__|"prototype"|\\u0000|\\ud[89a-f]/i.test(JSON.stringify(value)))
+  .filter((value) => !refusedSomewhere.test(JSON.stringify(value)))
 
 describe('strict JSON', () => {
   it('reads every ordinary document to the same value as JSON.parse (D22)', () => {
