@@ -1,21 +1,27 @@
-import type { PropertyPayload } from './property.ts'
+import { memberAt } from './member-at.ts'
+
+/** Where a payload shows that it is about a letting (D23). Each counts when it is there and not null. */
+const lettingsSigns: readonly (readonly string[])[] = [
+  ['price_information', 'rent_frequency'],
+  ['price_information', 'deposit'],
+  ['contract_months'],
+  ['let_type'],
+  ['minimum_term'],
+  ['details', 'furnished_type'],
+  ['details', 'deposit_replacement_scheme'],
+]
+
+const letAgreed = 6
 
 /**
- * Whether a payload can only be a letting, when neither its event nor its history says (D23): it has a rent
- * frequency or deposit, a contract or minimum term, a let type, furnishing or a deposit replacement scheme
- * (each there and not null: 0 and false count, `let_type` 0 and `deposit` 0 are still about a letting), or
+ * Whether a property payload can only be about a letting, for when its event does not say (D23): one of seven
+ * lettings fields is there and not null (0 and false count: a letting without deposit is still a letting), or
  * its status is 6, Let Agreed.
  */
-export function impliesLettings(payload: PropertyPayload): boolean {
-  const { price_information: price, details } = payload
-  const signs = [
-    price?.rent_frequency,
-    price?.deposit,
-    payload.contract_months,
-    payload.let_type,
-    payload.minimum_term,
-    details?.furnished_type,
-    details?.deposit_replacement_scheme,
-  ]
-  return payload.status === 6 || signs.some((sign) => sign !== undefined && sign !== null)
+export function impliesLettings(payload: unknown): boolean {
+  if (memberAt(payload, ['status']) === letAgreed) return true
+  return lettingsSigns.some((path) => {
+    const sign = memberAt(payload, path)
+    return sign !== undefined && sign !== null
+  })
 }

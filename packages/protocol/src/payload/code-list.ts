@@ -16,12 +16,17 @@ export interface CodeList<C extends number | string> {
   readonly labels: ReadonlyMap<C, string>
 }
 
-/** Builds a code list from `[code, label]` pairs in the order in which they should be shown. */
-export function codeList<C extends number | string>(
+/** Builds a list of numeric codes from `[code, label]` pairs, in the order in which they should be shown. */
+export function numericCodes(
   name: string,
-  entries: readonly (readonly [C, string])[],
-): CodeList<C> {
-  return { name, codes: entries.map(([code, label]) => ({ code, label })), labels: new Map(entries) }
+  entries: readonly (readonly [number, string])[],
+): CodeList<number> {
+  return codeList(name, entries)
+}
+
+/** Builds a list of codes that are texts from `[code, label]` pairs, in the order in which they should be shown. */
+export function textCodes(name: string, entries: readonly (readonly [string, string])[]): CodeList<string> {
+  return codeList(name, entries)
 }
 
 /** The label of a code, or `undefined` when the list does not know it. */
@@ -30,6 +35,13 @@ export function labelOf<C extends number | string>(list: CodeList<C>, code: C): 
 }
 
 /** The whole list as one line of text: `1 Available, 2 SSTC`. */
-export function listCodes(list: CodeList<number | string> | CodeList<number> | CodeList<string>): string {
+export function listCodes(list: { readonly codes: readonly Code<number | string>[] }): string {
   return list.codes.map(({ code, label }) => `${code} ${label}`).join(', ')
+}
+
+function codeList<C extends number | string>(
+  name: string,
+  entries: readonly (readonly [C, string])[],
+): CodeList<C> {
+  return { name, codes: entries.map(([code, label]) => ({ code, label })), labels: new Map(entries) }
 }

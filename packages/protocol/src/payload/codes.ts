@@ -10,10 +10,10 @@
  *
  * Parking, outside space, accessibility and heating share one number space without clashes.
  */
-import { codeList } from './code-list.ts'
+import { numericCodes, textCodes } from './code-list.ts'
 
 /** `status`. RTDF says 2 to 5 are for sales only and 6 for lettings only; the client offers 5 for lettings. */
-export const statuses = codeList('status', [
+export const statuses = numericCodes('status', [
   [1, 'Available'],
   [2, 'SSTC'],
   [3, 'SSTCM'],
@@ -23,7 +23,7 @@ export const statuses = codeList('status', [
 ])
 
 /** `price_information.price_qualifier`. 8, 13 and 14 exist in no source. */
-export const priceQualifiers = codeList('price qualifier', [
+export const priceQualifiers = numericCodes('price qualifier', [
   [0, 'Default'],
   [1, 'POA'],
   [2, 'Guide Price'],
@@ -41,7 +41,7 @@ export const priceQualifiers = codeList('price qualifier', [
 ])
 
 /** `price_information.tenure_type`. 6 came with RTDF's 2024 schema; the client knows 1 to 5. */
-export const tenures = codeList('tenure', [
+export const tenures = numericCodes('tenure', [
   [1, 'Freehold'],
   [2, 'Leasehold'],
   [3, 'Feudal'],
@@ -51,7 +51,7 @@ export const tenures = codeList('tenure', [
 ])
 
 /** `details.furnished_type`. 3 does not exist. */
-export const furnishedTypes = codeList('furnished type', [
+export const furnishedTypes = numericCodes('furnished type', [
   [0, 'Furnished'],
   [1, 'Part Furnished'],
   [2, 'Unfurnished'],
@@ -59,7 +59,7 @@ export const furnishedTypes = codeList('furnished type', [
 ])
 
 /** `price_information.rent_frequency`: payments a year. */
-export const rentFrequencies = codeList('rent frequency', [
+export const rentFrequencies = numericCodes('rent frequency', [
   [1, 'Yearly'],
   [4, 'Quarterly'],
   [12, 'Monthly'],
@@ -68,7 +68,7 @@ export const rentFrequencies = codeList('rent frequency', [
 ])
 
 /** `media[].media_type`. 5 and 7 are RTDF's; the client knows the others. */
-export const mediaTypes = codeList('media type', [
+export const mediaTypes = numericCodes('media type', [
   [1, 'Image'],
   [2, 'Floor Plan'],
   [3, 'Brochure'],
@@ -79,7 +79,7 @@ export const mediaTypes = codeList('media type', [
 ])
 
 /** `let_type`. 3 does not exist. */
-export const letTypes = codeList('let type', [
+export const letTypes = numericCodes('let type', [
   [0, 'Not specified'],
   [1, 'Long term'],
   [2, 'Short term'],
@@ -87,7 +87,7 @@ export const letTypes = codeList('let type', [
 ])
 
 /** `details.accessibility[]`. */
-export const accessibilityFeatures = codeList('accessibility', [
+export const accessibilityFeatures = numericCodes('accessibility', [
   [37, 'Level access'],
   [38, 'Lift access'],
   [39, 'Ramped access'],
@@ -100,7 +100,7 @@ export const accessibilityFeatures = codeList('accessibility', [
 ])
 
 /** `details.heating[]`. */
-export const heatingTypes = codeList('heating', [
+export const heatingTypes = numericCodes('heating', [
   [1, 'Air Conditioning'],
   [2, 'Central'],
   [3, 'Double Glazing'],
@@ -124,7 +124,7 @@ export const heatingTypes = codeList('heating', [
 ])
 
 /** `details.parking[]`. RTDF's prose prints 69 for "No Disabled Parking Available", its value list 59. */
-export const parkingTypes = codeList('parking', [
+export const parkingTypes = numericCodes('parking', [
   [13, 'Allocated'],
   [14, 'Communal'],
   [15, 'Covered'],
@@ -147,7 +147,7 @@ export const parkingTypes = codeList('parking', [
 ])
 
 /** `details.outside_space[]`. */
-export const outsideSpaces = codeList('outside space', [
+export const outsideSpaces = numericCodes('outside space', [
   [29, 'Back Garden'],
   [30, 'Communal Garden'],
   [31, 'Enclosed Garden'],
@@ -159,7 +159,7 @@ export const outsideSpaces = codeList('outside space', [
 ])
 
 /** `details.entrance_floor`. */
-export const entranceFloors = codeList('entrance floor', [
+export const entranceFloors = numericCodes('entrance floor', [
   [1, 'Basement'],
   [2, 'Ground Floor'],
   [3, '1st Floor'],
@@ -169,7 +169,7 @@ export const entranceFloors = codeList('entrance floor', [
 ])
 
 /** `details.condition`. */
-export const conditions = codeList('condition', [
+export const conditions = numericCodes('condition', [
   [1, 'Good'],
   [2, 'Some work needed'],
   [3, 'Work required throughout'],
@@ -177,7 +177,7 @@ export const conditions = codeList('condition', [
 ])
 
 /** `details.internal_area_unit`, `details.land_area_unit`, `details.sizing.area_unit`. */
-export const areaUnits = codeList('area unit', [
+export const areaUnits = numericCodes('area unit', [
   [1, 'sq ft'],
   [2, 'sq m'],
   [3, 'acre'],
@@ -185,7 +185,7 @@ export const areaUnits = codeList('area unit', [
 ])
 
 /** `details.rooms[].room_dimension_unit`. */
-export const roomDimensionUnits = codeList('room dimension unit', [
+export const roomDimensionUnits = numericCodes('room dimension unit', [
   [5, 'Metres'],
   [6, 'Centimetres'],
   [7, 'Millimetres'],
@@ -194,19 +194,19 @@ export const roomDimensionUnits = codeList('room dimension unit', [
 ])
 
 /** `details.sewerage`. */
-export const sewerageTypes = codeList('sewerage', [
+export const sewerageTypes = textCodes('sewerage', [
   ['mains_supply', 'Mains supply'],
   ['private_supply', 'Private supply'],
 ])
 
 /** `details.water`. */
-export const waterSupplies = codeList('water', [
+export const waterSupplies = textCodes('water', [
   ['mains_supply', 'Mains supply'],
   ['private_supply', 'Private supply'],
 ])
 
 /** `details.electricity[]`. */
-export const electricitySupplies = codeList('electricity', [
+export const electricitySupplies = textCodes('electricity', [
   ['mains_supply', 'Mains supply'],
   ['wind_turbine', 'Wind turbine'],
   ['solar_pv_panels', 'Solar PV panels'],
@@ -214,7 +214,7 @@ export const electricitySupplies = codeList('electricity', [
 ])
 
 /** `details.broadband[]`. */
-export const broadbandTypes = codeList('broadband', [
+export const broadbandTypes = textCodes('broadband', [
   ['adsl', 'Copper wire'],
   ['cable', 'Cable'],
   ['fttc', 'Fibre to the cabinet'],
@@ -223,7 +223,7 @@ export const broadbandTypes = codeList('broadband', [
 ])
 
 /** `risks.sources_of_flooding[]` and `details.sources_of_flooding[]`. */
-export const floodingSources = codeList('source of flooding', [
+export const floodingSources = textCodes('source of flooding', [
   ['river', 'River'],
   ['sea', 'Sea'],
   ['groundwater', 'Groundwater'],
@@ -233,7 +233,7 @@ export const floodingSources = codeList('source of flooding', [
 ])
 
 /** `details.council_tax_band`. TBC is meant for a new build that has no band yet. */
-export const councilTaxBands = codeList('council tax band', [
+export const councilTaxBands = textCodes('council tax band', [
   ['A', 'Band A'],
   ['B', 'Band B'],
   ['C', 'Band C'],
@@ -248,7 +248,7 @@ export const councilTaxBands = codeList('council tax band', [
 ])
 
 /** `details.comm_use_class[]`. */
-export const commercialUseClasses = codeList('commercial use class', [
+export const commercialUseClasses = numericCodes('commercial use class', [
   [1, 'A1 Shops'],
   [4, 'A2 Financial and Professional Services'],
   [7, 'A3 Restaurants and Cafes'],
@@ -268,7 +268,7 @@ export const commercialUseClasses = codeList('commercial use class', [
 ])
 
 /** `removal_reason`, and the `reason` of a removal (D26). */
-export const removalReasons = codeList('removal reason', [
+export const removalReasons = numericCodes('removal reason', [
   [7, 'Sold by Us'],
   [8, 'Sold by Another Agent'],
   [9, 'Withdrawn from Market'],
@@ -278,13 +278,13 @@ export const removalReasons = codeList('removal reason', [
 ])
 
 /** RTDF's `branch.channel`, which adapters for RTDF need; no field of the spec's payload. */
-export const channels = codeList('channel', [
+export const channels = numericCodes('channel', [
   [1, 'Sales'],
   [2, 'Lettings'],
 ])
 
 /** Energy performance ratings, best first: `details.epc_information.*_energy_rating`. */
-export const energyRatings = codeList(
+export const energyRatings = textCodes(
   'energy rating',
   ['A', 'B', 'C', 'D', 'E', 'F', 'G'].map((letter) => [letter, `Band ${letter}`] as const),
 )

@@ -1,16 +1,16 @@
 import Type from 'typebox'
 import { addressMembers } from './address.ts'
-import { codeList, listCodes } from './code-list.ts'
+import { listCodes, textCodes } from './code-list.ts'
 import { flag, record, recordList, subjectUuid, text, textList, uuid } from './fields.ts'
 
 /** `kind` of a contact. */
-export const contactKinds = codeList('contact kind', [
+export const contactKinds = textCodes('contact kind', [
   ['person', 'Person'],
   ['company', 'Company'],
 ])
 
 /** `roles[]` of a contact and `properties[].role`. Open: another role passes, with a warning. */
-export const contactRoles = codeList('contact role', [
+export const contactRoles = textCodes('contact role', [
   ['applicant', 'Applicant: looks for a property'],
   ['buyer', 'Buyer'],
   ['vendor', 'Vendor'],
@@ -26,7 +26,7 @@ export const contactRoles = codeList('contact role', [
 ])
 
 /** `communications[].channel` of a contact. Open: another channel passes, with a warning. */
-export const contactChannels = codeList('contact channel', [
+export const contactChannels = textCodes('contact channel', [
   ['email', 'E-mail address'],
   ['phone', 'Telephone, fixed line'],
   ['mobile', 'Mobile telephone'],

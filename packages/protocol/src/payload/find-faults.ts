@@ -1,5 +1,6 @@
 import { nameKind, showValue } from './describe-value.ts'
 import { maxUrlLength, uuidPattern, webUrlPattern } from './fields.ts'
+import { isRecord } from './member-at.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
 export type PayloadFaultCode =
@@ -62,7 +63,7 @@ function visit(search: Search, schema: SchemaNode, value: unknown, pointer: stri
     report(search, pointer, 'wrong_type', message)
   } else if (typeof value === 'string') visitText(search, schema, value, pointer)
   else if (Array.isArray(value)) visitArray(search, schema, value, pointer)
-  else if (isObject(value)) visitObject(search, schema, value, pointer)
+  else if (isRecord(value)) visitObject(search, schema, value, pointer)
 }
 
 function visitText(search: Search, schema: SchemaNode, value: string, pointer: string): void {
@@ -166,12 +167,8 @@ function isSchemaNode(schema: object): schema is SchemaNode {
 function isOfType(type: string, value: unknown): boolean {
   if (type === 'null') return value === null
   if (type === 'array') return Array.isArray(value)
-  if (type === 'object') return isObject(value)
+  if (type === 'object') return isRecord(value)
   if (type === 'integer') return Number.isInteger(value)
   if (type === 'number') return Number.isFinite(value)
   return typeof value === type
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,11 +1,11 @@
-import { codeList } from './code-list.ts'
+import { numericCodes } from './code-list.ts'
 
 /**
  * `property_type`: RTDF's codes (npm package rightmove-rtdf 0.3.5, MIT licence, and RTDF's published
  * schema). The labels are those a public import client of a live service with this contract shows: they
  * mark the commercial types, where RTDF has "Mill" and "Garages" twice. That service lacks code 51.
  */
-export const propertyTypes = codeList('property type', [
+export const propertyTypes = numericCodes('property type', [
   [0, 'Not Specified'],
   [1, 'Terraced House'],
   [2, 'End of terrace house'],

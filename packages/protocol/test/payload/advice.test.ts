@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  adviseContact,
+  adviseProperty,
+  checkContactPayload,
+  checkPropertyPayload,
+} from '../../src/payload/index.ts'
+import {
+  fullContact,
+  rtdfRemoveProperty,
+  rtdfSendProperty,
+  specProperty,
+  subject,
+  withMember,
+} from './samples.ts'
+
+const advice = (payload: unknown) => adviseProperty(payload).map(({ pointer, code }) => `${pointer} ${code}`)
+
+/** One value for each kind of remark: the contract accepts it, RTDF would not. */
+const remarks: readonly (readonly [string, unknown, string])[] = [
+  ['/property_type', 17, 'unknown_code'],
+  ['/status', 7, 'unknown_code'],
+  ['/let_type', 3, 'unknown_code'],
+  ['/removal_reason', 1, 'unknown_code'],
+  ['/price_information/price_qualifier', 8, 'unknown_code'],
+  ['/price_information/rent_frequency', 2, 'unknown_code'],
+  ['/price_information/tenure_type', 7, 'unknown_code'],
+  ['/price_information/price', 0.99, 'out_of_range'],
+  ['/price_information/price', -1, 'out_of_range'],
+  ['/price_information/shared_ownership_percentage', 100, 'out_of_range'],
+  ['/details/furnished_type', 3, 'unknown_code'],
+  ['/details/entrance_floor', 7, 'unknown_code'],
+  ['/details/condition', 0, 'unknown_code'],
+  ['/details/sewerage', 'septic tank', 'unknown_code'],
+  ['/details/council_tax_band', 'J', 'unknown_code'],
+  ['/details/epc_information/current_energy_rating', 'H', 'unknown_code'],
+  ['/details/epc_information/potential_energy_rating', 'd', 'unknown_code'],
+  ['/details/heating/0', 13, 'unknown_code'],
+  ['/details/accessibility/1', 1, 'unknown_code'],
+  ['/details/broadband/1', 'carrier pigeon', 'unknown_code'],
+  ['/details/broadband/0', 7, 'unknown_code'],
+  ['/details/sources_of_flooding/0', 'bath', 'unknown_code'],
+  ['/risks/sources_of_flooding/0', 'bath', 'unknown_code'],
+  ['/media/0/media_type', 8, 'unknown_code'],
+  ['/media/0/caption', 'x'.repeat(51), 'too_long'],
+  ['/media/0/media_url', `https://example.com/${'x'.repeat(250)}`, 'too_long'],
+  ['/media/0/media_url', 'https://example.com/front of house.jpg', 'bad_url'],
+  ['/media/0/media_url', 'https://example.com:99999/', 'bad_url'],
+  ['/details/summary', 'x'.repeat(1001), 'too_long'],
+  ['/details/description', '', 'too_short'],
+  ['/details/bedrooms', -1, 'out_of_range'],
+  ['/details/features', Array.from({ length: 11 }, (_, index) => `f${index}`), 'too_many_items'],
+  ['/address/house_name_number', '', 'too_short'],
+  ['/address/town', '😀'.repeat(61), 'too_long'],
+  ['/address/postcode_1', 'SW1A 1', 'bad_postcode'],
+  ['/address/postcode_2', 'AA', 'bad_postcode'],
+  ['/address/latitude', 90.1, 'out_of_range'],
+  ['/create_date', '2025-01-31 10:00:00', 'bad_date'],
+  ['/date_available', '30-02-2025', 'bad_date'],
+]
+
+describe('advice about properties', () => {
+  it('a plain payload, the RTDF samples and a bare reference get none (spec §2.3)', () => {
+    assert.deepEqual(advice(specProperty), [])
+    assert.deepEqual(advice(rtdfSendProperty), [])
+    assert.deepEqual(advice(rtdfRemoveProperty), [])
+    assert.deepEqual(advice({ agent_ref: subject }), [])
+  })
+
+  for (const [pointer, value, code] of remarks) {
+    const shown = JSON.stringify(value).slice(0, 40)
+    it(`${pointer} ${shown}: ${code}, and the payload is still accepted (spec §2.3)`, () => {
+      const payload = withMember(specProperty, pointer, value)
+      assert.deepEqual(checkPropertyPayload(payload, { publishedRequired: true }), [])
+      assert.deepEqual(advice(payload), [`${pointer} ${code}`])
+    })
+  }
+
+  it('dates exist and are written day first (D24)', () => {
+    for (const text of ['29-02-2024 00:00:00', '31-12-1999 23:59:59', '29-02-2000 12:00:00']) {
+      assert.deepEqual(advice({ agent_ref: subject, create_date: text }), [])
+    }
+    for (const text of [
+      '29-02-2023 00:00:00',
+      '29-02-1900 00:00:00',
+      '31-04-2025 00:00:00',
+      '00-00-0000 00:00:00',
+      '01-13-2025 00:00:00',
+      '01-01-2025 24:00:00',
+      '01-01-2025 00:60:00',
+      '01-01-2025 00:00:60',
+      '01-01-2025T00:00:00',
+      '01-01-2025',
+      '1-1-2025 00:00:00',
+      '01/01/2025 00:00:00',
+      '',
+    ]) {
+      assert.deepEqual(advice({ agent_ref: subject, create_date: text }), ['/create_date bad_date'], text)
+    }
+    assert.deepEqual(advice({ agent_ref: subject, date_available: '01-02-2025' }), [])
+  })
+
+  it('repeats are remarked on, but not those of accessibility codes, which the spec shows (spec §2.6)', () => {
+    assert.deepEqual(advice(withMember(specProperty, '/details/heating', [7, 7, null, null])), [
+      '/details/heating/1 repeated_item',
+    ])
+    assert.deepEqual(advice(withMember(specProperty, '/details/accessibility', [42, 42])), [])
+  })
+
+  it('what belongs to the other category is remarked on, with the status by name (D23)', () => {
+    const letting = { agent_ref: subject, let_type: 1 }
+    const [sstc] = adviseProperty({ ...letting, status: 2 })
+    assert.equal(sstc?.code, 'sales_only')
+    assert.match(sstc?.message ?? '', /^status is 2 \(SSTC\), which is for sales only/)
+    for (const status of [1, 4, 5, 6]) assert.deepEqual(advice({ ...letting, status }), [])
+    assert.deepEqual(advice({ ...letting, price_information: { auction: true } }), [
+      '/price_information/auction sales_only',
+    ])
+    assert.deepEqual(advice({ ...letting, price_information: { auction: false, tenure_type: 2 } }), [])
+    const asSale = adviseProperty({ ...letting, status: 6 }, 'sales').map(
+      ({ pointer, code }) => `${pointer} ${code}`,
+    )
+    assert.deepEqual(asSale, ['/status lettings_only', '/let_type lettings_only'])
+  })
+
+  it('at most 50 remarks are made about one payload (P11)', () => {
+    const heating = Array.from({ length: 10_000 }, (_, index) => 1000 + index)
+    assert.equal(advice({ agent_ref: subject, status: 99, details: { heating } }).length, 50)
+  })
+
+  it('anything at all can be asked about without an exception (P11)', () => {
+    for (const value of [
+      null,
+      undefined,
+      1,
+      'x',
+      [],
+      [[]],
+      { address: [], details: 'x', media: {}, risks: 1 },
+    ]) {
+      assert.deepEqual(adviseProperty(value), [])
+      assert.deepEqual(adviseContact(value), [])
+    }
+  })
+})
+
+describe('advice about contacts', () => {
+  const contactAdvice = (payload: unknown) =>
+    adviseContact(payload).map(({ pointer, code }) => `${pointer} ${code}`)
+
+  it('a full contact gets none (D18)', () => {
+    assert.deepEqual(contactAdvice(fullContact), [])
+  })
+
+  const wrong: readonly (readonly [string, unknown, string, string])[] = [
+    ['/kind', 'household', '/kind', 'unknown_code'],
+    ['/roles', ['executor'], '/roles/0', 'unknown_code'],
+    ['/roles', ['vendor', 'vendor'], '/roles/1', 'repeated_item'],
+    ['/communications/0/channel', 'telex', '/communications/0/channel', 'unknown_code'],
+    ['/communications/0/value', 'not an address', '/communications/0/value', 'bad_email'],
+    ['/communications/1/value', 'call me', '/communications/1/value', 'bad_phone'],
+    [
+      '/communications/0/consent/given_date',
+      null,
+      '/communications/0/consent/given_date',
+      'consent_without_date',
+    ],
+    [
+      '/communications/0/consent/given_date',
+      '2025-01-01',
+      '/communications/0/consent/given_date',
+      'bad_date',
+    ],
+    ['/address/postcode_1', '90210', '/address/postcode_1', 'bad_postcode'],
+    ['/address/country', 'England', '/address/country', 'unknown_code'],
+    ['/properties/0/role', 'ghost', '/properties/0/role', 'unknown_code'],
+    ['/notes', 'x'.repeat(4001), '/notes', 'too_long'],
+    ['/create_date', '31-02-2025 00:00:00', '/create_date', 'bad_date'],
+  ]
+  for (const [pointer, value, at, code] of wrong) {
+    it(`${pointer} ${JSON.stringify(value).slice(0, 30)}: ${code}, without repeating it (D18)`, () => {
+      const payload = withMember(fullContact, pointer, value)
+      assert.deepEqual(checkContactPayload(payload), [])
+      const [first, ...more] = adviseContact(payload)
+      assert.deepEqual([first?.pointer, first?.code, more], [at, code, []])
+      if (typeof value === 'string') assert.ok(!first?.message.includes(value))
+    })
+  }
+
+  it('postcodes abroad have their own form (D18)', () => {
+    const address = { postcode_1: '90210', postcode_2: '', country: 'US' }
+    assert.deepEqual(contactAdvice({ contact_ref: subject, address }), [])
+  })
+
+  it('long hostile texts are looked at without going back over them again and again (P11)', () => {
+    for (const unit of ['a', '@', '.', ' ', '1', '(', 'x', 'a.', '1 ']) {
+      const value = unit.repeat(100_000)
+      const communications = [
+        { channel: 'email', value: `a@${value}` },
+        { channel: 'phone', value },
+      ]
+      assert.ok(contactAdvice({ contact_ref: subject, communications }).length >= 2)
+    }
+  })
+})
