@@ -43,6 +43,8 @@ export interface DecideContext {
   readonly catalogue: EventTypeCatalogue
   /** The clock, read while the feed is locked. */
   readonly now: Ticks
+  /** No stamp lies before it: a window was answered then (P3). Wished times are exempt, they load the past (D25). */
+  readonly floor?: Ticks | undefined
   /** How far a feed's head may be ahead of the clock (D25); `undefined` when an operator has overridden the check. */
   readonly clockToleranceTicks: Ticks | undefined
 }
@@ -59,12 +61,13 @@ export function decideAppend(
   const plan = planAppend(batch, lookups, context.catalogue)
   if (plan.kind !== 'plan') return refusal(plan)
 
-  const rows = numberRows(batch, plan, counter, context.now)
+  const { now, floor } = context
+  const rows = numberRows(batch, plan, counter, floor !== undefined && floor > now ? floor : now)
   const { lastCreated } = counter
   const loads = rows.some((row) => row.event.wishedCreated !== undefined)
   if (rows.length > 0 && !loads && lastCreated !== undefined && context.clockToleranceTicks !== undefined) {
-    if (lastCreated - context.now > context.clockToleranceTicks) {
-      return refusal({ kind: 'clockBehind', headCreated: lastCreated, now: context.now })
+    if (lastCreated - now > context.clockToleranceTicks) {
+      return refusal({ kind: 'clockBehind', headCreated: lastCreated, now })
     }
   }
 
@@ -110,7 +113,7 @@ function numberRows(
   batch: AppendBatch,
   plan: AppendPlan & { kind: 'plan' },
   counter: FeedCounter,
-  now: Ticks,
+  earliest: Ticks,
 ): readonly EventRow[] {
   const rows: EventRow[] = []
   let position = counter.lastPosition
@@ -118,7 +121,7 @@ function numberRows(
   for (const step of plan.steps) {
     if (step.kind !== 'append') continue
     position += 1
-    const wished = step.event.wishedCreated ?? now
+    const wished = step.event.wishedCreated ?? earliest
     const created: Ticks = last === undefined || wished > last ? wished : last + 1n
     last = created
     const sequenceNumber = counter.offset + position

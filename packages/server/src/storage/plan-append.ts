@@ -97,6 +97,7 @@ export function planAppend(
     if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, event, latest.state)) {
       const reserve = draft.idGiven ? { id: draft.id, contentHash: draft.contentHash } : undefined
       steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
+      plannedIds.add(draft.id)
       continue
     }
     let appended = event
@@ -195,7 +196,8 @@ function removedPayload(payload: string, reason: string | undefined): string {
 
 function isUnchanged(draft: EventDraft, event: PlannedEvent, before: SubjectState): boolean {
   if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
-  if (event.state.category !== before.category) return false
+  // An equal payload still says something new after a named type has said the opposite of its `published`.
+  if (event.state.category !== before.category || event.state.published !== before.published) return false
   if (draft.content.kind === 'removal') return !before.published
   return before.payloadHash !== null && sameBytes(draft.content.hash, before.payloadHash)
 }

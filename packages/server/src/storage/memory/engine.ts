@@ -1,0 +1,91 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { deserialize, serialize } from 'node:v8'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { newEpochId } from '../epoch-id.ts'
+import { settingsRefusal } from '../settings.ts'
+import type { WantedSettings } from '../settings.ts'
+import { StorageFailure, StorageRefusal } from '../storage.ts'
+import type { StorageEngine } from '../storage.ts'
+import { append, preview } from './append.ts'
+import { memoryKeys } from './keys.ts'
+import { locate } from './locate.ts'
+import { readAfter } from './read-after.ts'
+import { readEvent } from './read-event.ts'
+import { readRange } from './read-range.ts'
+import { feedOf, headOf, newState, openState } from './state.ts'
+import type { MemoryState, MemoryStore } from './state.ts'
+
+export interface MemoryOptions {
+  readonly kind: 'memory'
+  /** A file that `backup` of this engine has written, to begin from. */
+  readonly file?: string
+}
+
+/** The reference engine: everything in this process, nothing on disk but what `backup` writes. */
+export async function openMemory(
+  options: MemoryOptions,
+  wanted: WantedSettings,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+): Promise<StorageEngine> {
+  const state = options.file === undefined ? newState(settingsOf(wanted)) : await readBackup(options.file)
+  const refusal = settingsRefusal(state.settings, wanted)
+  if (refusal !== undefined) throw refusal
+  const store: MemoryStore = { state, stampFloor: 0n, closed: false }
+  const context = () => ({ now: readClock(clock), overrideClockCheck })
+
+  const close = async (): Promise<void> => {
+    store.closed = true
+  }
+  return {
+    settings: state.settings,
+    keys: memoryKeys(store),
+    events: {
+      append: async (batches) => append(store, batches, context()),
+      preview: async (batch) => preview(store, batch, context()),
+      locate: async (query) => locate(store, query, readClock(clock)),
+      readRange: async (range) => readRange(store, range),
+      readEvent: async (key, id) => readEvent(store, key, id),
+      readAfter: async (query) => readAfter(store, query),
+      head: async (key) => {
+        const feed = feedOf(store, key)
+        return feed && headOf(feed)
+      },
+    },
+    startEpoch: async (continueAfter) => startEpoch(openState(store), continueAfter),
+    backup: async (path) => {
+      const copy: MemoryState = { ...openState(store), needsEpoch: true }
+      await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
+        throw new StorageFailure('storage_unavailable', cause)
+      })
+    },
+    ping: async () => {
+      openState(store)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['settings'] {
+  if (catalogue !== undefined) return { catalogue, startSequence: startSequence ?? 0 }
+  throw new StorageRefusal('not_a_store', 'A new store needs a catalogue of event types; name one.')
+}
+
+async function readBackup(file: string): Promise<MemoryState> {
+  const state: MemoryState = deserialize(await readFile(file))
+  return state
+}
+
+function startEpoch(state: MemoryState, continueAfter: number): void {
+  const feeds = [...state.feeds.values()]
+  const held = feeds.map((feed) => headOf(feed).sequenceNumber)
+  const offset = Math.max(continueAfter, state.firstOffset, ...held)
+  for (const feed of feeds) {
+    feed.epoch = newEpochId()
+    feed.offset = offset - feed.events.length
+  }
+  state.firstOffset = offset
+  state.needsEpoch = false
+}

@@ -1,0 +1,62 @@
+import { feedNames } from '@property-events/protocol'
+import type { KeyRecord, KeyStore } from '../storage.ts'
+import { feedName, newFeed, openState } from './state.ts'
+import type { MemoryStore } from './state.ts'
+
+export function memoryKeys(store: MemoryStore): KeyStore {
+  const change = (keyId: string, changed: (record: KeyRecord) => KeyRecord): 'done' | 'unknownKey' => {
+    const { keys } = openState(store)
+    const record = keys.get(keyId)
+    if (record === undefined) return 'unknownKey'
+    keys.set(keyId, changed(record))
+    return 'done'
+  }
+
+  return {
+    async createTenant(tenant) {
+      const { tenants, feeds, firstOffset } = openState(store)
+      if (tenants.has(tenant.tenantId)) return 'exists'
+      tenants.set(tenant.tenantId, { ...tenant })
+      for (const feed of feedNames) feeds.set(feedName(tenant.tenantId, feed), newFeed(feed, firstOffset))
+      return 'created'
+    },
+    async tenants() {
+      return [...openState(store).tenants.values()]
+    },
+    async setTenantSuspended(tenantId, suspended) {
+      const { tenants } = openState(store)
+      const tenant = tenants.get(tenantId)
+      if (tenant === undefined) return 'unknownTenant'
+      tenants.set(tenantId, { ...tenant, suspended })
+      return 'done'
+    },
+    async insertKey(record) {
+      const { keys, tenants } = openState(store)
+      if (keys.has(record.keyId)) return 'exists'
+      if (record.grants.some((grant) => !tenants.has(grant.tenantId))) return 'unknownTenant'
+      keys.set(record.keyId, structuredClone(record))
+      return 'created'
+    },
+    async findKey(keyId) {
+      const { keys, tenants } = openState(store)
+      const record = keys.get(keyId)
+      if (record === undefined) return undefined
+      const ids = record.grants.map((grant) => grant.tenantId)
+      return { record, suspendedTenantIds: ids.filter((id) => tenants.get(id)?.suspended === true) }
+    },
+    async keys() {
+      return [...openState(store).keys.values()]
+    },
+    async revokeKey(keyId, revokedMs) {
+      return change(keyId, (record) => ({ ...record, revokedMs: record.revokedMs ?? revokedMs }))
+    },
+    async setKeyExpiry(keyId, expiresMs) {
+      return change(keyId, (record) => ({ ...record, expiresMs }))
+    },
+    async recordKeyUses(uses) {
+      for (const { keyId, usedMs } of uses) {
+        change(keyId, (record) => ({ ...record, lastUsedMs: Math.max(usedMs, record.lastUsedMs ?? usedMs) }))
+      }
+    },
+  }
+}

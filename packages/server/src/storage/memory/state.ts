@@ -1,0 +1,99 @@
+/** What the in-memory engine keeps: arrays and maps, nothing clever. It is the reference other engines are held to (P12). */
+import type { Category, FeedName, Ticks, ViewName } from '@property-events/protocol'
+import { viewsOf } from '@property-events/protocol'
+import { newEpochId } from '../epoch-id.ts'
+import type { SubjectState } from '../plan-append.ts'
+import { StorageFailure } from '../storage.ts'
+import type { FeedKey, Head, KeyRecord, StoreSettings, Tenant } from '../storage.ts'
+
+export interface MemoryEvent {
+  readonly sequenceNumber: number
+  readonly created: Ticks
+  readonly id: string
+  readonly subjectId: string
+  readonly json: Uint8Array
+}
+
+export interface MemoryFeed {
+  epoch: string
+  offset: number
+  revision: number
+  /** The event at position n stands at index n - 1. */
+  readonly events: MemoryEvent[]
+  readonly ids: Map<string, { readonly position: number; readonly contentHash: Uint8Array | null }>
+  readonly subjects: Map<string, SubjectState & { readonly position: number }>
+  /** Per view the positions of its events; the one with ordinal n stands at index n - 1. */
+  readonly views: Map<Category, number[]>
+}
+
+export interface MemoryState {
+  readonly settings: StoreSettings
+  needsEpoch: boolean
+  /** The offset of feeds that are made from now on. */
+  firstOffset: number
+  readonly feeds: Map<string, MemoryFeed>
+  readonly tenants: Map<string, Tenant>
+  readonly keys: Map<string, KeyRecord>
+}
+
+/** The state, and what lives only as long as the engine is open. */
+export interface MemoryStore {
+  readonly state: MemoryState
+  /** No later stamp lies before it (P3). */
+  stampFloor: Ticks
+  closed: boolean
+}
+
+export function newState(settings: StoreSettings): MemoryState {
+  return {
+    settings,
+    needsEpoch: false,
+    firstOffset: settings.startSequence,
+    feeds: new Map(),
+    tenants: new Map(),
+    keys: new Map(),
+  }
+}
+
+export function newFeed(feed: FeedName, offset: number): MemoryFeed {
+  return {
+    epoch: newEpochId(),
+    offset,
+    revision: 0,
+    events: [],
+    ids: new Map(),
+    subjects: new Map(),
+    views: new Map(viewsOf(feed).map((view) => [view, []])),
+  }
+}
+
+export function feedName(tenantId: string, feed: FeedName): string {
+  return `${tenantId} ${feed}`
+}
+
+/** The feed, or `undefined` when there is no such tenant. */
+export function feedOf(store: MemoryStore, key: FeedKey): MemoryFeed | undefined {
+  return openState(store).feeds.get(feedName(key.tenantId, key.feed))
+}
+
+export function openState(store: MemoryStore): MemoryState {
+  if (store.closed) throw new StorageFailure('storage_closed')
+  return store.state
+}
+
+export function headOf(feed: MemoryFeed): Head {
+  const last = feed.events.at(-1)
+  return {
+    position: feed.events.length,
+    sequenceNumber: last?.sequenceNumber ?? feed.offset,
+    created: last?.created,
+    epoch: feed.epoch,
+    revision: feed.revision,
+  }
+}
+
+/** The events of a view in the order of its ordinals. */
+export function eventsOfView(feed: MemoryFeed, view: ViewName): readonly MemoryEvent[] {
+  if (view === 'all') return feed.events
+  return (feed.views.get(view) ?? []).flatMap((position) => feed.events[position - 1] ?? [])
+}

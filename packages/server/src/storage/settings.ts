@@ -1,0 +1,37 @@
+/** What is recorded once in a store, and what an opener wants of it (D12, D13). */
+import type { EventTypeCatalogue } from '@property-events/protocol'
+import { StorageRefusal } from './storage.ts'
+import type { StoreSettings } from './storage.ts'
+
+/** `undefined` takes what is recorded. A new store without a catalogue is refused; its numbers then begin behind 0. */
+export interface WantedSettings {
+  readonly catalogue?: EventTypeCatalogue | undefined
+  readonly startSequence?: number | undefined
+}
+
+/** Why a store with `recorded` settings does not do for this opener, if so. */
+export function settingsRefusal(recorded: StoreSettings, wanted: WantedSettings): StorageRefusal | undefined {
+  const { catalogue, startSequence } = wanted
+  if (catalogue !== undefined && catalogueText(catalogue) !== catalogueText(recorded.catalogue)) {
+    return new StorageRefusal(
+      'other_catalogue',
+      `This store was created with other event types (${catalogueText(recorded.catalogue)}), and their numbers stand ` +
+        'in its events. Start without naming a catalogue to keep them, or with an empty data folder for new ones.',
+    )
+  }
+  if (startSequence !== undefined && startSequence !== recorded.startSequence) {
+    return new StorageRefusal(
+      'other_start_sequence',
+      `This store was created with start sequence ${recorded.startSequence}, and ${startSequence} is asked for now. ` +
+        'Leave it out, or name the recorded one: numbers that were shown cannot change.',
+    )
+  }
+  return undefined
+}
+
+/** One text per catalogue, whatever the order its codes were written in. */
+export function catalogueText(catalogue: EventTypeCatalogue): string {
+  const sorted = (codes: Readonly<Record<string, number>>) =>
+    Object.fromEntries(Object.entries(codes).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return JSON.stringify({ property: sorted(catalogue.property), contact: sorted(catalogue.contact) })
+}
