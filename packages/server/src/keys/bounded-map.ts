@@ -1,0 +1,38 @@
+/**
+ * A map that holds at most `limit` entries and drops the one that was touched longest ago. Strangers choose the keys
+ * of these maps, so none may grow with what they send.
+ */
+export class BoundedMap<Key, Value> {
+  readonly #entries = new Map<Key, Value>()
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Reads an entry and counts as touching it. */
+  get(key: Key): Value | undefined {
+    const value = this.#entries.get(key)
+    if (value === undefined) return undefined
+    // A Map keeps the order of insertion: taken out and put back, the entry stands last.
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    return value
+  }
+
+  set(key: Key, value: Value): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, value)
+    if (this.#entries.size <= this.#limit) return
+    const oldest = this.#entries.keys().next()
+    if (oldest.done !== true) this.#entries.delete(oldest.value)
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key)
+  }
+}

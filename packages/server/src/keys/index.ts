@@ -1,0 +1,4 @@
+/** Keys: making them, and deciding about the key of a request. */
+export * from './issue.ts'
+export * from './pepper.ts'
+export * from './verify.ts'

@@ -1,0 +1,46 @@
+import { newKeyText } from '@property-events/protocol'
+import type { Grant, KeyRecord, KeyStore } from '../storage/storage.ts'
+import { hashSecret } from './pepper.ts'
+import type { Pepper } from './pepper.ts'
+
+export interface IssueRequest {
+  /** For people: what the key is for. */
+  readonly label: string
+  /** Operator keys belong to no tenant: `grants` is then empty. */
+  readonly operator: boolean
+  readonly grants: readonly Grant[]
+  /** First millisecond at which the key no longer works; `undefined`: never. */
+  readonly expiresMs: number | undefined
+  readonly nowMs: number
+}
+
+export type IssueOutcome =
+  /** `text` is the key itself. It is shown to its owner once: it cannot be read back from the store. */
+  | { readonly kind: 'issued'; readonly text: string; readonly record: KeyRecord }
+  | { readonly kind: 'unknownTenant' }
+
+/** Ids have 71 random bits: a second clash in a row is not chance. */
+const idAttempts = 3
+
+/** Makes a key and stores its hash (D11). */
+export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueRequest): Promise<IssueOutcome> {
+  for (let attempt = 0; attempt < idAttempts; attempt += 1) {
+    const { text, parts } = newKeyText()
+    const record: KeyRecord = {
+      keyId: parts.keyId,
+      secretHash: hashSecret(pepper, parts.secret),
+      pepperId: pepper.pepperId,
+      label: request.label,
+      operator: request.operator,
+      grants: request.grants,
+      createdMs: request.nowMs,
+      expiresMs: request.expiresMs,
+      revokedMs: undefined,
+      lastUsedMs: undefined,
+    }
+    const outcome = await keys.insertKey(record)
+    if (outcome === 'created') return { kind: 'issued', text, record }
+    if (outcome === 'unknownTenant') return { kind: 'unknownTenant' }
+  }
+  throw new Error('the random number generator repeats itself')
+}

@@ -1,0 +1,98 @@
+/**
+ * The pepper: the secret that turns a key's own secret into what is stored (D11). Whoever copies the store alone can
+ * neither use its keys nor try guesses against them.
+ */
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+export interface Pepper {
+  /** Short hash of the secret, stored with every key made with it. */
+  readonly pepperId: string
+  readonly secret: Uint8Array
+}
+
+/** A pepper that cannot be used. `message` is a sentence for the operator that says what to do. */
+export class PepperRefusal extends Error {
+  override readonly name = 'PepperRefusal'
+}
+
+/** Shorter ones could be guessed by whoever holds the store. */
+export const minimumPepperLength = 16
+
+/** Name of the file beside the store. */
+export const pepperFileName = 'pepper'
+
+/**
+ * The pepper an operator gave, else the one in the file `pepper` of the folder, made on first use (32 random bytes in
+ * hexadecimal, mode 0600). Safe from many processes at once: all come back with the same one. Without a folder (a store
+ * in memory) it lives as long as the process. Throws a `PepperRefusal`, or the file system's own error.
+ */
+export function loadPepper(options: {
+  readonly folder: string | undefined
+  readonly given: string | undefined
+}): Pepper {
+  if (options.given !== undefined) {
+    if (options.given.length < minimumPepperLength) {
+      throw new PepperRefusal(
+        `The key pepper has ${options.given.length} characters; give at least ${minimumPepperLength} random ones.`,
+      )
+    }
+    return pepperOf(Buffer.from(options.given, 'utf8'))
+  }
+  if (options.folder === undefined) return pepperOf(randomBytes(32))
+  const path = join(options.folder, pepperFileName)
+  if (!existsSync(path)) createPepperFile(options.folder, path)
+  const text = readFileSync(path, 'utf8').trim()
+  if (!/^[0-9a-f]{64}$/.test(text)) {
+    throw new PepperRefusal(
+      `${path} does not hold a pepper (64 hexadecimal digits). Put the file back from a backup: without it no key of this store works.`,
+    )
+  }
+  return pepperOf(Buffer.from(text, 'hex'))
+}
+
+/** HMAC-SHA-256 of a key's secret: 32 bytes. */
+export function hashSecret(pepper: Pepper, secret: string): Uint8Array {
+  return createHmac('sha256', pepper.secret).update(secret).digest()
+}
+
+function pepperOf(secret: Uint8Array): Pepper {
+  // 48 bits tell the few peppers of an installation apart, and say nothing about the secret.
+  const pepperId = createHash('sha256')
+    .update('property-events pepper')
+    .update(secret)
+    .digest('hex')
+    .slice(0, 12)
+  return { pepperId, secret }
+}
+
+/** Written and flushed under another name, then linked: the name never shows half a pepper, and the first one stays. */
+function createPepperFile(folder: string, path: string): void {
+  mkdirSync(folder, { recursive: true })
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const file = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(file, `${randomBytes(32).toString('hex')}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  } finally {
+    unlinkSync(draft)
+  }
+}

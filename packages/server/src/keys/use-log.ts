@@ -1,0 +1,52 @@
+import type { KeyStore } from '../storage/storage.ts'
+
+/** Last uses are gathered: a write per key and half minute, not per request (D11: at most a minute behind). */
+export const flushEveryMs = 30_000
+
+export interface UseLog {
+  record(keyId: string, usedMs: number): void
+  /** Writes what was gathered. On failure it is kept for the next time, and the failure is thrown. */
+  flush(): Promise<void>
+  /** Writes a last time, as far as the store still takes it. */
+  close(): Promise<void>
+}
+
+export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>): UseLog {
+  let uses = new Map<string, number>()
+  let flushing: Promise<void> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    if (uses.size === 0) return
+    const taken = uses
+    uses = new Map()
+    try {
+      await keys.recordKeyUses([...taken].map(([keyId, usedMs]) => ({ keyId, usedMs })))
+    } catch (error) {
+      for (const [keyId, usedMs] of taken) record(keyId, usedMs)
+      throw error
+    }
+  }
+
+  function record(keyId: string, usedMs: number): void {
+    uses.set(keyId, Math.max(usedMs, uses.get(keyId) ?? 0))
+  }
+
+  function flush(): Promise<void> {
+    flushing = flushing.then(write, write)
+    return flushing
+  }
+
+  // When a key was last used is a convenience: a store that cannot take it has already said so on `ping`.
+  const quietly = () => flush().catch(() => undefined)
+  const timer = setInterval(() => void quietly(), flushEveryMs)
+  timer.unref()
+
+  return {
+    record,
+    flush,
+    async close() {
+      clearInterval(timer)
+      await quietly()
+    },
+  }
+}

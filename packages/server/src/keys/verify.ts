@@ -1,0 +1,117 @@
+/** Deciding about the key of a request (spec §5, D7, D11). */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { parseKeyText } from '@property-events/protocol'
+import type { FoundKey, Grant, KeyStore } from '../storage/storage.ts'
+import { BoundedMap } from './bounded-map.ts'
+import { cachedFinder } from './find-cached.ts'
+import { hashSecret } from './pepper.ts'
+import type { Pepper } from './pepper.ts'
+import { createUseLog } from './use-log.ts'
+
+/** A key whose secret was right. */
+export interface VerifiedKey {
+  readonly keyId: string
+  readonly label: string
+  /** Manages tenants and keys, reads no feed. */
+  readonly operator: boolean
+  /** Without those whose tenant is suspended. */
+  readonly grants: readonly Grant[]
+}
+
+export type KeyVerdict =
+  | { readonly kind: 'valid'; readonly key: VerifiedKey }
+  /** Missing, malformed, wrong checksum, unknown id or wrong secret: nobody is told which (D7). */
+  | { readonly kind: 'unknown' }
+  /** `disabled`: every tenant the key was granted is suspended. */
+  | { readonly kind: 'expired' | 'revoked' | 'disabled'; readonly key: VerifiedKey }
+
+export interface KeyVerifier {
+  /** Rejects only with the store's `StorageFailure`. */
+  verify(text: string | undefined): Promise<KeyVerdict>
+  /** True when exactly this key was valid less than a minute ago: its owner is no guesser (D10). Asks nobody. */
+  verifiedWithinMinute(text: string | undefined): boolean
+  /** Writes gathered last uses now; otherwise they are written twice a minute. */
+  flushUses(): Promise<void>
+  /** Stops the timer and writes a last time. */
+  close(): Promise<void>
+}
+
+export interface KeyVerifierOptions {
+  readonly keys: KeyStore
+  /** The first one stands in where a key's own pepper is not known. At least one. */
+  readonly peppers: readonly Pepper[]
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
+  readonly cacheMs?: number
+}
+
+const minuteMs = 60_000
+const recentLimit = 20_000
+/** Stands in for the stored hash where there is none. No secret has it. */
+const noHash = new Uint8Array(32)
+
+export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
+  const { keys, peppers, clock } = options
+  const [firstPepper] = peppers
+  if (firstPepper === undefined) throw new Error('a key verifier needs a pepper')
+  const find = cachedFinder(keys, clock, options.cacheMs ?? 1000)
+  const uses = createUseLog(keys)
+  // By a hash of the whole key: a dump of the process's memory shows no list of working keys.
+  const recent = new BoundedMap<string, number>(recentLimit)
+
+  /** The same work whether the id exists or not, and whether the secret is right or not. */
+  const secretMatches = (found: FoundKey | undefined, secret: string): boolean => {
+    const pepper = peppers.find((candidate) => candidate.pepperId === found?.record.pepperId)
+    const actual = hashSecret(pepper ?? firstPepper, secret)
+    const expected = found?.record.secretHash ?? noHash
+    const equal = expected.length === actual.length && timingSafeEqual(actual, expected)
+    return equal && found !== undefined && pepper !== undefined
+  }
+
+  return {
+    async verify(text) {
+      const parts = text === undefined ? undefined : parseKeyText(text)
+      if (text === undefined || parts === undefined) return { kind: 'unknown' }
+      const found = await find(parts.keyId)
+      if (!secretMatches(found, parts.secret) || found === undefined) return { kind: 'unknown' }
+      const nowMs = clock()
+      const key = verifiedKey(found)
+      const kind = standing(found, key, nowMs)
+      if (kind !== 'valid') {
+        recent.delete(digestOf(text))
+        return { kind, key }
+      }
+      recent.set(digestOf(text), nowMs)
+      uses.record(key.keyId, nowMs)
+      return { kind, key }
+    },
+
+    verifiedWithinMinute(text) {
+      if (text === undefined || parseKeyText(text) === undefined) return false
+      const verifiedMs = recent.get(digestOf(text))
+      return verifiedMs !== undefined && Math.abs(clock() - verifiedMs) < minuteMs
+    },
+
+    flushUses: () => uses.flush(),
+    close: () => uses.close(),
+  }
+}
+
+function verifiedKey(found: FoundKey): VerifiedKey {
+  const { keyId, label, operator, grants } = found.record
+  const suspended = new Set(found.suspendedTenantIds)
+  return { keyId, label, operator, grants: grants.filter((grant) => !suspended.has(grant.tenantId)) }
+}
+
+/** What is final comes first: a revoked key never comes back, an expired one may be extended. */
+function standing(found: FoundKey, key: VerifiedKey, nowMs: number): Exclude<KeyVerdict['kind'], 'unknown'> {
+  const { revokedMs, expiresMs, operator } = found.record
+  if (revokedMs !== undefined) return 'revoked'
+  if (expiresMs !== undefined && nowMs >= expiresMs) return 'expired'
+  return operator || key.grants.length > 0 ? 'valid' : 'disabled'
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}

@@ -1,0 +1,79 @@
+import type { FoundKey, KeyRecord, KeyStore, Tenant } from '../../src/storage/storage.ts'
+
+/** A key store for these tests: keeps records in a map and counts what it is asked. */
+export interface CountingKeyStore extends KeyStore {
+  reads: number
+  readonly writes: { readonly keyId: string; readonly usedMs: number }[][]
+  /** Awaited by every `findKey` before it looks. */
+  gate: Promise<void>
+  /** Thrown by the next `findKey` or `recordKeyUses`. */
+  failNext: Error | undefined
+}
+
+export function countingKeyStore(): CountingKeyStore {
+  const tenants = new Map<string, Tenant>()
+  const records = new Map<string, KeyRecord>()
+
+  function change(keyId: string, change: Partial<KeyRecord>): 'done' | 'unknownKey' {
+    const record = records.get(keyId)
+    if (record === undefined) return 'unknownKey'
+    records.set(keyId, { ...record, ...change })
+    return 'done'
+  }
+
+  function failOnce(): void {
+    const error = store.failNext
+    store.failNext = undefined
+    if (error !== undefined) throw error
+  }
+
+  const store: CountingKeyStore = {
+    reads: 0,
+    writes: [],
+    gate: Promise.resolve(),
+    failNext: undefined,
+    async createTenant(tenant) {
+      if (tenants.has(tenant.tenantId)) return 'exists'
+      tenants.set(tenant.tenantId, tenant)
+      return 'created'
+    },
+    async tenants() {
+      return [...tenants.values()]
+    },
+    async setTenantSuspended(tenantId, suspended) {
+      const tenant = tenants.get(tenantId)
+      if (tenant === undefined) return 'unknownTenant'
+      tenants.set(tenantId, { ...tenant, suspended })
+      return 'done'
+    },
+    async insertKey(record) {
+      if (records.has(record.keyId)) return 'exists'
+      if (record.grants.some((grant) => !tenants.has(grant.tenantId))) return 'unknownTenant'
+      records.set(record.keyId, record)
+      return 'created'
+    },
+    async findKey(keyId): Promise<FoundKey | undefined> {
+      store.reads += 1
+      await store.gate
+      failOnce()
+      const record = records.get(keyId)
+      if (record === undefined) return undefined
+      const granted = record.grants.map((grant) => grant.tenantId)
+      return { record, suspendedTenantIds: granted.filter((id) => tenants.get(id)?.suspended === true) }
+    },
+    async keys() {
+      return [...records.values()]
+    },
+    async revokeKey(keyId, revokedMs) {
+      return change(keyId, { revokedMs })
+    },
+    async setKeyExpiry(keyId, expiresMs) {
+      return change(keyId, { expiresMs })
+    },
+    async recordKeyUses(uses) {
+      failOnce()
+      store.writes.push([...uses])
+    },
+  }
+  return store
+}

@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict'
+import { afterEach, describe, it } from 'node:test'
+import { newKeyText } from '@property-events/protocol'
+import { issueKey } from '../../src/keys/issue.ts'
+import { loadPepper } from '../../src/keys/pepper.ts'
+import type { Pepper } from '../../src/keys/pepper.ts'
+import { createKeyVerifier } from '../../src/keys/verify.ts'
+import type { KeyVerifier } from '../../src/keys/verify.ts'
+import { countingKeyStore } from './key-store.ts'
+import type { CountingKeyStore } from './key-store.ts'
+
+const tenantA = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
+const tenantB = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0002'
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+interface Bench {
+  readonly store: CountingKeyStore
+  readonly pepper: Pepper
+  readonly verifier: KeyVerifier
+  nowMs: number
+  readonly issue: (request?: IssueWish) => Promise<{ readonly text: string; readonly keyId: string }>
+}
+
+interface IssueWish {
+  readonly operator?: boolean
+  readonly expiresMs?: number
+  readonly tenants?: readonly string[]
+}
+
+const open: KeyVerifier[] = []
+afterEach(async () => {
+  for (const verifier of open.splice(0)) await verifier.close()
+})
+
+async function bench(options: { peppers?: readonly Pepper[] } = {}): Promise<Bench> {
+  const store = countingKeyStore()
+  for (const tenantId of [tenantA, tenantB]) {
+    await store.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
+  }
+  const pepper = loadPepper({ folder: undefined, given: undefined })
+  const clock = () => self.nowMs
+  const verifier = createKeyVerifier({ keys: store, peppers: options.peppers ?? [pepper], clock })
+  open.push(verifier)
+  const self: Bench = {
+    store,
+    pepper,
+    verifier,
+    nowMs: 1_000_000,
+    async issue(request = {}) {
+      const grants = (request.tenants ?? [tenantA]).map((tenantId) => ({
+        tenantId,
+        scopes: ['property:read'] as const,
+      }))
+      const outcome = await issueKey(store, pepper, {
+        label: 'website',
+        operator: request.operator ?? false,
+        grants: request.operator === true ? [] : grants,
+        expiresMs: request.expiresMs,
+        nowMs: self.nowMs,
+      })
+      assert.equal(outcome.kind, 'issued')
+      assert(outcome.kind === 'issued')
+      return { text: outcome.text, keyId: outcome.record.keyId }
+    },
+  }
+  return self
+}
+
+describe('verifying a key', () => {
+  it('a key works with the label and grants it was issued with (D11)', async () => {
+    const { verifier, issue } = await bench()
+    const { text, keyId } = await issue({ tenants: [tenantA, tenantB] })
+    assert.deepEqual(await verifier.verify(text), {
+      kind: 'valid',
+      key: {
+        keyId,
+        label: 'website',
+        operator: false,
+        grants: [
+          { tenantId: tenantA, scopes: ['property:read'] },
+          { tenantId: tenantB, scopes: ['property:read'] },
+        ],
+      },
+    })
+  })
+
+  it('the store never holds the key or its secret (D11)', async () => {
+    const { store, issue } = await bench()
+    const { text } = await issue()
+    const secret = text.slice('pev_'.length + 12 + 1, -6)
+    const stored = JSON.stringify(await store.keys())
+    assert(!stored.includes(secret))
+    const [record] = await store.keys()
+    assert.equal(record?.secretHash.length, 32)
+    assert(!Buffer.from(record.secretHash).equals(Buffer.from(secret)))
+  })
+
+  it('a missing, malformed or foreign text is unknown and never touches the store (D7, D11)', async () => {
+    const { store, verifier, issue } = await bench()
+    const { text } = await issue()
+    const malformed = [
+      undefined,
+      '',
+      ' ',
+      'pev_',
+      ` ${text}`,
+      `${text} `,
+      `${text}\n`,
+      text.slice(0, -1),
+      `${text}0`,
+      text.toUpperCase(),
+      text.replace('pev_', 'pex_'),
+      'x'.repeat(100_000),
+      'ключ',
+      '🔑'.repeat(24),
+    ]
+    for (const attempt of malformed) assert.deepEqual(await verifier.verify(attempt), { kind: 'unknown' })
+    assert.equal(store.reads, 0)
+  })
+
+  it('a typo in any place of the key is refused without touching the store (D11)', async () => {
+    const { store, verifier, issue } = await bench()
+    const { text } = await issue()
+    for (let place = 0; place < text.length; place += 1) {
+      for (const character of alphabet) {
+        if (character === text[place]) continue
+        const typo = text.slice(0, place) + character + text.slice(place + 1)
+        assert.deepEqual(await verifier.verify(typo), { kind: 'unknown' }, `place ${place}`)
+      }
+    }
+    // Neighbours changed over are the other usual slip.
+    for (let place = 0; place < text.length - 1; place += 1) {
+      const swapped = text.slice(0, place) + text[place + 1] + text[place] + text.slice(place + 2)
+      if (swapped !== text) assert.deepEqual(await verifier.verify(swapped), { kind: 'unknown' })
+    }
+    assert.equal(store.reads, 0)
+  })
+
+  it('an unknown id and a wrong secret get the same answer for the same number of reads (D7)', async () => {
+    const { store, verifier, issue } = await bench()
+    const { keyId } = await issue()
+    const wrongSecret = forge(keyId)
+    const unknownId = newKeyText().text
+    const first = store.reads
+    const a = await verifier.verify(wrongSecret)
+    const between = store.reads
+    const b = await verifier.verify(unknownId)
+    assert.deepEqual(a, { kind: 'unknown' })
+    assert.deepEqual(b, a)
+    assert.deepEqual([between - first, store.reads - between], [1, 1])
+    await verifier.verify(wrongSecret)
+    await verifier.verify(unknownId)
+    assert.equal(store.reads, 2, 'both answers are remembered alike')
+  })
+
+  it('a key made with another pepper is unknown, and works again once that pepper is given (D11)', async () => {
+    const other = loadPepper({ folder: undefined, given: 'another pepper, long enough' })
+    const without = await bench({ peppers: [other] })
+    const { text } = await without.issue()
+    assert.deepEqual(await without.verifier.verify(text), { kind: 'unknown' })
+    const both = createKeyVerifier({
+      keys: without.store,
+      peppers: [other, without.pepper],
+      clock: () => without.nowMs,
+    })
+    open.push(both)
+    assert.equal((await both.verify(text)).kind, 'valid')
+  })
+})
+
+describe('the standing of a key', () => {
+  it('a key is expired from the very millisecond of its expiry, without asking the store again (D7, D11)', async () => {
+    const self = await bench()
+    const { text } = await self.issue({ expiresMs: self.nowMs + 500 })
+    self.nowMs += 499
+    assert.equal((await self.verifier.verify(text)).kind, 'valid')
+    self.nowMs += 1
+    const verdict = await self.verifier.verify(text)
+    assert.equal(verdict.kind, 'expired')
+    assert.equal(self.store.reads, 1)
+  })
+
+  it('a revoked key stops working within two seconds (D11)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    assert.equal((await self.verifier.verify(text)).kind, 'valid')
+    await self.store.revokeKey(keyId, self.nowMs)
+    self.nowMs += 1999
+    assert.equal((await self.verifier.verify(text)).kind, 'revoked')
+  })
+
+  it('an answer that was slow to come is not used longer for it (D11)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    self.store.gate = promise
+    const slow = self.verifier.verify(text)
+    self.nowMs += 900
+    resolve()
+    assert.equal((await slow).kind, 'valid')
+    await self.store.revokeKey(keyId, self.nowMs)
+    self.nowMs += 100
+    assert.equal((await self.verifier.verify(text)).kind, 'revoked')
+  })
+
+  it('a key that was revoked and has expired counts as revoked (D7)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue({ expiresMs: self.nowMs + 1 })
+    await self.store.revokeKey(keyId, self.nowMs)
+    self.nowMs += 10
+    assert.equal((await self.verifier.verify(text)).kind, 'revoked')
+  })
+
+  it('a suspended tenant is left out of the grants; with none left the key is disabled (D7, D11)', async () => {
+    const self = await bench()
+    const { text } = await self.issue({ tenants: [tenantA, tenantB] })
+    await self.store.setTenantSuspended(tenantA, true)
+    const partly = await self.verifier.verify(text)
+    assert(partly.kind === 'valid')
+    assert.deepEqual(
+      partly.key.grants.map((grant) => grant.tenantId),
+      [tenantB],
+    )
+    await self.store.setTenantSuspended(tenantB, true)
+    self.nowMs += 1000
+    assert.equal((await self.verifier.verify(text)).kind, 'disabled')
+    await self.store.setTenantSuspended(tenantB, false)
+    self.nowMs += 1000
+    assert.equal((await self.verifier.verify(text)).kind, 'valid')
+  })
+
+  it('an operator key needs no tenant (D11)', async () => {
+    const { verifier, issue } = await bench()
+    const { text } = await issue({ operator: true })
+    const verdict = await verifier.verify(text)
+    assert(verdict.kind === 'valid')
+    assert.equal(verdict.key.operator, true)
+    assert.deepEqual(verdict.key.grants, [])
+  })
+
+  it('a wrong secret learns nothing about an expired or revoked key (D7)', async () => {
+    const self = await bench()
+    const { keyId } = await self.issue({ expiresMs: self.nowMs - 1 })
+    await self.store.revokeKey(keyId, self.nowMs)
+    assert.deepEqual(await self.verifier.verify(forge(keyId)), { kind: 'unknown' })
+  })
+})
+
+describe('asking the store', () => {
+  it('a hundred requests with one key at once ask the store once (D11)', async () => {
+    const { store, verifier, issue } = await bench()
+    const { text } = await issue()
+    const verdicts = await Promise.all(Array.from({ length: 100 }, () => verifier.verify(text)))
+    assert(verdicts.every((verdict) => verdict.kind === 'valid'))
+    assert.equal(store.reads, 1)
+  })
+
+  it('a busy key asks the store once a second (D11)', async () => {
+    const self = await bench()
+    const { text } = await self.issue()
+    for (let step = 0; step < 100; step += 1) {
+      await self.verifier.verify(text)
+      self.nowMs += 100
+    }
+    assert.equal(self.store.reads, 10)
+  })
+
+  it('guessing ids pushes no good key out of memory (D10)', async () => {
+    const self = await bench()
+    const { text } = await self.issue()
+    await self.verifier.verify(text)
+    for (let guess = 0; guess < 3000; guess += 1) await self.verifier.verify(newKeyText().text)
+    const before = self.store.reads
+    assert.equal((await self.verifier.verify(text)).kind, 'valid')
+    assert.equal(self.store.reads, before)
+  })
+
+  it('a failure of the store is passed on and not remembered', async () => {
+    const self = await bench()
+    const { text } = await self.issue()
+    self.store.failNext = new Error('the disk is gone')
+    await assert.rejects(self.verifier.verify(text), /the disk is gone/)
+    assert.equal((await self.verifier.verify(text)).kind, 'valid')
+  })
+
+  it('a clock that was set back does not keep an old answer alive (D11)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    await self.verifier.verify(text)
+    await self.store.revokeKey(keyId, self.nowMs)
+    self.nowMs -= 60_000
+    assert.equal((await self.verifier.verify(text)).kind, 'revoked')
+  })
+})
+
+describe('last use', () => {
+  it('a thousand requests make one write, with the latest time (D11)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    for (let request = 0; request < 1000; request += 1) {
+      await self.verifier.verify(text)
+      self.nowMs += 1
+    }
+    assert.deepEqual(self.store.writes, [])
+    await self.verifier.flushUses()
+    assert.deepEqual(self.store.writes, [[{ keyId, usedMs: self.nowMs - 1 }]])
+    await self.verifier.flushUses()
+    assert.equal(self.store.writes.length, 1, 'nothing new, nothing written')
+  })
+
+  it('refused keys count as no use (D11)', async () => {
+    const self = await bench()
+    const { keyId } = await self.issue()
+    await self.verifier.verify(forge(keyId))
+    const { text } = await self.issue({ expiresMs: self.nowMs })
+    await self.verifier.verify(text)
+    await self.verifier.close()
+    assert.deepEqual(self.store.writes, [])
+  })
+
+  it('uses that could not be written are written the next time, at the latest on closing (D11)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    await self.verifier.verify(text)
+    self.store.failNext = new Error('the disk is full')
+    await assert.rejects(self.verifier.flushUses(), /the disk is full/)
+    await self.verifier.close()
+    assert.deepEqual(self.store.writes, [[{ keyId, usedMs: self.nowMs }]])
+  })
+})
+
+describe('a key that verified in the last minute', () => {
+  it('is told apart from a guess without asking anybody, for a minute (D10)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    assert.equal(self.verifier.verifiedWithinMinute(text), false)
+    await self.verifier.verify(text)
+    const reads = self.store.reads
+    assert.equal(self.verifier.verifiedWithinMinute(text), true)
+    assert.equal(self.verifier.verifiedWithinMinute(forge(keyId)), false)
+    assert.equal(self.verifier.verifiedWithinMinute(undefined), false)
+    assert.equal(self.verifier.verifiedWithinMinute(`${text} `), false)
+    self.nowMs += 59_999
+    assert.equal(self.verifier.verifiedWithinMinute(text), true)
+    self.nowMs += 1
+    assert.equal(self.verifier.verifiedWithinMinute(text), false)
+    assert.equal(self.store.reads, reads)
+  })
+
+  it('loses that standing as soon as it is seen revoked (D10)', async () => {
+    const self = await bench()
+    const { text, keyId } = await self.issue()
+    await self.verifier.verify(text)
+    await self.store.revokeKey(keyId, self.nowMs)
+    self.nowMs += 1000
+    await self.verifier.verify(text)
+    assert.equal(self.verifier.verifiedWithinMinute(text), false)
+  })
+})
+
+describe('issuing a key', () => {
+  it('refuses a tenant that does not exist (D11)', async () => {
+    const { store, pepper } = await bench()
+    const grants = [{ tenantId: '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a9999', scopes: ['property:read'] as const }]
+    const request = { label: '', operator: false, grants, expiresMs: undefined, nowMs: 0 }
+    assert.deepEqual(await issueKey(store, pepper, request), { kind: 'unknownTenant' })
+  })
+})
+
+/** A well-formed key with this id and a secret of its own. */
+function forge(keyId: string): string {
+  // The generator takes its id first: bytes that give the wanted characters, then chance.
+  let call = 0
+  const { text, parts } = newKeyText((bytes) => {
+    call += 1
+    return call === 1
+      ? Uint8Array.from(keyId, (character) => alphabet.indexOf(character))
+      : crypto.getRandomValues(new Uint8Array(bytes))
+  })
+  assert.equal(parts.keyId, keyId)
+  return text
+}
