@@ -1,5 +1,5 @@
 /**
- * From the text of a publish request to drafts (PROTOCOL "Publishing"): strict JSON, the members of an item, the
+ * From the text of a publish request to drafts (PROTOCOL §4): strict JSON, the members of an item, the
  * payload's own text, the contract's types. Either every event of the request is fit to be stored, or all faults are
  * reported and none is (P6, P11).
  */
@@ -26,7 +26,7 @@ export interface PublicationLimits {
   readonly maxPayloadDepth: number
 }
 
-/** Issue limits of PROTOCOL "Publishing": 1,000 events, 256 KiB a payload, 32 levels. */
+/** Limits of PROTOCOL §4: 1,000 events, 256 KiB a payload, 32 levels. */
 export const defaultPublicationLimits: PublicationLimits = {
   maxEvents: 1_000,
   maxPayloadBytes: 256 * 1_024,
