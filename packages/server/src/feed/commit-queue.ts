@@ -1,5 +1,5 @@
 /**
- * Gathers what waits to be appended, across feeds, into one commit while the previous one flushes (DESIGN §4): with
+ * Gathers what waits to be appended, across feeds, into one commit while the previous one flushes (ARCHITECTURE): with
  * many publishers a flush is shared by all of them, with one publisher nothing waits.
  */
 import type { AppendBatch, AppendOutcome, EventStore } from '../storage/storage.ts'
@@ -37,7 +37,7 @@ interface Waiting {
 }
 
 export function createCommitQueue(
-  events: EventStore,
+  events: Pick<EventStore, 'append'>,
   limits: CommitLimits = defaultCommitLimits,
 ): CommitQueue {
   const waiting: Waiting[] = []
@@ -76,6 +76,12 @@ export function createCommitQueue(
     commits = undefined
   }
 
+  async function drained(): Promise<void> {
+    if (commits === undefined) return
+    await commits
+    await drained()
+  }
+
   return {
     submit(batch) {
       const characters = batch.drafts.reduce((sum, draft) => sum + charactersOf(draft.content), 0)
@@ -88,9 +94,7 @@ export function createCommitQueue(
       commits ??= Promise.resolve().then(commitAll)
       return promise
     },
-    async drained() {
-      while (commits !== undefined) await commits
-    },
+    drained,
   }
 }
 

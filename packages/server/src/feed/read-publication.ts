@@ -9,12 +9,13 @@ import type {
   Category,
   EventTypeCatalogue,
   FeedName,
-  MemberSpan,
   ProblemError,
   PublishWarning,
 } from '@property-events/protocol'
 import type { DraftContent, EventDraft } from '../storage/storage.ts'
 import { checkPayload } from './check-payload.ts'
+import { maxReported, splitBody } from './publication-body.ts'
+import type { Item } from './publication-body.ts'
 import { readItemMembers } from './publication-item.ts'
 import type { ItemMembers } from './publication-item.ts'
 
@@ -51,11 +52,8 @@ export type PublicationReading =
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-/** More faults or warnings than this help nobody, and an answer must stay small. */
-const maxReported = 100
-
 export function readPublication(publication: Publication): PublicationReading {
-  const items = splitItems(publication)
+  const items = splitBody(publication.text, publication.format, publication.limits.maxPayloadDepth)
   if (items.kind === 'faults') return items
   const { maxEvents } = publication.limits
   if (items.values.length === 0)
@@ -89,64 +87,6 @@ export function readPublication(publication: Publication): PublicationReading {
   }
   if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
   return { kind: 'drafts', drafts, warnings }
-}
-
-/** One would-be event of the request. */
-interface Item {
-  readonly value: unknown
-  /** Where it stands in the request body; for NDJSON the number of the event, from 0. */
-  readonly pointer: string
-  /** The text that `payloadSpan` points into. */
-  readonly source: string
-  readonly payloadSpan: MemberSpan | undefined
-}
-
-type Items =
-  | { readonly kind: 'items'; readonly values: readonly Item[] }
-  | Extract<PublicationReading, { kind: 'faults' }>
-
-function splitItems(publication: Publication): Items {
-  const { text, format, limits } = publication
-  if (format === 'ndjson') return splitLines(text, limits)
-  const isArray = /^\s*\[/.test(text)
-  const depth = isArray ? 2 : 1
-  const reading = readJson(text, {
-    maxDepth: limits.maxPayloadDepth + depth,
-    members: { keys: ['payload'], depth },
-  })
-  if (reading.kind === 'fault') return fault(reading.fault.pointer, reading.fault.code, reading.fault.message)
-  if (!Array.isArray(reading.value)) {
-    const values = [{ value: reading.value, pointer: '', source: text, payloadSpan: reading.spans[0] }]
-    return { kind: 'items', values }
-  }
-  const spans = new Map(reading.spans.map((span) => [span.item, span]))
-  const values = reading.value.map((value: unknown, index) => ({
-    value,
-    pointer: `/${index}`,
-    source: text,
-    payloadSpan: spans.get(index),
-  }))
-  return { kind: 'items', values }
-}
-
-function splitLines(text: string, limits: PublicationLimits): Items {
-  const values: Item[] = []
-  const errors: ProblemError[] = []
-  let index = 0
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue
-    const reading = readJson(line, {
-      maxDepth: limits.maxPayloadDepth + 1,
-      members: { keys: ['payload'], depth: 1 },
-    })
-    const pointer = `/${index}`
-    if (reading.kind === 'fault') {
-      errors.push({ ...reading.fault, pointer: pointer + reading.fault.pointer })
-      if (errors.length >= maxReported) break
-    } else values.push({ value: reading.value, pointer, source: line, payloadSpan: reading.spans[0] })
-    index += 1
-  }
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'items', values }
 }
 
 type ItemReading =

@@ -4,18 +4,17 @@
  * two publishers can never both find "not published yet" (D12).
  */
 import { eventTypeNumber, setMembers, standardCodes, uuidV5 } from '@property-events/protocol'
-import type { Category, EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import {
+  categoryOf,
+  derivedCode,
+  isUnchanged,
+  leavesAView,
+  publishedAfter,
+  sameBytes,
+} from './subject-state.ts'
+import type { SubjectState } from './subject-state.ts'
 import type { AppendBatch, EventDraft } from './storage.ts'
-
-/** A subject after its latest event. */
-export interface SubjectState {
-  readonly code: string
-  readonly published: boolean
-  readonly category: Category | null
-  readonly branch: string | null
-  /** SHA-256 of the latest payload; `null` when it was reduced. */
-  readonly payloadHash: Uint8Array | null
-}
 
 /** What the planner reads, all of it under the feed's lock. */
 export interface AppendLookups {
@@ -94,7 +93,7 @@ export function planAppend(
       return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
     }
     const event = planEvent(feed, draft, latest, catalogue)
-    if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, event, latest.state)) {
+    if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, event.state)) {
       const reserve = draft.idGiven ? { id: draft.id, contentHash: draft.contentHash } : undefined
       steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
       plannedIds.add(draft.id)
@@ -167,45 +166,12 @@ function planEvent(
   }
 }
 
-/** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
-function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
-  const codes = standardCodes[feed]
-  if (draft.content.kind === 'removal' || draft.eventTypeShortCode === codes.gone) return false
-  if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
-  return draft.content.published ?? before?.published ?? true
-}
-
-function derivedCode(feed: FeedName, published: boolean, publishedBefore: boolean): string {
-  const codes = standardCodes[feed]
-  if (!published) return codes.gone
-  return publishedBefore ? codes.changed : codes.appeared
-}
-
-function categoryOf(draft: EventDraft, before: SubjectState | undefined): Category {
-  const implied = draft.content.kind === 'payload' ? draft.content.impliedCategory : undefined
-  return draft.category ?? implied ?? before?.category ?? 'sales'
-}
-
 /** D26. Only the two members change; every other byte of the payload stays. */
 function removedPayload(payload: string, reason: string | undefined): string {
   return setMembers(payload, {
     published: 'false',
     ...(reason === undefined ? {} : { removal_reason: reason }),
   })
-}
-
-function isUnchanged(draft: EventDraft, event: PlannedEvent, before: SubjectState): boolean {
-  if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
-  // An equal payload still says something new after a named type has said the opposite of its `published`.
-  if (event.state.category !== before.category || event.state.published !== before.published) return false
-  if (draft.content.kind === 'removal') return !before.published
-  return before.payloadHash !== null && sameBytes(draft.content.hash, before.payloadHash)
-}
-
-/** Readers of one category or branch would keep the subject for ever unless told that it has gone (D23). */
-function leavesAView(before: SubjectState, after: SubjectState): boolean {
-  if (!before.published) return false
-  return before.category !== after.category || (before.branch !== null && before.branch !== after.branch)
 }
 
 function planDeparture(
@@ -232,8 +198,4 @@ function numberOf(catalogue: EventTypeCatalogue, feed: FeedName, code: string): 
   const number = eventTypeNumber(catalogue, feed, code)
   if (number === undefined) throw new Error(`the catalogue has no ${feed} event type ${code}`)
   return number
-}
-
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index])
 }

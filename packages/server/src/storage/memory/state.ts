@@ -2,7 +2,7 @@
 import type { Category, FeedName, Ticks, ViewName } from '@property-events/protocol'
 import { viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
-import type { SubjectState } from '../plan-append.ts'
+import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure } from '../storage.ts'
 import type { FeedKey, Head, KeyRecord, StoreSettings, Tenant } from '../storage.ts'
 

@@ -1,0 +1,64 @@
+/** From the text of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
+import { readJson } from '@property-events/protocol'
+import type { MemberSpan, ProblemError } from '@property-events/protocol'
+
+/** More faults than this help nobody, and an answer must stay small. */
+export const maxReported = 100
+
+/** One would-be event of the request. */
+export interface Item {
+  readonly value: unknown
+  /** Where it stands in the request body; for NDJSON the number of the event, from 0. */
+  readonly pointer: string
+  /** The text that `payloadSpan` points into. */
+  readonly source: string
+  readonly payloadSpan: MemberSpan | undefined
+}
+
+export type Items =
+  | { readonly kind: 'items'; readonly values: readonly Item[] }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** Splits and reads the body strictly. `maxPayloadDepth` counts from the payload's own braces. */
+export function splitBody(text: string, format: 'json' | 'ndjson', maxPayloadDepth: number): Items {
+  if (format === 'ndjson') return splitLines(text, maxPayloadDepth)
+  const isArray = /^\s*\[/.test(text)
+  const depth = isArray ? 2 : 1
+  const reading = readJson(text, {
+    maxDepth: maxPayloadDepth + depth,
+    members: { keys: ['payload'], depth },
+  })
+  if (reading.kind === 'fault') return { kind: 'faults', errors: [reading.fault] }
+  if (!Array.isArray(reading.value)) {
+    const values = [{ value: reading.value, pointer: '', source: text, payloadSpan: reading.spans[0] }]
+    return { kind: 'items', values }
+  }
+  const spans = new Map(reading.spans.map((span) => [span.item, span]))
+  const values = reading.value.map((value: unknown, index) => ({
+    value,
+    pointer: `/${index}`,
+    source: text,
+    payloadSpan: spans.get(index),
+  }))
+  return { kind: 'items', values }
+}
+
+function splitLines(text: string, maxPayloadDepth: number): Items {
+  const values: Item[] = []
+  const errors: ProblemError[] = []
+  let index = 0
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue
+    const reading = readJson(line, {
+      maxDepth: maxPayloadDepth + 1,
+      members: { keys: ['payload'], depth: 1 },
+    })
+    const pointer = `/${index}`
+    if (reading.kind === 'fault') {
+      errors.push({ ...reading.fault, pointer: pointer + reading.fault.pointer })
+      if (errors.length >= maxReported) break
+    } else values.push({ value: reading.value, pointer, source: line, payloadSpan: reading.spans[0] })
+    index += 1
+  }
+  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'items', values }
+}

@@ -1,0 +1,52 @@
+/** What a draft means beside its subject's previous state: published or not, type, category, unchanged (D12, D23). */
+import { standardCodes } from '@property-events/protocol'
+import type { Category, FeedName } from '@property-events/protocol'
+import type { EventDraft } from './storage.ts'
+
+/** A subject after its latest event. */
+export interface SubjectState {
+  readonly code: string
+  readonly published: boolean
+  readonly category: Category | null
+  readonly branch: string | null
+  /** SHA-256 of the latest payload; `null` when it was reduced. */
+  readonly payloadHash: Uint8Array | null
+}
+
+/** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
+export function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
+  const codes = standardCodes[feed]
+  if (draft.content.kind === 'removal' || draft.eventTypeShortCode === codes.gone) return false
+  if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
+  return draft.content.published ?? before?.published ?? true
+}
+
+export function derivedCode(feed: FeedName, published: boolean, publishedBefore: boolean): string {
+  const codes = standardCodes[feed]
+  if (!published) return codes.gone
+  return publishedBefore ? codes.changed : codes.appeared
+}
+
+export function categoryOf(draft: EventDraft, before: SubjectState | undefined): Category {
+  const implied = draft.content.kind === 'payload' ? draft.content.impliedCategory : undefined
+  return draft.category ?? implied ?? before?.category ?? 'sales'
+}
+
+/** True when storing the draft would say nothing new about the subject (`unchanged=skip`). */
+export function isUnchanged(draft: EventDraft, before: SubjectState, after: SubjectState): boolean {
+  if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
+  // An equal payload still says something new after a named type has said the opposite of its `published`.
+  if (after.category !== before.category || after.published !== before.published) return false
+  if (draft.content.kind === 'removal') return !before.published
+  return before.payloadHash !== null && sameBytes(draft.content.hash, before.payloadHash)
+}
+
+/** Readers of one category or branch would keep the subject for ever unless told that it has gone (D23). */
+export function leavesAView(before: SubjectState, after: SubjectState): boolean {
+  if (!before.published) return false
+  return before.category !== after.category || (before.branch !== null && before.branch !== after.branch)
+}
+
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
