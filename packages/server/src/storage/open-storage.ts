@@ -3,9 +3,14 @@ import type { SharedClock } from './clock.ts'
 import { openMemory } from './memory/engine.ts'
 import type { MemoryOptions } from './memory/engine.ts'
 import type { WantedSettings } from './settings.ts'
+import { openSqlite } from './sqlite/engine.ts'
+import type { SqliteOptions } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
 
-export type OpenStorageOptions = MemoryOptions & WantedSettings & CommonOptions
+export { acquireServingLock } from './sqlite/serving-lock.ts'
+export type { ServingLock } from './sqlite/serving-lock.ts'
+
+export type OpenStorageOptions = (MemoryOptions | SqliteOptions) & WantedSettings & CommonOptions
 
 interface CommonOptions {
   /** Make the store if there is none. Otherwise a missing one is refused with `not_a_store`. */
@@ -21,6 +26,8 @@ interface CommonOptions {
  * for, and with a `StorageFailure` when it cannot be reached.
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
-  const { clock, overrideClockCheck = false } = options
-  return openMemory(options, options, clock, overrideClockCheck)
+  const { clock, create, overrideClockCheck = false } = options
+  return options.kind === 'memory'
+    ? openMemory(options, options, clock, overrideClockCheck)
+    : openSqlite(options, create, options, clock, overrideClockCheck)
 }

@@ -247,7 +247,10 @@ export interface StorageEngine extends AsyncDisposable {
    * number the store holds. Lifts `epochRequired`.
    */
   startEpoch(continueAfter: number): Promise<void>
-  /** Copies the store, while it is in use, to a new file or folder that opens as a store; it then needs `startEpoch`. */
+  /**
+   * Copies the store, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with
+   * the `StorageRefusal` `already_exists` rather than replace a file.
+   */
   backup(path: string): Promise<void>
   /** Resolves when the store answers; rejects with a `StorageFailure`. */
   ping(): Promise<void>
@@ -265,9 +268,15 @@ export class StorageFailure extends Error {
   }
 }
 
-/** A store that cannot be opened as asked. `message` is a sentence for the operator that says what to do. */
+/** A store that cannot be opened, or copied, as asked. `message` is a sentence for the operator that says what to do. */
 export class StorageRefusal extends Error {
-  readonly code: 'newer_schema' | 'other_catalogue' | 'other_start_sequence' | 'not_a_store' | 'in_use'
+  readonly code:
+    | 'newer_schema'
+    | 'other_catalogue'
+    | 'other_start_sequence'
+    | 'not_a_store'
+    | 'in_use'
+    | 'already_exists'
   constructor(code: StorageRefusal['code'], message: string) {
     super(message)
     this.name = 'StorageRefusal'

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { deserialize, serialize } from 'node:v8'
 import { readClock } from '../clock.ts'
@@ -57,6 +58,7 @@ export async function openMemory(
     backup: async (path) => {
       const copy: MemoryState = { ...openState(store), needsEpoch: true }
       await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
+        if (existsSync(path)) throw new StorageRefusal('already_exists', `${path} exists; name another file.`)
         throw new StorageFailure('storage_unavailable', cause)
       })
     },

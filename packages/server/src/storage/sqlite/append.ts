@@ -1,0 +1,116 @@
+/** Appending in one immediate transaction: whoever holds it is alone, so look-ups see everything committed before. */
+import { bytesOfUuid } from '@property-events/protocol'
+import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { decideAppend, defaultClockToleranceTicks, previewOf } from '../decide-append.ts'
+import type { AppendDecision } from '../decide-append.ts'
+import { parseEventJson } from '../event-json.ts'
+import type { AppendLookups } from '../plan-append.ts'
+import type { AppendBatch, AppendOutcome } from '../storage.ts'
+import type { SubjectState } from '../subject-state.ts'
+import type { Connection } from './connection.ts'
+import { feedReader } from './feed-row.ts'
+import type { FeedRow } from './feed-row.ts'
+import { insertStatements } from './insert-events.ts'
+import { metaOf } from './meta.ts'
+
+export interface AppendContext {
+  readonly catalogue: EventTypeCatalogue
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+}
+
+export interface Appender {
+  /** One commit for all batches. `floor`: no stamp lies before it (P3). */
+  append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
+  preview(batch: AppendBatch): AppendOutcome
+}
+
+export function appender(db: Connection, context: AppendContext): Appender {
+  const feedOf = feedReader(db)
+  const lookupsOf = lookupReader(db)
+  const insert = insertStatements(db)
+  const meta = metaOf(db)
+
+  type Decided =
+    | { readonly outcome: AppendOutcome }
+    | { readonly feed: FeedRow; readonly decision: AppendDecision }
+
+  const decide = (batch: AppendBatch, now: Ticks, floor: Ticks): Decided => {
+    const feed = feedOf(batch.key)
+    if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
+    if (meta.get('needs_epoch') === '1') return { outcome: { kind: 'epochRequired' } }
+    const decision = decideAppend(batch, feed, lookupsOf(feed.feedNo), {
+      catalogue: context.catalogue,
+      now,
+      floor,
+      clockToleranceTicks: context.overrideClockCheck ? undefined : defaultClockToleranceTicks,
+    })
+    return { feed, decision }
+  }
+
+  const commit = db.transaction((batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[] => {
+    // Read here and not before: the transaction may have waited, and time must rise with the numbers (P3, D25).
+    const now = readClock(context.clock)
+    return batches.map((batch) => {
+      const decided = decide(batch, now, floor)
+      if ('outcome' in decided) return decided.outcome
+      insert(decided.feed.feedNo, decided.decision.rows, decided.decision.reserved)
+      return decided.decision.outcome
+    })
+  })
+
+  const look = db.transaction((batch: AppendBatch): AppendOutcome => {
+    const decided = decide(batch, readClock(context.clock), 0n)
+    return 'outcome' in decided ? decided.outcome : previewOf(decided.decision)
+  })
+
+  return {
+    append: (batches, floor) => commit.immediate(batches, floor),
+    // Deferred and without a write: a read, which waits for nobody.
+    preview: (batch) => look.deferred(batch),
+  }
+}
+
+interface SubjectRow {
+  readonly position: number
+  readonly published: number
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+  readonly payload_hash: Uint8Array | null
+}
+
+/** What the planner asks for, read inside the transaction. */
+function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
+  const idTaken = db.prepare<[number, Uint8Array], { position: number; content_hash: Uint8Array | null }>(
+    'SELECT position, content_hash FROM event_id WHERE feed_no = ? AND id = ?',
+  )
+  const subject = db.prepare<[number, Uint8Array], SubjectRow>(
+    `SELECT position, published, category, branch, code, payload_hash
+      FROM subject WHERE feed_no = ? AND subject = ?`,
+  )
+  const event = db
+    .prepare<[number, number], string>('SELECT CAST(json AS TEXT) FROM event WHERE place = (? << 40) | ?')
+    .pluck()
+  return (feedNo) => ({
+    idTaken(id) {
+      const row = idTaken.get(feedNo, bytesOfUuid(id))
+      return row && { position: row.position, contentHash: row.content_hash }
+    },
+    subject(subjectId) {
+      const row = subject.get(feedNo, bytesOfUuid(subjectId))
+      return row && { ...subjectState(row), position: row.position }
+    },
+    event(position) {
+      const json = event.get(feedNo, position)
+      if (json === undefined) throw new Error(`feed ${feedNo} has no event at position ${position}`)
+      return parseEventJson(json)
+    },
+  })
+}
+
+function subjectState({ code, published, category, branch, payload_hash }: SubjectRow): SubjectState {
+  return { code, published: published === 1, category, branch, payloadHash: payload_hash }
+}

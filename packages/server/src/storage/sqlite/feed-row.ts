@@ -1,0 +1,65 @@
+/** A feed's counter row: where every verb begins. */
+import type { Ticks } from '@property-events/protocol'
+import type { FeedKey, Head } from '../storage.ts'
+import type { Connection } from './connection.ts'
+
+export interface FeedRow {
+  /** Stands for tenant and feed in the other tables. */
+  readonly feedNo: number
+  readonly epoch: string
+  readonly offset: number
+  readonly revision: number
+  readonly lastPosition: number
+  readonly lastCreated: Ticks | undefined
+}
+
+/** Ticks exceed 2^53, so the row is read with whole numbers as `bigint`. */
+interface RawFeedRow {
+  readonly feed_no: bigint
+  readonly epoch: string
+  readonly offset: bigint
+  readonly revision: bigint
+  readonly last_position: bigint
+  readonly last_created: bigint | null
+}
+
+const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created
+  FROM feed WHERE tenant = ? AND feed = ?`
+
+/** Reads feed rows; `undefined`: no such tenant. */
+export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefined {
+  const select = db.prepare<[string, string], RawFeedRow>(sql).safeIntegers()
+  return (key) => {
+    const row = select.get(key.tenantId, key.feed)
+    return (
+      row && {
+        feedNo: Number(row.feed_no),
+        epoch: row.epoch,
+        offset: Number(row.offset),
+        revision: Number(row.revision),
+        lastPosition: Number(row.last_position),
+        lastCreated: row.last_created ?? undefined,
+      }
+    )
+  }
+}
+
+/** Reads the sequence number at a position. Behind a new epoch it is not simply position plus offset (D13). */
+export function sequenceReader(db: Connection): (feedNo: number, position: number) => number | undefined {
+  const select = db
+    .prepare<[number, number], number>('SELECT sequence FROM event WHERE place = (? << 40) | ?')
+    .pluck()
+  return (feedNo, position) => select.get(feedNo, position)
+}
+
+export function headReader(db: Connection): (row: FeedRow) => Head {
+  const sequenceAt = sequenceReader(db)
+  return (row) => ({
+    position: row.lastPosition,
+    sequenceNumber:
+      (row.lastPosition === 0 ? undefined : sequenceAt(row.feedNo, row.lastPosition)) ?? row.offset,
+    created: row.lastCreated,
+    epoch: row.epoch,
+    revision: row.revision,
+  })
+}

@@ -1,0 +1,45 @@
+import type { Ticks, ViewName } from '@property-events/protocol'
+import type { LocateQuery, Located } from '../storage.ts'
+import type { Connection } from './connection.ts'
+import { feedReader, headReader } from './feed-row.ts'
+import type { FeedRow } from './feed-row.ts'
+
+/** Every statement is one probe of a tree (P5). */
+export const locateStatements = {
+  lastOrdinal: 'SELECT last_ordinal FROM view WHERE feed_no = ? AND view = ?',
+  positionFrom: `SELECT place & 0xffffffffff FROM event INDEXED BY event_created
+    WHERE feed_no = ? AND created >= ? ORDER BY created LIMIT 1`,
+  ordinalFrom: `SELECT ordinal FROM view_entry INDEXED BY view_entry_created
+    WHERE feed_no = ? AND view = ? AND created >= ? ORDER BY created LIMIT 1`,
+} as const
+
+export function locator(db: Connection): (query: LocateQuery) => Located | undefined {
+  const feedOf = feedReader(db)
+  const headOf = headReader(db)
+  const lastOrdinal = db.prepare<[number, string], number>(locateStatements.lastOrdinal).pluck()
+  const positionFrom = db.prepare<[number, Ticks], number>(locateStatements.positionFrom).pluck()
+  const ordinalFrom = db.prepare<[number, string, Ticks], number>(locateStatements.ordinalFrom).pluck()
+
+  const lastOf = (feed: FeedRow, view: ViewName): number =>
+    view === 'all' ? feed.lastPosition : (lastOrdinal.get(feed.feedNo, view) ?? 0)
+  const firstFrom = (feed: FeedRow, view: ViewName, created: Ticks): number | undefined =>
+    view === 'all' ? positionFrom.get(feed.feedNo, created) : ordinalFrom.get(feed.feedNo, view, created)
+
+  // One transaction, so that count, window and head are of one state of the feed (P4).
+  return db.transaction((query: LocateQuery): Located | undefined => {
+    const feed = feedOf(query.key)
+    if (feed === undefined) return undefined
+    const { key, view, from, to } = query
+    const behindLast = lastOf(feed, view) + 1
+    const first = from === undefined ? 1 : (firstFrom(feed, view, from) ?? behindLast)
+    const end = to === undefined ? behindLast : (firstFrom(feed, view, to) ?? behindLast)
+    return { range: { key, view, first, count: Math.max(0, end - first) }, head: headOf(feed) }
+  })
+}
+
+/** Whether an event that is not visible yet could still fall into the query's window (P3). */
+export function isOpenWindow(query: LocateQuery, located: Located): boolean {
+  if (query.from === undefined && query.to === undefined) return false
+  const { created } = located.head
+  return query.to === undefined || created === undefined || query.to > created
+}

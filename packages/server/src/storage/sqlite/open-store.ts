@@ -1,0 +1,63 @@
+/** From a data folder to a store's file that has the schema and the settings asked for. */
+import { existsSync, statSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { settingsRefusal } from '../settings.ts'
+import type { WantedSettings } from '../settings.ts'
+import { StorageRefusal } from '../storage.ts'
+import type { StoreSettings } from '../storage.ts'
+import { connectForWriting, makeStoreFile, storeFileOf } from './connection.ts'
+import { failureOf } from './failure.ts'
+import { readSettings, recordSettings } from './meta.ts'
+import { migrate, notAStore } from './migrate.ts'
+
+export interface OpenedStore {
+  readonly file: string
+  readonly settings: StoreSettings
+}
+
+/** Throws a `StorageRefusal` or a `StorageFailure`. A refused file is left as it was. */
+export async function openStore(
+  folder: string,
+  create: boolean,
+  wanted: WantedSettings,
+): Promise<OpenedStore> {
+  const file = storeFileOf(folder)
+  try {
+    const present = existsSync(file) && statSync(file).size > 0
+    if (!present) {
+      if (!create) throw notAStore(file)
+      if (wanted.catalogue === undefined) {
+        throw new StorageRefusal(
+          'not_a_store',
+          `A new store in ${file} needs a catalogue of event types; name one.`,
+        )
+      }
+      makeStoreFile(file)
+    }
+    return { file, settings: await settle(file, create ? newSettings(wanted) : undefined, wanted) }
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') throw notAStore(file)
+    throw failureOf(error)
+  }
+}
+
+async function settle(
+  file: string,
+  forNew: StoreSettings | undefined,
+  wanted: WantedSettings,
+): Promise<StoreSettings> {
+  const db = connectForWriting({ file })
+  try {
+    await migrate(db, forNew && (() => recordSettings(db, forNew)))
+    const recorded = readSettings(db)
+    const refusal = settingsRefusal(recorded, wanted)
+    if (refusal !== undefined) throw refusal
+    return recorded
+  } finally {
+    db.close()
+  }
+}
+
+function newSettings({ catalogue, startSequence = 0 }: WantedSettings): StoreSettings | undefined {
+  return catalogue && { catalogue, startSequence }
+}

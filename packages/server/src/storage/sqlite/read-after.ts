@@ -1,0 +1,80 @@
+import { viewsOf } from '@property-events/protocol'
+import type { Category, ViewName } from '@property-events/protocol'
+import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
+import type { Connection } from './connection.ts'
+import { feedReader, sequenceReader } from './feed-row.ts'
+import type { FeedRow } from './feed-row.ts'
+
+type Row = { readonly sequence: number; readonly json: Buffer }
+
+interface After {
+  readonly feed: number
+  readonly position: number
+  readonly limit: number
+}
+
+/** Runs through trees in order, each cut off by its limit. Positions are those strictly behind the given one. */
+export const readAfterStatements = {
+  all: `SELECT sequence, json FROM event
+    WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT @limit`,
+  /** Time rises with position, so a view's time index also finds where a position falls in it. */
+  view: `SELECT event.sequence, event.json
+    FROM view_entry INDEXED BY view_entry_created
+    CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
+    WHERE view_entry.feed_no = @feed AND view = @view
+      AND view_entry.created > coalesce((SELECT created FROM event WHERE place = (@feed << 40) | @position), -1 << 62)
+    ORDER BY view_entry.created LIMIT @limit`,
+  latest: `SELECT event.sequence, event.json
+    FROM subject INDEXED BY subject_latest
+    CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
+    WHERE subject.feed_no = @feed AND subject.category IS @category AND subject.position > @position
+    ORDER BY subject.position LIMIT @limit`,
+} as const
+
+export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly StoredEvent[] {
+  const feedOf = feedReader(db)
+  const positionOf = positionFinder(db)
+  const readAll = db.prepare<After, Row>(readAfterStatements.all)
+  const readView = db.prepare<After & { view: string }, Row>(readAfterStatements.view)
+  const readLatest = db.prepare<After & { category: string | null }, Row>(readAfterStatements.latest)
+
+  return db.transaction((query: ReadAfterQuery): readonly StoredEvent[] => {
+    const { key, view, after, limit, latestOnly } = query
+    const feed = feedOf(key)
+    if (feed === undefined) return []
+    const from = { feed: feed.feedNo, position: positionOf(feed, after), limit }
+    const rows = latestOnly
+      ? categoriesOf(key.feed, view)
+          .flatMap((category) => readLatest.all({ ...from, category }))
+          .sort((a, b) => a.sequence - b.sequence)
+          .slice(0, limit)
+      : view === 'all'
+        ? readAll.all(from)
+        : readView.all({ ...from, view })
+    return rows.map(({ sequence, json }) => ({ sequenceNumber: sequence, json }))
+  })
+}
+
+/** The categories that a view's subjects can have; subjects of contacts have none. */
+function categoriesOf(feed: ReadAfterQuery['key']['feed'], view: ViewName): readonly (Category | null)[] {
+  if (view !== 'all') return [view]
+  return feed === 'contact' ? [null] : viewsOf(feed)
+}
+
+/** The last position whose sequence number is not greater. In the epoch of now a subtraction, else a binary search. */
+function positionFinder(db: Connection): (feed: FeedRow, sequenceNumber: number) => number {
+  const sequenceAt = sequenceReader(db)
+  return ({ feedNo, offset, lastPosition }, sequenceNumber) => {
+    const guess = sequenceNumber - offset
+    if (guess >= lastPosition) return lastPosition
+    if (guess > 0 && sequenceAt(feedNo, guess) === sequenceNumber) return guess
+    let low = 0
+    let high = lastPosition
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((sequenceAt(feedNo, middle) ?? 0) <= sequenceNumber) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+}

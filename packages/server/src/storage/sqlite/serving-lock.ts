@@ -1,0 +1,39 @@
+/** Only one process serves a data folder: two writers' threads could not keep P3 for each other's readers. */
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { StorageRefusal } from '../storage.ts'
+import { failureOf } from './failure.ts'
+
+export interface ServingLock {
+  /** Safe to call twice. */
+  release(): void
+}
+
+/**
+ * Takes the folder for serving, or says why not (`in_use`). The lock is the operating system's, on a small SQLite file,
+ * so it goes with the process that held it, however that ended: there is never a stale one to delete. Commands that
+ * make keys or backups do not take it. Throws a `StorageFailure` when the folder cannot be written.
+ */
+export function acquireServingLock(dataFolder: string): ServingLock | StorageRefusal {
+  const file = join(dataFolder, 'serve.lock')
+  try {
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    closeSync(openSync(file, 'a', 0o600))
+  } catch (error) {
+    throw failureOf(error)
+  }
+  const db = new Database(file, { timeout: 0 })
+  try {
+    db.exec('BEGIN EXCLUSIVE')
+    return { release: () => void db.close() }
+  } catch (error) {
+    db.close()
+    if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY'))
+      throw failureOf(error)
+    return new StorageRefusal(
+      'in_use',
+      `Another process is serving the data folder ${dataFolder}. Stop it first, or name another folder with --data.`,
+    )
+  }
+}

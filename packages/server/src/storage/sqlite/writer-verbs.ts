@@ -1,0 +1,47 @@
+/** What is asked of the writer's thread, and how question and answer travel. */
+import type { Ticks } from '@property-events/protocol'
+import type { SharedClock } from '../clock.ts'
+import type { AppendBatch, AppendOutcome, StorageFailure } from '../storage.ts'
+import type { KeyWrites } from './key-writes.ts'
+
+export interface WriterVerbs extends KeyWrites {
+  append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
+  preview(batch: AppendBatch): AppendOutcome
+  startEpoch(continueAfter: number): void
+  /** How the writer's own connection treats a commit (P7). */
+  durability(): Durability
+  /** Moves the WAL into the file and closes it; the thread then ends. */
+  close(): void
+}
+
+export interface Durability {
+  /** `wal`. */
+  readonly journalMode: string
+  /** 2 is FULL: a commit is on disk when it returns. */
+  readonly synchronous: number
+}
+
+export interface WriterOptions {
+  readonly file: string
+  readonly maxBytes: number | undefined
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+}
+
+export type WriterVerb = keyof WriterVerbs
+
+export interface WriterRequest {
+  readonly id: number
+  readonly verb: WriterVerb
+  readonly args: readonly unknown[]
+}
+
+/** An error's class does not survive the way between threads; its code and a text for the log do. */
+export type WriterReply =
+  | { readonly id: number; readonly kind: 'answer'; readonly value: unknown }
+  | {
+      readonly id: number
+      readonly kind: 'failure'
+      readonly code: StorageFailure['code']
+      readonly cause: string
+    }

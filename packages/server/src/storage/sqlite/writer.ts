@@ -1,0 +1,62 @@
+/** The thread that writes: one connection, one question at a time, so that a flush never holds up the event loop (P7). */
+import { parentPort, workerData } from 'node:worker_threads'
+import { StorageFailure } from '../storage.ts'
+import { appender } from './append.ts'
+import { connectForWriting } from './connection.ts'
+import { failureOf } from './failure.ts'
+import { keyWrites } from './key-writes.ts'
+import { readSettings } from './meta.ts'
+import { startEpoch } from './start-epoch.ts'
+import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
+
+if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
+serve(parentPort, verbsOf(workerData))
+
+type Port = NonNullable<typeof parentPort>
+
+function verbsOf(options: WriterOptions): WriterVerbs {
+  const db = connectForWriting(options)
+  const { clock, overrideClockCheck } = options
+  const durability: Durability = {
+    journalMode: String(db.pragma('journal_mode', { simple: true })),
+    synchronous: Number(db.pragma('synchronous', { simple: true })),
+  }
+  if (durability.journalMode !== 'wal' || durability.synchronous !== 2) {
+    throw new Error(`commits would not be durable: ${JSON.stringify(durability)}`)
+  }
+  return {
+    ...appender(db, { catalogue: readSettings(db).catalogue, clock, overrideClockCheck }),
+    ...keyWrites(db),
+    startEpoch: (continueAfter) => startEpoch(db, continueAfter),
+    durability: () => durability,
+    close() {
+      try {
+        db.pragma('wal_checkpoint(TRUNCATE)')
+      } finally {
+        db.close()
+      }
+    },
+  }
+}
+
+function serve(port: Port, verbs: WriterVerbs): void {
+  port.on('message', (request: WriterRequest) => {
+    port.postMessage(replyTo(verbs, request))
+    if (request.verb === 'close') port.close()
+  })
+}
+
+function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest): WriterReply {
+  try {
+    return { id, kind: 'answer', value: Reflect.apply(verbs[verb], verbs, args) }
+  } catch (error) {
+    const failure = failureOf(error)
+    const code = failure instanceof StorageFailure ? failure.code : 'storage_unavailable'
+    const cause = failure.cause instanceof Error ? failure.cause : failure
+    return { id, kind: 'failure', code, cause: textOf(cause) }
+  }
+}
+
+function textOf(error: Error): string {
+  return 'code' in error ? `${String(error.code)}: ${error.message}` : (error.stack ?? error.message)
+}
