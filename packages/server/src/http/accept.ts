@@ -1,0 +1,47 @@
+/** What a client takes: `Accept` and `Accept-Encoding` (RFC 9110 §12). */
+
+interface Preference {
+  readonly name: string
+  /** 0 to 1. */
+  readonly weight: number
+}
+
+/** No client has more preferences than this; the rest of a longer list is not read. */
+const maxPreferences = 100
+
+function preferencesOf(header: string): readonly Preference[] {
+  return header.split(',', maxPreferences).flatMap((part) => {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
+    if (name === '') return []
+    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+    // A weight that is none counts as 1, as if it were not there.
+    const weight =
+      given !== undefined && /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(given) ? Number(given) : 1
+    return [{ name, weight }]
+  })
+}
+
+/** Whether a media type such as `application/json` may be sent. The most exact range decides. */
+export function acceptsMediaType(header: string | undefined, mediaType: string): boolean {
+  if (header === undefined || header.trim() === '') return true
+  const preferences = preferencesOf(header)
+  const ranges = [mediaType, `${mediaType.slice(0, mediaType.indexOf('/'))}/*`, '*/*']
+  for (const range of ranges) {
+    const weights = preferences.filter(({ name }) => name === range).map(({ weight }) => weight)
+    if (weights.length > 0) return Math.max(...weights) > 0
+  }
+  return false
+}
+
+export type ContentCoding = 'identity' | 'gzip'
+
+/** `gzip` where it is wanted at least as much as the plain bytes; the plain bytes in every other case. */
+export function preferredCoding(header: string | undefined): ContentCoding {
+  if (header === undefined) return 'identity'
+  const preferences = preferencesOf(header)
+  const weightOf = (...names: readonly string[]): number | undefined =>
+    preferences.find(({ name }) => names.includes(name))?.weight
+  const gzip = weightOf('gzip', 'x-gzip') ?? weightOf('*') ?? 0
+  const identity = weightOf('identity') ?? 0
+  return gzip > 0 && gzip >= identity ? 'gzip' : 'identity'
+}

@@ -1,0 +1,83 @@
+/** The Fastify app: hooks that every request passes, then one route per operation. Listens nowhere by itself. */
+import { feedNames } from '@property-events/protocol'
+import { fastify } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { clientErrorHandler } from './client-error.ts'
+import type { HttpContext } from './context.ts'
+import { docsPage } from './docs-page.ts'
+import { refusalOfError } from './errors.ts'
+import { guardRequest } from './guards.ts'
+import { openApiText, registerOpenApi } from './openapi-document.ts'
+import type { Operation } from './operation.ts'
+import { registerOperation } from './register-operation.ts'
+import { factsOf, newRequestId } from './request-facts.ts'
+import { reportRequest } from './report-request.ts'
+import { docs } from './routes/docs.ts'
+import { getEvent } from './routes/get-event.ts'
+import { listEvents } from './routes/list-events.ts'
+import { openApi } from './routes/openapi.ts'
+import { publishEvents } from './routes/publish-events.ts'
+import { sendProblem } from './send.ts'
+import { serverOptions, tuneServer } from './server-options.ts'
+import { staticDocument } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
+import { answerUnrouted, routeTable } from './unrouted.ts'
+
+export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
+  const { limits, basePath } = context
+  const app = fastify({
+    ...serverOptions(limits, basePath),
+    clientErrorHandler: clientErrorHandler(context, newRequestId),
+    frameworkErrors: (error, request, reply) => {
+      sendProblem(request, reply, basePath, refusalOfError(error, limits.maxBodyBytes))
+    },
+  })
+  tuneServer(app.server, limits)
+  await registerOpenApi(app, basePath)
+
+  const documents = new Map<string, StaticDocument>()
+  const documentNamed = (name: string) => (): StaticDocument => {
+    const document = documents.get(name)
+    if (document === undefined) throw new Error(`${name} is asked for before the app is ready`)
+    return document
+  }
+  /** The route table: one line per operation. */
+  const operations: readonly Operation[] = [
+    ...feedNames.flatMap((feed) => [listEvents(context, feed), getEvent(context, feed)]),
+    ...feedNames.map((feed) => publishEvents(context, feed)),
+    openApi(context, documentNamed('openapi')),
+    docs(context, documentNamed('docs')),
+  ]
+  const table = routeTable(operations)
+
+  // The schemas of routes are for the document alone: Fastify's validation would coerce, round and drop (see query.ts),
+  // and its serialiser would rebuild bodies that are ready bytes.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  app.addHook('onRequest', async (request, reply) => {
+    factsOf(request)
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+    if (context.stopping()) reply.header('connection', 'close')
+    const refusal = guardRequest(request.raw, request.originalUrl, limits)
+    if (refusal !== undefined) return sendProblem(request, reply, basePath, refusal)
+    return request.is404 ? answerUnrouted(table, basePath, request, reply) : undefined
+  })
+  app.addHook('onResponse', async (request, reply) => reportRequest(context, request, reply))
+  app.setNotFoundHandler((request, reply) => answerUnrouted(table, basePath, request, reply))
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOfError(error, limits.maxBodyBytes)
+    if (refusal.code === 'internal_error' || refusal.code.startsWith('storage_')) {
+      context.log.error({ requestId: request.id, err: error }, 'request failed')
+    }
+    return sendProblem(request, reply, basePath, refusal)
+  })
+
+  for (const operation of operations) registerOperation(app, context, operation)
+  await app.ready()
+  documents.set('openapi', staticDocument('application/json', openApiText(app)))
+  documents.set('docs', docsPage(operations, basePath))
+  return app
+}

@@ -1,0 +1,47 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+
+/**
+ * The address failed authentications are counted under (D10): an IPv4 address, or the /64 of an IPv6 one, which is what
+ * one subscriber has. `X-Forwarded-For` is believed only as far as there are proxies of our own: with 1, its last entry,
+ * written by that proxy; what stands further left was sent by the client and may be invented.
+ */
+export function clientNetwork(
+  socketAddress: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string {
+  return networkOf(clientAddress(socketAddress ?? '', forwardedFor, trustedProxies))
+}
+
+function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | undefined,
+  trustedProxies: number,
+): string {
+  if (trustedProxies <= 0 || forwardedFor === undefined) return socketAddress
+  const hops = forwardedFor.slice(-2_000).split(',').map(withoutPort)
+  const hop = hops.at(Math.max(0, hops.length - trustedProxies))
+  return hop !== undefined && isIP(hop) !== 0 ? hop : socketAddress
+}
+
+/** `192.0.2.1:443` and `[2001:db8::1]:443` occur in the header, too. */
+function withoutPort(hop: string): string {
+  const text = hop.trim()
+  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1]
+  if (bracketed !== undefined) return bracketed
+  return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text
+}
+
+function networkOf(address: string): string {
+  const plain = address.replace(/%.*$/, '')
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1]
+  if (mapped !== undefined) return mapped
+  if (isIPv4(plain) || !isIPv6(plain)) return plain
+  const [head = '', tail] = plain.toLowerCase().split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const gap =
+    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  const groups = [...before, ...gap, ...after].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+  return `${groups.join(':')}::/64`
+}

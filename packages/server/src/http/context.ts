@@ -1,0 +1,29 @@
+import type { Logger } from 'pino'
+import type { Publisher } from '../feed/publish.ts'
+import type { KeyVerifier } from '../keys/index.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { EventStore } from '../storage/storage.ts'
+import type { ServiceLimits } from './limits.ts'
+import type { TokenBuckets } from './token-bucket.ts'
+
+/** What every part of the HTTP side is given. Nothing here is global: two services in one process share nothing. */
+export interface HttpContext {
+  readonly events: EventStore
+  readonly publisher: Publisher
+  readonly verifier: KeyVerifier
+  readonly limits: ServiceLimits
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** Path prefix of every route, such as `/feed`; empty for none (D21). */
+  readonly basePath: string
+  /** Proxies of our own in front of the service, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: number
+  /** By key id (D10). */
+  readonly requestBuckets: TokenBuckets
+  /** By network of the caller (D10). */
+  readonly failureBuckets: TokenBuckets
+  /** True once the service is stopping: connections are then closed with their next answer. */
+  readonly stopping: () => boolean
+}

@@ -1,0 +1,53 @@
+/** The page at `/docs`: one static HTML text, no script, nothing loaded from anywhere. */
+import { hash } from 'node:crypto'
+import { problems } from './problem.ts'
+import type { Operation } from './operation.ts'
+import { staticDocument } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
+
+const style =
+  'body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color-scheme:light dark}' +
+  'code{font:0.9em ui-monospace,monospace}table{border-collapse:collapse;width:100%}' +
+  'td,th{border-top:1px solid #8886;padding:.4rem .6rem;text-align:left;vertical-align:top}:target{background:#fc06}'
+
+export function docsPage(operations: readonly Operation[], basePath: string): StaticDocument {
+  const html = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Property Events</title><style>${style}</style></head><body>
+<h1>Property Events</h1>
+<p>Send your key in the header <code>x-api-key</code>. Machines read
+<a href="${escapeHtml(basePath)}/openapi.json">openapi.json</a>.</p>
+<h2>Operations</h2>
+<table><tr><th>Operation</th><th>What it does</th></tr>
+${operations.map((operation) => operationRow(operation, basePath)).join('\n')}
+</table>
+<h2>Problem codes</h2>
+<table><tr><th>Code</th><th>Status</th><th>Meaning</th></tr>
+${Object.entries(problems)
+  .map(
+    ([code, { status, detail }]) =>
+      `<tr id="${escapeHtml(code)}"><td><code>${escapeHtml(code)}</code></td><td>${status}</td><td>${escapeHtml(detail)}</td></tr>`,
+  )
+  .join('\n')}
+</table></body></html>
+`
+  return staticDocument('text/html; charset=utf-8', html, {
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    'referrer-policy': 'no-referrer',
+  })
+}
+
+function operationRow({ method, path, schema }: Operation, basePath: string): string {
+  const shown = `${basePath}${path.replaceAll(/:([A-Za-z]+)/g, '{$1}')}`
+  const { summary = '', description = '' } = schema
+  return `<tr><td><code>${method} ${escapeHtml(shown)}</code></td><td>${escapeHtml(summary)}. ${escapeHtml(description)}</td></tr>`
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}

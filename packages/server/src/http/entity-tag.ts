@@ -1,0 +1,39 @@
+/** Entity tags: made from what determines an answer's bytes, compared as RFC 9110 §13.1.2 says. */
+import { hash } from 'node:crypto'
+import { formatTicks } from '@property-events/protocol'
+import type { LocatedPage, PageRequest } from '../feed/list.ts'
+import type { ContentCoding } from './accept.ts'
+
+/**
+ * A page's tag, known before an event is read: full pages never change, but their totals do (D4), so the count is in it;
+ * the revision covers erasure (D17), the epoch a restored store (D13), the coding what is sent.
+ */
+export function pageTag(request: PageRequest, located: LocatedPage, coding: ContentCoding): string {
+  const { key, view, from, to } = request
+  const { head, page, pageSize, availableCount } = located
+  const window = [from, to].map((bound) => (bound === undefined ? '' : formatTicks(bound)))
+  return tagOf(
+    [key.tenantId, key.feed, head.epoch, head.revision, view, ...window, page, pageSize, availableCount].join(
+      ' ',
+    ),
+    coding,
+  )
+}
+
+/** An event's tag, from its bytes. */
+export function contentTag(bytes: Uint8Array, coding: ContentCoding): string {
+  return tagOf(bytes, coding)
+}
+
+/** 128 bits of SHA-256; the coding also stands readable at the end. */
+function tagOf(content: string | Uint8Array, coding: ContentCoding): string {
+  const digest = hash('sha256', content, 'base64url').slice(0, 22)
+  return coding === 'identity' ? `"${digest}"` : `"${digest}-${coding}"`
+}
+
+/** Whether an `If-None-Match` names the tag: a list, `*`, weak tags included. */
+export function tagMatches(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch.trim() === '*') return true
+  return ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
+}

@@ -1,0 +1,55 @@
+/** What failed, as a problem: errors of the store, of the framework and of Node's HTTP parser. */
+import type { FastifyError } from 'fastify'
+import { StorageFailure } from '../storage/storage.ts'
+import type { Refusal } from './problem.ts'
+import { bodyTooLarge } from './request-body.ts'
+
+/** A thrown error to what the caller is told. Nothing of its message gets out. */
+export function refusalOfError(error: unknown, maxBodyBytes: number): Refusal {
+  if (error instanceof StorageFailure) {
+    return { code: error.code === 'storage_full' ? 'storage_full' : 'storage_unavailable' }
+  }
+  switch (codeOf(error)) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return bodyTooLarge(maxBodyBytes)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return { code: 'unsupported_media_type' }
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return { code: 'malformed_request', detail: 'The body is shorter or longer than its Content-Length.' }
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return { code: 'invalid_target', detail: 'The path is not valid percent-encoded UTF-8.' }
+    default:
+      return { code: 'internal_error' }
+  }
+}
+
+function codeOf(error: unknown): string {
+  return isCoded(error) ? error.code : ''
+}
+
+function isCoded(error: unknown): error is Pick<FastifyError, 'code'> {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+}
+
+/** An error of Node's HTTP parser or of its time-outs, for a request that never became one. `undefined`: just close. */
+export function refusalOfClientError(error: NodeJS.ErrnoException): Refusal | undefined {
+  switch (error.code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return undefined
+    case 'HPE_HEADER_OVERFLOW':
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return { code: 'headers_too_large' }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { code: 'request_timeout' }
+    case 'HPE_INVALID_VERSION':
+      return { code: 'unsupported_http_version' }
+    default:
+      return { code: 'malformed_request' }
+  }
+}

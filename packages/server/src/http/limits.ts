@@ -1,0 +1,54 @@
+/** Everything a caller could exhaust has a limit here, with its reason. */
+import { defaultPublicationLimits } from '../feed/read-publication.ts'
+import type { PublicationLimits } from '../feed/read-publication.ts'
+import type { BucketLimits } from './token-bucket.ts'
+
+export interface ServiceLimits {
+  /** D2: 1,000, configurable. */
+  readonly maxPageSize: number
+  readonly defaultPageSize: number
+  readonly maxBodyBytes: number
+  readonly publication: PublicationLimits
+  /** Requests of one key (D10). */
+  readonly requests: BucketLimits
+  /** Failed authentications of one address (D10). */
+  readonly failures: BucketLimits
+  /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
+  readonly maxTargetLength: number
+  readonly maxHeaderBytes: number
+  readonly maxHeaders: number
+  readonly maxParameters: number
+  /** The whole request, body included, must have come by then: 16 MiB needs 9 Mbit/s. Fastify's default is no limit. */
+  readonly requestTimeoutMs: number
+  readonly headersTimeoutMs: number
+  /** Node's own default and short enough for 10,000 idle connections; longer than the pause between a client's pages. */
+  readonly keepAliveTimeoutMs: number
+  /** Nothing read from or written to a connection: a reader that stopped reading holds a page in memory. */
+  readonly idleSocketTimeoutMs: number
+  /** A connection is renewed now and then, so that load balancers can spread clients again. */
+  readonly maxRequestsPerSocket: number
+  /** How often slow requests are looked for: Node's 30 s would make a 10 s limit a 40 s one. */
+  readonly timeoutCheckMs: number
+  /** How long a graceful stop waits for requests in flight. */
+  readonly closeTimeoutMs: number
+}
+
+export const defaultLimits: ServiceLimits = {
+  maxPageSize: 1_000,
+  defaultPageSize: 100,
+  maxBodyBytes: 16 * 2 ** 20,
+  publication: defaultPublicationLimits,
+  requests: { perSecond: 50, burst: 500 },
+  failures: { perSecond: 1, burst: 50 },
+  maxTargetLength: 8_000,
+  maxHeaderBytes: 16_384,
+  maxHeaders: 100,
+  maxParameters: 100,
+  requestTimeoutMs: 15_000,
+  headersTimeoutMs: 10_000,
+  keepAliveTimeoutMs: 5_000,
+  idleSocketTimeoutMs: 30_000,
+  maxRequestsPerSocket: 1_000,
+  timeoutCheckMs: 1_000,
+  closeTimeoutMs: 10_000,
+}

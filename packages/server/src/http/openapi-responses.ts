@@ -1,0 +1,104 @@
+/** Responses of operations for the OpenAPI document: named by problem code, grouped by status. */
+import { problems } from './problem.ts'
+import type { ProblemCode } from './problem.ts'
+import { refTo } from './openapi-schemas.ts'
+
+const everyRequest = [
+  'invalid_parameter',
+  'invalid_target',
+  'invalid_host',
+  'malformed_request',
+  'not_acceptable',
+  'request_timeout',
+  'target_too_long',
+  'expectation_failed',
+  'headers_too_large',
+  'internal_error',
+  'unsupported_http_version',
+] as const satisfies readonly ProblemCode[]
+
+const everyKey = [
+  'unauthorized',
+  'key_expired',
+  'key_revoked',
+  'key_disabled',
+  'rate_limited',
+  'too_many_failures',
+  'storage_unavailable',
+] as const satisfies readonly ProblemCode[]
+
+/** Problems of an operation without a key, with further ones of its own. */
+export function openProblems(...further: readonly ProblemCode[]): Readonly<Record<string, object>> {
+  return responsesOf([...everyRequest, ...further])
+}
+
+/** Problems of an operation behind a key, with further ones of its own. */
+export function keyedProblems(...further: readonly ProblemCode[]): Readonly<Record<string, object>> {
+  return responsesOf([...everyRequest, ...everyKey, ...further])
+}
+
+const requestId = { type: 'string', description: 'Names this request in the log of the service.' }
+
+const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds.' } }
+
+/** Headers by status where a status has any beside `x-request-id`. */
+const headersOfStatus: Readonly<Record<number, Readonly<Record<string, object>>>> = {
+  [problems.unauthorized.status]: {
+    'www-authenticate': { type: 'string', description: 'Says that a key goes into x-api-key.' },
+  },
+  [problems.rate_limited.status]: retryAfter,
+  [problems.overloaded.status]: retryAfter,
+}
+
+function responsesOf(codes: readonly ProblemCode[]): Readonly<Record<string, object>> {
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of codes) {
+    const { status } = problems[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([left], [right]) => left - right)
+      .map(([status, codes]) => [
+        status,
+        {
+          description: codes.map((code) => `\`${code}\`: ${problems[code].detail}`).join('\n\n'),
+          headers: { 'x-request-id': requestId, ...headersOfStatus[status] },
+          content: { 'application/json': { schema: refTo('Problem') } },
+        },
+      ]),
+  )
+}
+
+/** Headers of every answer to a request with a key. */
+export const keyedHeaders = {
+  'x-request-id': requestId,
+  ratelimit: {
+    type: 'string',
+    description: 'Requests left and seconds until all are there again: "key";r=499;t=1.',
+  },
+  'ratelimit-policy': {
+    type: 'string',
+    description: 'Burst and the seconds it refills in: "key";q=500;w=10.',
+  },
+} as const
+
+/** Headers of an answer that can be validated. */
+export const taggedHeaders = {
+  ...keyedHeaders,
+  etag: { type: 'string', description: 'Strong validator, for If-None-Match.' },
+  'x-ignored-parameters': {
+    type: 'string',
+    description: 'Names of query parameters that mean nothing here.',
+  },
+} as const
+
+/** A successful response with one media type. */
+export function answer(
+  description: string,
+  schema: object,
+  headers: Readonly<Record<string, object>>,
+  mediaType = 'application/json',
+): object {
+  return { description, headers, content: { [mediaType]: { schema } } }
+}

@@ -1,0 +1,120 @@
+/** The named schemas of the OpenAPI document, made from the same objects as the types (protocol). */
+import {
+  ContactPayload,
+  EventPage,
+  FeedEvent,
+  Problem,
+  ProblemError,
+  PropertyPayload,
+  PublishReceipt,
+  PublishWarning,
+  ReceiptEvent,
+} from '@property-events/protocol'
+import Type from 'typebox'
+import type { TObject, TSchema } from 'typebox'
+
+const payloadText = {
+  type: 'string',
+  contentMediaType: 'application/json',
+  description:
+    'The payload, as JSON text or as an object. Numbers keep their digits; white space between tokens goes.',
+}
+
+function publication(payload: string, further: Readonly<Record<string, TSchema>>): TObject {
+  return Type.Object(
+    {
+      payload: Type.Optional(
+        Type.Unsafe({
+          anyOf: [{ $ref: `${payload}#` }, { ...payloadText, contentSchema: { $ref: `${payload}#` } }],
+        }),
+      ),
+      ...further,
+      eventType: Type.Optional(
+        Type.Union([
+          Type.String({ description: 'Short code. Default: derived from what was there before.' }),
+          Type.Null(),
+        ]),
+      ),
+      id: Type.Optional(
+        Type.Union([
+          Type.String({
+            format: 'uuid',
+            description: 'Repeat key, unique in the feed for ever. Default: a new UUID.',
+          }),
+          Type.Null(),
+        ]),
+      ),
+      transactionId: Type.Optional(
+        Type.Union([
+          Type.String({ format: 'uuid', description: "Groups events. Default: the subject's own UUID." }),
+          Type.Null(),
+        ]),
+      ),
+    },
+    { additionalProperties: false },
+  )
+}
+
+const removal = Type.Object(
+  {
+    agentRef: Type.String({ format: 'uuid', description: 'The property.' }),
+    reason: Type.Optional(
+      Type.Union([
+        Type.Integer({ minimum: 0, description: 'Removal reason, 7 to 12.' }),
+        Type.String({ maxLength: 200 }),
+        Type.Null(),
+      ]),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const propertyPublication = {
+  ...publication('PropertyPayload', {
+    remove: Type.Optional(removal),
+    category: Type.Optional(Type.Union([Type.Literal('sales'), Type.Literal('lettings'), Type.Null()])),
+  }),
+  title: 'PropertyPublication',
+  description: 'One property event to be: exactly one of payload and remove.',
+}
+
+const contactPublication = {
+  ...publication('ContactPayload', {}),
+  required: ['payload'],
+  title: 'ContactPublication',
+  description: 'One contact event to be.',
+}
+
+/** Each with the `$id` it is referred to by. */
+export const namedSchemas = [
+  { ...FeedEvent, $id: 'Event' },
+  { ...EventPage, properties: { ...EventPage.properties, items: listOf('Event') }, $id: 'EventPage' },
+  { ...PropertyPayload, title: 'PropertyPayload', $id: 'PropertyPayload' },
+  { ...ContactPayload, title: 'ContactPayload', $id: 'ContactPayload' },
+  { ...propertyPublication, $id: 'PropertyPublication' },
+  { ...contactPublication, $id: 'ContactPublication' },
+  { ...ReceiptEvent, $id: 'ReceiptEvent' },
+  { ...PublishWarning, $id: 'PublishWarning' },
+  {
+    ...PublishReceipt,
+    properties: {
+      ...PublishReceipt.properties,
+      events: listOf('ReceiptEvent'),
+      warnings: listOf('PublishWarning'),
+    },
+    $id: 'PublishReceipt',
+  },
+  { ...ProblemError, $id: 'ProblemError' },
+  { ...Problem, properties: { ...Problem.properties, errors: listOf('ProblemError') }, $id: 'Problem' },
+] as const
+
+export type SchemaName = (typeof namedSchemas)[number]['$id']
+
+/** A reference to a named schema. */
+export function refTo(name: SchemaName): { readonly $ref: string } {
+  return { $ref: `${name}#` }
+}
+
+function listOf(name: string): { readonly type: 'array'; readonly items: { readonly $ref: string } } {
+  return { type: 'array', items: { $ref: `${name}#` } }
+}

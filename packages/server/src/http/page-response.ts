@@ -1,0 +1,46 @@
+/** A located page to an answer: validators first, events only when they are needed (D4, D20). */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { locatePage, readPage } from '../feed/list.ts'
+import type { LocatedPage, PageRequest } from '../feed/list.ts'
+import { preferredCoding } from './accept.ts'
+import type { HttpContext } from './context.ts'
+import { pageTag, tagMatches } from './entity-tag.ts'
+import { sendNotModified } from './not-modified.ts'
+import { gaveUp, sendEventBytes } from './send-event-bytes.ts'
+import { sendProblem } from './send.ts'
+
+/** Whose cache may keep an answer, and that it must ask before using it: totals change with every publish. */
+export const cacheHeaders = {
+  'cache-control': 'private, no-cache',
+  vary: 'x-api-key, accept-encoding',
+} as const
+
+/** Answers a list request: 304 after the look-up alone, else 200 with the page. */
+export async function sendPage(
+  context: HttpContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pageRequest: PageRequest,
+): Promise<FastifyReply | undefined> {
+  const { events } = context
+  const located = await locatePage(events, pageRequest)
+  if (located === undefined) return sendProblem(request, reply, context.basePath, { code: 'key_disabled' })
+  const coding = preferredCoding(request.headers['accept-encoding'])
+  const tag = pageTag(pageRequest, located, coding)
+  reply.headers({ ...cacheHeaders, etag: tag, ...feedHeaders(located) })
+  if (tagMatches(request.headers['if-none-match'], tag)) return sendNotModified(context, request, reply)
+  if (gaveUp(request, reply)) return undefined
+  const pieces = await readPage(events, located)
+  if (gaveUp(request, reply)) return undefined
+  await sendEventBytes(request, reply, pieces, coding)
+  return undefined
+}
+
+/** The state of the feed the page was found in (D20). */
+function feedHeaders({ head }: LocatedPage): Readonly<Record<string, string>> {
+  return {
+    'x-feed-head': String(head.sequenceNumber),
+    'x-feed-epoch': head.epoch,
+    'x-feed-revision': String(head.revision),
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * Every status this service answers with, and the closed set of problem codes (D6, D9). No other file knows a status.
+ * A caller is told the code, a sentence and what is allowed; the cause goes to the log.
+ */
+import type { Problem, ProblemError } from '@property-events/protocol'
+
+/** What goes well. */
+export const success = { ok: 200, created: 201, noContent: 204, notModified: 304 } as const
+
+interface ProblemKind {
+  readonly status: number
+  readonly title: string
+  /** Said when the place that found the problem has nothing more exact to say. */
+  readonly detail: string
+}
+
+/** Code → status and words. Codes are part of the protocol: they are added, never renamed. */
+export const problems = {
+  invalid_parameter: {
+    status: 400,
+    title: 'A parameter is not usable',
+    detail: 'At least one parameter of the request is not usable; see errors.',
+  },
+  invalid_target: {
+    status: 400,
+    title: 'The request target is not usable',
+    detail: 'The request target is not a plain path with an optional query.',
+  },
+  invalid_host: {
+    status: 400,
+    title: 'The Host header is not usable',
+    detail: 'A request carries exactly one Host header with a host name.',
+  },
+  malformed_request: {
+    status: 400,
+    title: 'The request is not HTTP',
+    detail: 'The request is not well-formed HTTP/1.1.',
+  },
+  invalid_body: {
+    status: 400,
+    title: 'The body is not usable',
+    detail: 'Nothing was stored; see errors for what to change.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'No valid key',
+    detail: 'Send a valid API key in the x-api-key header.',
+  },
+  key_expired: {
+    status: 401,
+    title: 'The key has expired',
+    detail: 'This key has expired. Ask the operator for a new one.',
+  },
+  key_revoked: {
+    status: 401,
+    title: 'The key was revoked',
+    detail: 'This key was revoked. Ask the operator for a new one.',
+  },
+  key_disabled: {
+    status: 401,
+    title: 'The key is disabled',
+    detail: 'The tenant of this key is suspended. Ask the operator.',
+  },
+  key_scope: {
+    status: 401,
+    title: 'The key may not read this feed',
+    detail: 'This key does not read this feed of exactly one tenant. Ask the operator for one that does.',
+  },
+  missing_scope: {
+    status: 403,
+    title: 'The key lacks a scope',
+    detail: 'This key lacks the scope that the operation needs.',
+  },
+  ambiguous_tenant: {
+    status: 403,
+    title: 'The key covers several tenants',
+    detail: 'This key may publish for several tenants; use one that covers exactly one.',
+  },
+  event_not_found: {
+    status: 404,
+    title: 'No such event',
+    detail: 'This feed has no event with this id.',
+  },
+  path_not_found: {
+    status: 404,
+    title: 'No such path',
+    detail: 'There is nothing at this path. The operations are listed under /docs and /openapi.json.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    detail: 'This path does not have this method; see the Allow header.',
+  },
+  not_acceptable: {
+    status: 406,
+    title: 'Not acceptable',
+    detail: 'The Accept header refuses the only media type of this answer.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request came too slowly',
+    detail: 'The request was not complete in time. Send it again, in smaller parts if need be.',
+  },
+  id_conflict: {
+    status: 409,
+    title: 'The event id is taken',
+    detail: 'An event with this id and other content is stored already. Nothing was stored.',
+  },
+  unknown_subject: {
+    status: 409,
+    title: 'Nothing to remove',
+    detail: 'The feed has no event of this subject, so there is nothing to remove. Nothing was stored.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    detail: 'The body is larger than this service accepts. Send several smaller requests.',
+  },
+  target_too_long: {
+    status: 414,
+    title: 'The request target is too long',
+    detail: 'The path and query together are longer than this service accepts.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported content type',
+    detail: 'Send application/json or application/x-ndjson.',
+  },
+  unsupported_charset: {
+    status: 415,
+    title: 'Unsupported charset',
+    detail: 'Send UTF-8; other charsets are not accepted.',
+  },
+  unsupported_content_encoding: {
+    status: 415,
+    title: 'Unsupported content encoding',
+    detail: 'Send the body without content encoding.',
+  },
+  expectation_failed: {
+    status: 417,
+    title: 'Expectation failed',
+    detail: 'The only expectation this service meets is 100-continue.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    detail: 'This key has used up its requests for now; see Retry-After.',
+  },
+  too_many_failures: {
+    status: 429,
+    title: 'Too many failed authentications',
+    detail: 'Too many requests without a valid key came from this address; see Retry-After.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The headers are too large',
+    detail: 'The request has too many headers, or they are too long together.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    detail: 'The service failed. The operator finds the cause in the log under the request id.',
+  },
+  storage_full: {
+    status: 503,
+    title: 'The store is full',
+    detail: 'The store has no room left; nothing was stored. Reading goes on. Try again later.',
+  },
+  storage_unavailable: {
+    status: 503,
+    title: 'The store does not answer',
+    detail: 'The store does not answer at the moment; nothing was stored. Try again later.',
+  },
+  clock_behind: {
+    status: 503,
+    title: 'The clock is behind the feed',
+    detail:
+      'The newest event of this feed is more than 5 minutes ahead of the clock, so publishing waits for the clock. The operator can override this.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too much is waiting',
+    detail: 'Too many events wait for the disk; nothing was stored. Try again later.',
+  },
+  epoch_required: {
+    status: 503,
+    title: 'The store was restored',
+    detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
+  },
+  unsupported_http_version: {
+    status: 505,
+    title: 'Unsupported HTTP version',
+    detail: 'Use HTTP/1.1. A proxy in front of this service must speak it too.',
+  },
+} as const satisfies Readonly<Record<string, ProblemKind>>
+
+export type ProblemCode = keyof typeof problems
+
+/** What a place that refuses a request says about it. Headers are for the answer: `allow`, `retry-after`, and so on. */
+export interface Refusal {
+  readonly code: ProblemCode
+  readonly detail?: string
+  readonly errors?: readonly ProblemError[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Seconds after which a 503 is worth another try. */
+const retryAfterSeconds: Partial<Record<ProblemCode, number>> = {
+  storage_full: 30,
+  storage_unavailable: 5,
+  clock_behind: 30,
+  overloaded: 1,
+  epoch_required: 60,
+}
+
+export interface ProblemPlace {
+  /** Path of the request, without its query. */
+  readonly instance: string
+  readonly requestId: string
+  /** Path prefix of the service: the type of a problem points into its own /docs. */
+  readonly basePath: string
+}
+
+export interface ProblemAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON text of a `Problem`. */
+  readonly body: string
+}
+
+/** The whole answer to a refused request (D6): RFC 9457 members, as application/json because of spec §4. */
+export function problemAnswer(refusal: Refusal, place: ProblemPlace): ProblemAnswer {
+  const { status, title, detail }: ProblemKind = problems[refusal.code]
+  const problem: Problem = {
+    type: `${place.basePath}/docs#${refusal.code}`,
+    title,
+    status,
+    detail: refusal.detail ?? detail,
+    instance: place.instance,
+    code: refusal.code,
+    requestId: place.requestId,
+    ...(refusal.errors === undefined ? {} : { errors: [...refusal.errors] }),
+  }
+  const retryAfter = retryAfterSeconds[refusal.code]
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      // RFC 9110 §11.6.1: every 401 carries a challenge. The scheme is our own; the parameter says where the key goes.
+      ...(status === 401 ? { 'www-authenticate': 'ApiKey realm="property-events", header="x-api-key"' } : {}),
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+      ...refusal.headers,
+    },
+    body: JSON.stringify(problem),
+  }
+}
+
+/** The problem codes an operation documents under one status, for OpenAPI. */
+export function codesOfStatus(status: number): readonly string[] {
+  return Object.entries(problems)
+    .filter(([, kind]) => kind.status === status)
+    .map(([code]) => code)
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import type { ProblemCode } from './problem.ts'
+
+/** What became known about a request on its way; for its log line, its metrics and the steps that follow. */
+export interface RequestFacts {
+  readonly startedMs: number
+  /** Set when the request was refused. */
+  problem?: ProblemCode
+  /** Set once the key is known to be valid. */
+  keyId?: string
+  /** Set once the key is known to grant what the route needs. */
+  tenantId?: string
+}
+
+const factsOfRequests = new WeakMap<FastifyRequest, RequestFacts>()
+
+/** The facts of a request, made on first asking. */
+export function factsOf(request: FastifyRequest): RequestFacts {
+  const known = factsOfRequests.get(request)
+  if (known !== undefined) return known
+  const facts: RequestFacts = { startedMs: performance.now() }
+  factsOfRequests.set(request, facts)
+  return facts
+}
+
+/** 40 random bits per process and a counter: unique in the log, and cheap. */
+const idPrefix = randomBytes(5).toString('hex')
+let lastId = 0
+
+/**
+ * The caller's own `x-request-id` when it is 1 to 64 letters, digits or `. _ -` and does not look like a key; else a
+ * new one.
+ */
+export function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id']
+  if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !given.includes('pev_'))
+    return given
+  return newRequestId()
+}
+
+export function newRequestId(): string {
+  lastId += 1
+  return `${idPrefix}-${lastId.toString(36)}`
+}

@@ -1,0 +1,28 @@
+/** `GET /docs`: the operations and problem codes, for people (D21). Needs no key. */
+import type { HttpContext } from '../context.ts'
+import { answer, openProblems } from '../openapi-responses.ts'
+import type { Operation } from '../operation.ts'
+import { success } from '../problem.ts'
+import { sendDocument } from '../static-document.ts'
+import type { StaticDocument } from '../static-document.ts'
+
+export function docs(context: HttpContext, document: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path: '/docs',
+    mediaType: 'text/html',
+    access: undefined,
+    schema: {
+      operationId: 'getDocs',
+      summary: 'The operations, as a page',
+      description: 'A page that lists the operations and the problem codes. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The page.', { type: 'string' }, {}, 'text/html'),
+        ...openProblems(),
+      },
+    },
+    handle: async (request, reply) => sendDocument(context, request, reply, document()),
+  }
+}

@@ -1,0 +1,107 @@
+/** `GET …/getevents`: a feed, page by page (spec §4.1; D18 for contacts). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { tenantOf } from '../authenticate.ts'
+import type { HttpContext } from '../context.ts'
+import { namesForHeader } from '../echo-text.ts'
+import { readListParameters } from '../list-parameters.ts'
+import { answer, keyedProblems, taggedHeaders } from '../openapi-responses.ts'
+import { refTo } from '../openapi-schemas.ts'
+import type { Operation } from '../operation.ts'
+import { sendPage } from '../page-response.ts'
+import { success } from '../problem.ts'
+import type { ServiceLimits } from '../limits.ts'
+import { sendProblem } from '../send.ts'
+import { queryText } from '../target.ts'
+
+export function listEvents(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  return {
+    method: 'GET',
+    path: `${feed.eventsPath}/getevents`,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'spec' },
+    schema: schemaFor(feedName, context.limits),
+
+    async handle(request, reply) {
+      const reading = readListParameters(queryText(request.originalUrl), feedName, context.limits)
+      if (reading.ignored.length > 0) reply.header('x-ignored-parameters', namesForHeader(reading.ignored))
+      if (reading.kind === 'faults') {
+        const refusal = { code: 'invalid_parameter', errors: reading.errors } as const
+        return sendProblem(request, reply, context.basePath, refusal)
+      }
+      const key = { tenantId: tenantOf(request), feed: feedName }
+      return sendPage(context, request, reply, { key, ...reading.parameters })
+    },
+  }
+}
+
+function schemaFor(feedName: FeedName, limits: ServiceLimits): Operation['schema'] {
+  const values = Object.keys(feeds[feedName].apiEventTypes)
+  return {
+    operationId: `list${capital(feedName)}Events`,
+    summary: `List ${feedName} events`,
+    description: `Pages of the tenant's ${feedName} events in ascending \`sequenceNumber\`. Only the event with the highest \`sequenceNumber\` of each ${feedName} is current. Names match without regard to case; unknown parameters are ignored and named in \`x-ignored-parameters\`.`,
+    tags: ['Reading'],
+    security: [{ apiKey: [] }],
+    querystring: {
+      type: 'object',
+      properties: {
+        apiEventType: {
+          type: 'string',
+          enum: values,
+          default: values[0],
+          description:
+            'Which events. Case, spaces, `-`, `_` and a trailing `event` or `events` do not matter.',
+        },
+        page: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 999_999_999,
+          default: 1,
+          description: 'Page number, in plain digits. A page past the end has no items.',
+        },
+        pageSize: {
+          type: 'integer',
+          minimum: 1,
+          maximum: limits.maxPageSize,
+          default: Math.min(limits.defaultPageSize, limits.maxPageSize),
+          description: 'Events per page, in plain digits.',
+        },
+        from: {
+          type: 'string',
+          description:
+            'First `createdDate`, UTC: `YYYY-MM-DD HH:mm:ss.ff` (0 to 7 fraction digits, `T` for the space, `Z` at the end allowed) or `YYYY-MM-DD`.',
+          examples: ['2025-01-31 00:00:00.00'],
+        },
+        to: {
+          type: 'string',
+          description:
+            'Last `createdDate`, UTC, same forms; includes the whole interval of its last written digit.',
+          examples: ['2025-01-31'],
+        },
+      },
+    },
+    response: {
+      [success.ok]: answer('A page of events.', refTo('EventPage'), {
+        ...taggedHeaders,
+        'x-feed-head': { type: 'integer', description: "The feed's highest sequenceNumber." },
+        'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },
+        'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were reduced.' },
+      }),
+      [success.notModified]: notModified,
+      ...keyedProblems('key_scope'),
+    },
+  }
+}
+
+/** Shared by the operations that can be validated. */
+export const notModified = {
+  type: 'null',
+  description: 'What `If-None-Match` names is still current. Costs nothing of the rate limit.',
+  headers: taggedHeaders,
+}
+
+export function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
+}

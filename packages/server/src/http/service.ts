@@ -1,0 +1,141 @@
+/** The running service: its parts put together, listening, and stopped without losing an answer. */
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { createPublisher } from '../feed/publish.ts'
+import type { Publisher } from '../feed/publish.ts'
+import { createKeyVerifier } from '../keys/index.ts'
+import type { Pepper } from '../keys/index.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import { startOperationsServer } from '../observability/operations-server.ts'
+import type { StorageEngine } from '../storage/storage.ts'
+import { buildApp } from './app.ts'
+import type { HttpContext } from './context.ts'
+import { defaultLimits } from './limits.ts'
+import type { ServiceLimits } from './limits.ts'
+import { normalBasePath } from './target.ts'
+import { createTokenBuckets } from './token-bucket.ts'
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+}
+
+export interface ServiceOptions extends ListenOptions {
+  /** Stays open when the service closes: whoever opened it closes it. */
+  readonly storage: StorageEngine
+  /** The first one is for new keys, all are for known ones. */
+  readonly peppers: readonly Pepper[]
+  readonly log: Logger
+  /** Where `/metrics`, `/livez` and `/readyz` are; `undefined`: nowhere. */
+  readonly metrics: ListenOptions | undefined
+  /** Path prefix of every route, such as `/feed`. */
+  readonly basePath?: string
+  readonly limits?: Partial<ServiceLimits>
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  /** Proxies of our own in front of the service. Default 0: `X-Forwarded-For` is not believed. */
+  readonly trustedProxies?: number
+}
+
+export interface Service {
+  /** With the base path, without a slash at its end. */
+  readonly url: string
+  /** Full address of `/metrics`. */
+  readonly metricsUrl: string | undefined
+  readonly publisher: Publisher
+  /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Rejects with Node's own error when an address cannot be listened on (`EADDRINUSE`, `EACCES`, …). */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { storage, peppers, log, clock = Date.now, trustedProxies = 0 } = options
+  const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
+  const basePath = normalBasePath(options.basePath ?? '')
+  if (basePath === undefined) {
+    throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
+  }
+  const metrics = createMetrics()
+  const verifier = createKeyVerifier({ keys: storage.keys, peppers, clock })
+  const publisher = createPublisher({
+    events: storage.events,
+    catalogue: storage.settings.catalogue,
+    limits: limits.publication,
+    onStored: (key, events) => metrics.stored(key.feed, events),
+  })
+  let stopping = false
+  const context: HttpContext = {
+    events: storage.events,
+    publisher,
+    verifier,
+    limits,
+    log,
+    metrics,
+    clock,
+    basePath,
+    trustedProxies,
+    requestBuckets: createTokenBuckets(limits.requests, clock),
+    failureBuckets: createTokenBuckets(limits.failures, clock),
+    stopping: () => stopping,
+  }
+  const app = await buildApp(context)
+
+  async function stopListening(): Promise<void> {
+    const timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
+    await app.close()
+    clearTimeout(timer)
+  }
+
+  async function shutDown(): Promise<void> {
+    stopping = true
+    await stopListening()
+    await publisher.drained()
+    await verifier.close()
+    await operations?.close()
+    metrics.close()
+  }
+
+  const operations =
+    options.metrics === undefined
+      ? undefined
+      : await startOperationsServer({
+          ...options.metrics,
+          metrics,
+          ready: () => readiness(storage, stopping),
+        })
+  try {
+    await app.listen({ host: options.host, port: options.port, listenTextResolver: () => '' })
+  } catch (error) {
+    await operations?.close()
+    await verifier.close()
+    metrics.close()
+    throw error
+  }
+  const address = app.server.address()
+  let closing: Promise<void> | undefined
+  return {
+    url: `${addressUrl(address)}${basePath}`,
+    metricsUrl: operations === undefined ? undefined : `${addressUrl(operations.address)}/metrics`,
+    publisher,
+    close: () => (closing ??= shutDown()),
+  }
+}
+
+async function readiness(storage: StorageEngine, stopping: boolean): Promise<boolean> {
+  if (stopping) return false
+  try {
+    await storage.ping()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An address somebody can open: a wildcard is shown as this machine's own. */
+function addressUrl(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  const host =
+    address.address === '0.0.0.0' ? '127.0.0.1' : address.address === '::' ? '::1' : address.address
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
+}

@@ -1,0 +1,44 @@
+/** Documents made once, at start: the OpenAPI document and the page about it. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpContext } from './context.ts'
+import { contentTag, tagMatches } from './entity-tag.ts'
+import { success } from './problem.ts'
+import { readQuery } from './query.ts'
+import { sendProblem } from './send.ts'
+import { queryText } from './target.ts'
+
+export interface StaticDocument {
+  readonly mediaType: string
+  readonly bytes: Buffer
+  readonly tag: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export function staticDocument(
+  mediaType: string,
+  text: string,
+  headers: StaticDocument['headers'] = {},
+): StaticDocument {
+  const bytes = Buffer.from(text)
+  return { mediaType, bytes, tag: contentTag(bytes, 'identity'), headers }
+}
+
+/** Answers with the document, or 304. Our own routes take no parameter they do not know (D19). */
+export function sendDocument(
+  context: HttpContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  document: StaticDocument,
+): FastifyReply {
+  const { maxParameters } = context.limits
+  const query = readQuery(queryText(request.originalUrl), { names: [], style: 'own', maxParameters })
+  if (query.errors.length > 0) {
+    const refusal = { code: 'invalid_parameter', errors: query.errors } as const
+    return sendProblem(request, reply, context.basePath, refusal)
+  }
+  reply.headers({ 'cache-control': 'no-cache', etag: document.tag, ...document.headers })
+  if (tagMatches(request.headers['if-none-match'], document.tag)) {
+    return reply.code(success.notModified).send()
+  }
+  return reply.header('content-type', document.mediaType).code(success.ok).send(document.bytes)
+}

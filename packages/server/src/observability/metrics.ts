@@ -1,0 +1,62 @@
+/** What the operator watches, in Prometheus' text format. No label holds a key, an id or a tenant. */
+import type { FeedName } from '@property-events/protocol'
+import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { PublishOutcome } from '../feed/publish.ts'
+
+export interface DoneRequest {
+  /** The route's pattern, or `none`: paths are not labels, or strangers could make new ones without end. */
+  readonly route: string
+  readonly method: string
+  readonly status: number
+  readonly seconds: number
+}
+
+export interface Metrics {
+  requestDone(request: DoneRequest): void
+  /** What became of a publish request. */
+  published(feed: FeedName, outcome: PublishOutcome['kind']): void
+  /** Events that are new on disk. */
+  stored(feed: FeedName, events: number): void
+  /** All of it, with its content type. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>
+  close(): void
+}
+
+/** From a 304 out of memory to a publish that waits for a slow disk. */
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'none'])
+
+/** Each service has its own registry: two in one process do not mix. */
+export function createMetrics(): Metrics {
+  const register = new Registry()
+  // Process, garbage collector and event-loop lag.
+  collectDefaultMetrics({ register })
+  const durations = new Histogram({
+    name: 'property_events_http_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer, by route and status.',
+    labelNames: ['route', 'method', 'status'] as const,
+    buckets: durationBuckets,
+    registers: [register],
+  })
+  const outcomes = new Counter({
+    name: 'property_events_publish_requests_total',
+    help: 'Publish requests by feed and outcome.',
+    labelNames: ['feed', 'outcome'] as const,
+    registers: [register],
+  })
+  const storedEvents = new Counter({
+    name: 'property_events_stored_events_total',
+    help: 'Events stored by publish requests.',
+    labelNames: ['feed'] as const,
+    registers: [register],
+  })
+  return {
+    requestDone({ route, method, status, seconds }) {
+      durations.observe({ route, method: knownMethods.has(method) ? method : 'other', status }, seconds)
+    },
+    published: (feed, outcome) => outcomes.inc({ feed, outcome }),
+    stored: (feed, events) => storedEvents.inc({ feed }, events),
+    render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
+    close: () => register.clear(),
+  }
+}

@@ -1,0 +1,87 @@
+/** `/metrics`, `/livez` and `/readyz`, on a port of their own so that the public one never shows them. */
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { problems, success } from '../http/problem.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface OperationsServerOptions {
+  readonly host: string
+  readonly port: number
+  readonly metrics: Metrics
+  /** Whether traffic should be sent here: the store answers and the service is not stopping. */
+  readonly ready: () => Promise<boolean>
+}
+
+export interface OperationsServer {
+  readonly address: AddressInfo
+  close(): Promise<void>
+}
+
+export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
+  const server = createServer(
+    { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 },
+    (request, response) => {
+      void answer(options, request, response).catch(() => response.destroy())
+    },
+  )
+  await listening(server, options)
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  return {
+    address,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function listening(server: Server, { host, port }: OperationsServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+const plainText = 'text/plain; charset=utf-8'
+
+async function answer(
+  { metrics, ready }: OperationsServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const send = (
+    status: number,
+    text: string,
+    contentType = plainText,
+    headers: Record<string, string> = {},
+  ) => {
+    response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', ...headers })
+    response.end(request.method === 'HEAD' ? undefined : text)
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    send(problems.method_not_allowed.status, 'Use GET.\n', plainText, { allow: 'GET, HEAD' })
+    return
+  }
+  switch ((request.url ?? '').split('?', 1)[0]) {
+    case '/metrics': {
+      const { contentType, text } = await metrics.render()
+      send(success.ok, text, contentType)
+      return
+    }
+    case '/livez':
+      send(success.ok, 'ok\n')
+      return
+    case '/readyz':
+      if (await ready()) send(success.ok, 'ok\n')
+      else send(problems.storage_unavailable.status, 'not ready\n')
+      return
+    default:
+      send(problems.path_not_found.status, 'There are /metrics, /livez and /readyz.\n')
+  }
+}

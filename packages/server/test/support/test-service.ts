@@ -1,0 +1,117 @@
+/** A whole service on loopback, with tenants and keys, for tests that speak to it as a client would. */
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { catalogues, scopes } from '@property-events/protocol'
+import type { EventTypeCatalogue, Scope } from '@property-events/protocol'
+import { createLogger, createService, issueKey, loadPepper, openStorage } from '../../src/index.ts'
+import type { Service, ServiceOptions, StorageEngine } from '../../src/index.ts'
+
+/** Engines the suite runs on. One more engine is one more name here and one more case below. */
+export const testEngines = ['memory', 'sqlite'] as const
+export type TestEngine = (typeof testEngines)[number]
+
+export interface TestTenant {
+  readonly tenantId: string
+  /** Both read scopes. */
+  readonly readKey: string
+  /** Both publish scopes. */
+  readonly publishKey: string
+}
+
+export interface TestServiceOptions {
+  readonly engine?: TestEngine
+  readonly catalogue?: EventTypeCatalogue
+  readonly limits?: ServiceOptions['limits']
+  readonly basePath?: string
+  readonly trustedProxies?: number
+  /** In place of the machine's clock, for keys and rate limits. */
+  readonly clock?: () => number
+  /** Puts something between the service and its engine, such as one that fails. */
+  readonly wrap?: (storage: StorageEngine) => StorageEngine
+}
+
+export interface TestService {
+  readonly service: Service
+  readonly url: string
+  readonly port: number
+  readonly storage: StorageEngine
+  readonly tenant: TestTenant
+  readonly otherTenant: TestTenant
+  /** Log lines so far. */
+  readonly logLines: readonly string[]
+  /** A new key. */
+  issue(options: IssueOptions): Promise<{ readonly text: string; readonly keyId: string }>
+  stop(): Promise<void>
+}
+
+export interface IssueOptions {
+  readonly grants?: readonly { readonly tenantId: string; readonly scopes: readonly Scope[] }[]
+  readonly operator?: boolean
+  readonly expiresMs?: number
+}
+
+/** Rates no test reaches by accident; the tests of the limits set their own. */
+const unhurried = { perSecond: 100_000, burst: 1_000_000 }
+
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { engine = 'memory', catalogue = catalogues.default, wrap = (storage) => storage } = options
+  const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
+  const settings = { create: true, catalogue, startSequence: 0 }
+  const storage = wrap(
+    await openStorage(
+      engine === 'memory' ? { kind: 'memory', ...settings } : { kind: 'sqlite', folder, ...settings },
+    ),
+  )
+  const pepper = loadPepper({ folder: undefined, given: undefined })
+  const logLines: string[] = []
+  const service = await createService({
+    storage,
+    peppers: [pepper],
+    log: createLogger({ level: 'debug', destination: { write: (line: string) => void logLines.push(line) } }),
+    host: '127.0.0.1',
+    port: 0,
+    metrics: { host: '127.0.0.1', port: 0 },
+    limits: { requests: unhurried, failures: unhurried, ...options.limits },
+    ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
+  })
+
+  async function issue({ grants = [], operator = false, expiresMs }: IssueOptions) {
+    const nowMs = options.clock?.() ?? Date.now()
+    const request = { label: 'test', operator, grants, expiresMs, nowMs }
+    const outcome = await issueKey(storage.keys, pepper, request)
+    if (outcome.kind !== 'issued') throw new Error(`no key: ${outcome.kind}`)
+    return { text: outcome.text, keyId: outcome.record.keyId }
+  }
+
+  async function createTenant(name: string): Promise<TestTenant> {
+    const tenantId = randomUUID()
+    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false })
+    const keyWith = async (verb: string) => {
+      const wanted = scopes.filter((scope) => scope.endsWith(verb))
+      return (await issue({ grants: [{ tenantId, scopes: wanted }] })).text
+    }
+    return { tenantId, readKey: await keyWith('read'), publishKey: await keyWith('publish') }
+  }
+
+  const tenant = await createTenant('First')
+  const otherTenant = await createTenant('Second')
+  return {
+    service,
+    url: service.url,
+    port: Number(new URL(service.url).port),
+    storage,
+    tenant,
+    otherTenant,
+    logLines,
+    issue,
+    async stop() {
+      await service.close()
+      await storage.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
