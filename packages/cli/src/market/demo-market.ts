@@ -1,0 +1,155 @@
+/** The market that a new demo store is filled with: the same events for the same options, on every machine. */
+import { uuidV5 } from '@property-events/protocol'
+import { type ContactPlan, contactStory } from './contact-story.ts'
+import { makeHome } from './home.ts'
+import { lettingStory } from './letting-story.ts'
+import { usualSize } from './listing.ts'
+import { marketData, type SoldHome } from './load-data.ts'
+import type { MarketChange, MarketEvent } from './market-event.ts'
+import { type Random, randomOf } from './random.ts'
+import { saleStory } from './sale-story.ts'
+import { type Happening, type PropertyStory, tell } from './story.ts'
+import { type MarketTenant, marketTenants } from './tenants.ts'
+import { dayMs } from './wall-time.ts'
+
+export interface DemoOptions {
+  /** Another seed, another market. Homes for which real sales are told keep their `agent_ref`. */
+  readonly seed?: string
+  /** Nothing happens after this moment, milliseconds since 1970. The default is just after the last real sale. */
+  readonly asOfMs?: number
+}
+
+export const defaultSeed = 'demo'
+export const defaultAsOfMs = Date.UTC(2022, 11, 31, 18)
+
+/** Events that each tenant's stories are told for, about. With the contacts they make about 5,000 in all. */
+const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
+
+/** Homes that last sold before this are left out, so that enough homes are on the market at once. */
+const recentSalesMs = Date.UTC(2018, 0, 1)
+
+/** An event before it is told: when, whose, and how to get its body. */
+interface Scheduled {
+  readonly atMs: number
+  readonly change: MarketChange
+}
+
+/** Yields about 5,000 events of all tenants in order of time; `at` rises strictly and is never after `asOfMs`. */
+export function* demoMarket(options: DemoOptions = {}): Generator<MarketEvent> {
+  const { seed = defaultSeed, asOfMs = defaultAsOfMs } = options
+  const all = marketTenants.flatMap((_, tenant) => tenantEvents(seed, tenant, asOfMs))
+  all.sort((one, other) => one.atMs - other.atMs)
+  const random = randomOf(`${seed}/ticks`)
+  let lastMs = -Infinity
+  for (const { atMs, change } of all) {
+    lastMs = Math.max(atMs, lastMs + 1)
+    if (lastMs > asOfMs) return
+    const ticks = String(random.integer(0, 9999)).padStart(4, '0')
+    yield { ...change, at: `${new Date(lastMs).toISOString().slice(0, 23)}${ticks}` }
+  }
+}
+
+function tenantEvents(seed: string, tenant: number, asOfMs: number): Scheduled[] {
+  const stories = propertyStories(seed, tenant, asOfMs)
+  const events: Scheduled[] = []
+  for (const story of stories) {
+    for (const { atMs, body } of tell(story)) {
+      if (atMs > asOfMs) break
+      events.push({ atMs, change: { tenant, feed: 'property', body } })
+    }
+  }
+  for (const [random, plan] of contactPlans(seed, tenant, stories, asOfMs)) {
+    for (const { atMs, body } of contactStory(random, plan)) {
+      if (atMs > asOfMs) break
+      events.push({ atMs, change: { tenant, feed: 'contact', body } })
+    }
+  }
+  return events
+}
+
+/** The tenant's stories, untold. Some go on after `asOfMs`: those homes are on the market at that moment. */
+export function propertyStories(seed: string, tenant: number, asOfMs: number): PropertyStory[] {
+  const agency = marketTenants[tenant]
+  if (agency === undefined) throw new RangeError(`There is no tenant ${tenant}`)
+  const homes = shuffledHomes(seed, agency)
+  const stories: PropertyStory[] = []
+  for (const category of ['sales', 'lettings'] as const) {
+    let told = 0
+    while (told < quotas[category]) {
+      const sold = homes.pop()
+      if (sold === undefined) break
+      const random = randomOf(`${seed}/${category}/${sold.key}`)
+      const home = makeHome(random, sold, uuidV5(agency.tenantId, `${category}/${sold.key}`))
+      const plan = category === 'sales' ? salesOf : lettingsOf
+      const happenings = plan(random, home, sold, asOfMs)
+      told += happenings.filter(({ atMs }) => atMs <= asOfMs).length
+      if (happenings.length > 0) stories.push({ home, category, bare: false, happenings })
+    }
+  }
+  return stories
+}
+
+function shuffledHomes(seed: string, agency: MarketTenant): SoldHome[] {
+  const homes = marketData().homes.filter(
+    ({ area, sales }) => area === agency.area && (sales.at(-1)?.deedMs ?? 0) >= recentSalesMs,
+  )
+  return randomOf(`${seed}/homes/${agency.area}`).sample(homes, homes.length)
+}
+
+type PlanHappenings = (
+  random: Random,
+  home: PropertyStory['home'],
+  sold: SoldHome,
+  asOfMs: number,
+) => Happening[]
+
+/** Every real sale of the home; for one home in three a later attempt to sell, half of them under way at `asOfMs`. */
+const salesOf: PlanHappenings = (random, home, sold, asOfMs) => {
+  const happenings = sold.sales.flatMap(({ deedMs, pricePaid }) =>
+    saleStory(random, home, usualSize, { end: 'sold', deedMs, pricePaid }),
+  )
+  const last = sold.sales.at(-1)
+  if (last === undefined || !random.chance(0.33)) return happenings
+  const sinceMs = last.deedMs + 270 * dayMs
+  const recentMs = asOfMs - random.integer(1, 120) * dayMs
+  const listedMs = random.chance(0.5) ? recentMs : sinceMs + random.fraction() * (asOfMs - sinceMs)
+  if (listedMs < sinceMs) return happenings
+  const value = grown(last.pricePaid, listedMs - last.deedMs)
+  return [...happenings, ...saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })]
+}
+
+/** Bought by a landlord at its last real sale, and let from then on. */
+const lettingsOf: PlanHappenings = (random, home, sold, asOfMs) => {
+  const last = sold.sales.at(-1)
+  if (last === undefined || home.bedrooms > 4) return []
+  const startMs = last.deedMs + random.integer(20, 90) * dayMs
+  return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
+}
+
+/** Prices rise by 4 % of the first price a year. */
+function grown(pricePaid: number, elapsedMs: number): number {
+  return pricePaid * (1 + (0.04 * elapsedMs) / (365 * dayMs))
+}
+
+/** Half of the contacts come with a property a week before it is listed, the others by themselves. */
+function contactPlans(
+  seed: string,
+  tenant: number,
+  stories: readonly PropertyStory[],
+  asOfMs: number,
+): (readonly [Random, ContactPlan])[] {
+  const agency = marketTenants[tenant]
+  if (agency === undefined) return []
+  const random = randomOf(`${seed}/contacts/${agency.area}`)
+  const started = stories.filter(({ happenings: [first] }) => first !== undefined && first.atMs < asOfMs)
+  return random.sample(started, quotas.contacts).map((story, index) => {
+    const listedMs = story.happenings[0]?.atMs ?? asOfMs
+    const role = story.category === 'lettings' ? 'landlord' : 'vendor'
+    const contactRef = uuidV5(agency.tenantId, `contact/${seed}/${index}`)
+    const property = index % 2 === 0 ? ({ agentRef: story.home.agentRef, role } as const) : undefined
+    return [
+      randomOf(`${seed}/contact/${contactRef}`),
+      { contactRef, tenant: agency, metMs: listedMs - 7 * dayMs, property },
+    ] as const
+  })
+}

@@ -1,0 +1,120 @@
+import type { Home } from './home.ts'
+import type { Area } from './load-data.ts'
+import {
+  type Edit,
+  type LettingTerms,
+  type ListingSize,
+  moveBranch,
+  newListing,
+  rephotograph,
+  rewrite,
+  setPrice,
+  setStatus,
+  statuses,
+  unpublish,
+} from './listing.ts'
+import { removalReasons } from './market-event.ts'
+import type { Random } from './random.ts'
+import type { Happening } from './story.ts'
+import { dayMs, openingHours } from './wall-time.ts'
+
+export interface LettingPlan {
+  readonly startMs: number
+  /** No new let begins after this. */
+  readonly untilMs: number
+  /** What the home is worth, pounds. */
+  readonly value: number
+}
+
+/** Rent of a year by value of the home. */
+const yields: Readonly<Record<Area, number>> = {
+  'london-sw19': 0.042,
+  'greater-manchester': 0.052,
+  newcastle: 0.056,
+}
+
+/** From 1 June 2019 a deposit in England may not exceed five weeks' rent. */
+const depositCapMs = Date.UTC(2019, 5, 1)
+
+/**
+ * A home that is let again and again: listed, let agreed, removed; a year or more later listed at a higher rent, or
+ * shown for some days while its tenants renew. Now and then the landlord withdraws it and the story ends.
+ */
+export function lettingStory(random: Random, home: Home, size: ListingSize, plan: LettingPlan): Happening[] {
+  const happenings: Happening[] = []
+  const weekly = home.tenant.area === 'london-sw19' && random.chance(0.4)
+  let yearly = plan.value * yields[home.tenant.area] * (0.9 + random.fraction() * 0.2)
+  let listedMs = plan.startMs
+  while (listedMs <= plan.untilMs) {
+    const months = random.pick([6, 12, 12, 12, 18, 24])
+    const annual = yearly
+    const termsAt = (atMs: number) => lettingTerms(random, annual, weekly, months, atMs)
+    const lettable = oneLet(random, home, size, termsAt, rentOf(yearly, weekly), listedMs)
+    happenings.push(...lettable.happenings)
+    if (lettable.withdrawn) break
+    // Shown again two months before the term runs out.
+    listedMs += Math.max(120, months * 30 - 60 + random.integer(0, 40)) * dayMs
+    yearly *= 1 + random.integer(0, 6) / 100
+  }
+  return happenings
+}
+
+function oneLet(
+  random: Random,
+  home: Home,
+  size: ListingSize,
+  termsAt: (atMs: number) => LettingTerms,
+  rent: number,
+  listedMs: number,
+): { readonly happenings: Happening[]; readonly withdrawn: boolean } {
+  const moment = (day: number) => openingHours(random, listedMs + day * dayMs)
+  const list = (atMs: number) =>
+    newListing(random, home, size, rent, { category: 'lettings', letting: termsAt(atMs) }, atMs)
+  const happenings: Happening[] = [{ kind: 'list', atMs: moment(0), list }]
+  const edit = (day: number, change: Edit) =>
+    happenings.push({ kind: 'edit', atMs: moment(day), edit: change })
+  const withdrawn = random.chance(0.07)
+  const agreed = random.integer(8, 40)
+
+  if (random.chance(0.6)) edit(random.integer(1, 3), rephotograph(random, home, size))
+  if (random.chance(0.35)) edit(random.integer(4, 7), rewrite(random, home, size))
+  if (agreed > 25) edit(agreed - 6, setPrice(rent - (rent > 1000 ? 25 : 5)))
+  if (random.chance(0.03)) edit(agreed - 2, moveBranch(random, home))
+  if (withdrawn) {
+    happenings.push({ kind: 'remove', atMs: moment(agreed + 10), reason: removalReasons.withdrawn })
+    return { happenings, withdrawn }
+  }
+  edit(agreed, setStatus(random, statuses.letAgreed))
+  const end = agreed + random.integer(5, 21)
+  if (random.chance(0.15)) edit(end, unpublish)
+  else happenings.push({ kind: 'remove', atMs: moment(end), reason: removalReasons.letByUs })
+  return { happenings, withdrawn }
+}
+
+/** Pounds per payment: weekly and small rents in fives, others in 25s. */
+function rentOf(yearly: number, weekly: boolean): number {
+  const rent = yearly / (weekly ? 52 : 12)
+  const step = weekly || rent < 1000 ? 5 : 25
+  return Math.max(step, Math.round(rent / step) * step)
+}
+
+function lettingTerms(
+  random: Random,
+  yearly: number,
+  weekly: boolean,
+  months: number,
+  listedMs: number,
+): LettingTerms {
+  const rent = rentOf(yearly, weekly)
+  const weeklyRent = weekly ? rent : (rent * 12) / 52
+  const weeks = listedMs < depositCapMs ? 6 : 5
+  return {
+    rentFrequency: weekly ? 52 : 12,
+    deposit: Math.floor(weeklyRent * weeks * 100) / 100,
+    contractMonths: months,
+    availableMs: listedMs + random.integer(7, 60) * dayMs,
+    furnishedType: random.pick([0, 1, 2, 2, 4]),
+    depositReplacementScheme: random.chance(0.2),
+    student: random.chance(0.08),
+  }
+}

@@ -1,0 +1,147 @@
+/** What an agency shows of a home at one moment, and the ways it changes. Every change makes a new listing. */
+import { type Copy, writeCopy, writeNews } from './copy.ts'
+import type { Home } from './home.ts'
+import { addPhotographs, type MediaItem } from './media.ts'
+import type { Random } from './random.ts'
+
+export const statuses = { available: 1, sstc: 2, underOffer: 4, letAgreed: 6 } as const
+export type Status = (typeof statuses)[keyof typeof statuses]
+
+export interface LettingTerms {
+  /** Payments a year: 12 or 52. */
+  readonly rentFrequency: 12 | 52
+  /** Pounds, to the penny. */
+  readonly deposit: number
+  readonly contractMonths: number
+  readonly availableMs: number
+  readonly furnishedType: number
+  readonly depositReplacementScheme: boolean
+  readonly student: boolean
+}
+
+export interface SaleTerms {
+  readonly qualifier: number
+  readonly leaseYears: number | null
+  readonly groundRent: number | null
+  readonly serviceCharge: number | null
+}
+
+export type Terms =
+  | { readonly category: 'sales'; readonly sale: SaleTerms }
+  | { readonly category: 'lettings'; readonly letting: LettingTerms }
+
+export interface Listing {
+  readonly published: boolean
+  readonly status: Status
+  readonly statusText: string
+  /** Pounds; of a letting, per payment. */
+  readonly price: number
+  readonly branchId: string
+  readonly copy: Copy
+  readonly media: readonly MediaItem[]
+  /** Some agencies' software forgets it. */
+  readonly createdMs: number | null
+  readonly updatedMs: number
+  readonly terms: Terms
+}
+
+/** How much a payload holds. The usual is 2–6 kB of JSON. */
+export interface ListingSize {
+  /** Characters of the description: least and most. */
+  readonly description: readonly [number, number]
+  /** Photographs, plans and the like when it is listed: least and most. */
+  readonly firstMedia: readonly [number, number]
+  /** How many there may be in the end. */
+  readonly mostMedia: number
+  /** Only what every consumer needs, without media: about 480 bytes and the description. */
+  readonly bare: boolean
+}
+
+export const usualSize: ListingSize = {
+  description: [900, 2000],
+  firstMedia: [4, 7],
+  mostMedia: 13,
+  bare: false,
+}
+
+const statusTexts: Readonly<Record<Status, readonly string[]>> = {
+  1: ['Available', 'For Sale', 'Available'],
+  2: ['SSTC', 'Sold Subject To Contract'],
+  4: ['Under Offer'],
+  6: ['Let Agreed'],
+}
+
+/** A change of a listing at a moment, milliseconds since 1970. */
+export type Edit = (listing: Listing, atMs: number) => Listing
+
+export function newListing(
+  random: Random,
+  home: Home,
+  size: ListingSize,
+  price: number,
+  terms: Terms,
+  atMs: number,
+): Listing {
+  const photographs = random.integer(size.firstMedia[0], size.firstMedia[1])
+  return {
+    published: true,
+    status: statuses.available,
+    statusText: terms.category === 'lettings' ? 'Available' : random.pick(statusTexts[1]),
+    price,
+    branchId: home.place.branch,
+    copy: writeCopy(random, home, size, terms.category),
+    media: size.bare ? [] : addPhotographs(random, home, [], photographs, atMs),
+    createdMs: random.chance(0.06) ? null : atMs,
+    updatedMs: atMs,
+    terms,
+  }
+}
+
+export function setStatus(random: Random, status: Status): Edit {
+  return (listing, atMs) => ({
+    ...listing,
+    status,
+    statusText: listing.status === status ? listing.statusText : random.pick(statusTexts[status]),
+    updatedMs: atMs,
+  })
+}
+
+export function setPrice(price: number): Edit {
+  return (listing, atMs) => ({ ...listing, price, updatedMs: atMs })
+}
+
+/** Adds photographs up to the size's limit, or replaces the first when there are enough. */
+export function rephotograph(random: Random, home: Home, size: ListingSize): Edit {
+  return (listing, atMs) => {
+    const room = Math.min(random.integer(2, 5), size.mostMedia - listing.media.length)
+    const kept = room > 0 ? listing.media : listing.media.slice(0, -1)
+    return {
+      ...listing,
+      media: size.bare ? [] : addPhotographs(random, home, kept, Math.max(1, room), atMs),
+      updatedMs: atMs,
+    }
+  }
+}
+
+/** Writes the text anew, or adds a line of news before it. */
+export function rewrite(random: Random, home: Home, size: ListingSize): Edit {
+  return (listing, atMs) => ({
+    ...listing,
+    copy:
+      random.chance(0.3) || size.bare
+        ? writeCopy(random, home, size, listing.terms.category)
+        : writeNews(random, home, listing.copy),
+    updatedMs: atMs,
+  })
+}
+
+/** Another branch of the agency takes it over (D23). */
+export function moveBranch(random: Random, home: Home): Edit {
+  return (listing, atMs) => {
+    const others = home.tenant.branches.filter(({ branchId }) => branchId !== listing.branchId)
+    return { ...listing, branchId: random.pick(others).branchId, updatedMs: atMs }
+  }
+}
+
+/** Off the market by a payload that says so, as some agencies do in place of a removal. */
+export const unpublish: Edit = (listing, atMs) => ({ ...listing, published: false, updatedMs: atMs })
