@@ -38,7 +38,7 @@ function isCoded(error: unknown): error is Pick<FastifyError, 'code'> {
 
 /** An error of Node's HTTP parser or of its time-outs, for a request that never became one. `undefined`: just close. */
 export function refusalOfClientError(error: NodeJS.ErrnoException): Refusal | undefined {
-  switch (error.code) {
+  switch (error.code ?? '') {
     case 'ECONNRESET':
     case 'EPIPE':
       return undefined

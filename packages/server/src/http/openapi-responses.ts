@@ -62,7 +62,7 @@ function responsesOf(codes: readonly ProblemCode[]): Readonly<Record<string, obj
       .map(([status, codes]) => [
         status,
         {
-          description: codes.map((code) => `\`${code}\`: ${problems[code].detail}`).join('\n\n'),
+          description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
           headers: { 'x-request-id': requestId, ...headersOfStatus[status] },
           content: { 'application/json': { schema: refTo('Problem') } },
         },

@@ -72,7 +72,9 @@ const removal = Type.Object(
 const propertyPublication = {
   ...publication('PropertyPayload', {
     remove: Type.Optional(removal),
-    category: Type.Optional(Type.Union([Type.Literal('sales'), Type.Literal('lettings'), Type.Null()])),
+    category: Type.Optional(
+      Type.Unsafe({ enum: ['sales', 'lettings', null], description: 'Default: as the payload says.' }),
+    ),
   }),
   title: 'PropertyPublication',
   description: 'One property event to be: exactly one of payload and remove.',

@@ -68,7 +68,8 @@ async function answer(
     send(problems.method_not_allowed.status, 'Use GET.\n', plainText, { allow: 'GET, HEAD' })
     return
   }
-  switch ((request.url ?? '').split('?', 1)[0]) {
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  switch (path) {
     case '/metrics': {
       const { contentType, text } = await metrics.render()
       send(success.ok, text, contentType)
