@@ -1,0 +1,50 @@
+/** Several runs to one figure: medians, and how far the runs lay apart. */
+import type { LoadFigures } from './wrk.ts'
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+/** Fifteen places or more are nobody's measurement. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(4))
+}
+
+/** One measured case, as kept in `bench/results`. */
+export interface CaseResult {
+  readonly job: string
+  readonly subject: string
+  readonly what: string
+  /** Medians over the runs. */
+  readonly requestsPerSecond: number
+  readonly megabytesPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMicrosecondsPerRequest?: number
+  readonly memoryMiB?: number
+  /** (largest − smallest) / median of requests per second. */
+  readonly spread: number
+  readonly runs: readonly LoadFigures[]
+}
+
+export function caseResult(job: string, subject: string, what: string, runs: readonly LoadFigures[]): CaseResult {
+  const rates = runs.map((run) => run.requestsPerSecond)
+  const cpu = runs.flatMap((run) => run.cpuMicrosecondsPerRequest ?? [])
+  const memory = runs.flatMap((run) => run.memoryMiB ?? [])
+  return {
+    job,
+    subject,
+    what,
+    requestsPerSecond: rounded(median(rates)),
+    megabytesPerSecond: rounded(median(runs.map((run) => run.megabytesPerSecond))),
+    p50Ms: rounded(median(runs.map((run) => run.p50Ms))),
+    p99Ms: rounded(median(runs.map((run) => run.p99Ms))),
+    ...(cpu.length > 0 ? { cpuMicrosecondsPerRequest: rounded(median(cpu)) } : {}),
+    ...(memory.length > 0 ? { memoryMiB: rounded(Math.max(...memory)) } : {}),
+    spread: rounded((Math.max(...rates) - Math.min(...rates)) / median(rates)),
+    runs,
+  }
+}
