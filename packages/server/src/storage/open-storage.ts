@@ -7,6 +7,8 @@ import { openSqlite } from './sqlite/engine.ts'
 import type { SqliteOptions } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
 
+export { inspectStore } from './sqlite/inspect-store.ts'
+export type { StoreInspection } from './sqlite/inspect-store.ts'
 export { acquireServingLock } from './sqlite/serving-lock.ts'
 export type { ServingLock } from './sqlite/serving-lock.ts'
 

@@ -12,6 +12,9 @@ const applicationId = 0x50455654
 /** In order; the number of those applied is the file's `user_version`. */
 const migrations: readonly string[] = ['0001-initial.sql']
 
+/** The schema this program reads and writes. */
+export const knownSchemaVersion = migrations.length
+
 /**
  * Applies what is missing, each migration in one immediate transaction that reads the version again under its lock.
  * Refuses a file that is not a store (`not_a_store`) and one of a newer program (`newer_schema`).

@@ -1,0 +1,60 @@
+/** A look at a store's file for whoever searches a fault: it changes nothing, not even an old schema. */
+import { existsSync, statSync } from 'node:fs'
+import { millisecondsOfTicks } from '@property-events/protocol'
+import { connectForReading, storeFileOf } from './connection.ts'
+import { knownSchemaVersion } from './migrate.ts'
+
+export type StoreInspection =
+  | { readonly kind: 'none'; readonly file: string }
+  /** There is a file, and it cannot be read as a store. `reason` is SQLite's. */
+  | { readonly kind: 'unreadable'; readonly file: string; readonly reason: string }
+  | {
+      readonly kind: 'store'
+      readonly file: string
+      readonly bytes: number
+      readonly schemaVersion: number
+      readonly knownSchemaVersion: number
+      /** What `integrity_check` found wrong; empty when all is well. Reads the whole file: seconds per gigabyte. */
+      readonly damages: readonly string[]
+      /** The store is a copy, and publishing waits for `startEpoch`. */
+      readonly needsEpoch: boolean
+      /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
+      readonly newestEventMs: number | undefined
+      /** Peppers that keys in use were made with. */
+      readonly pepperIds: readonly string[]
+    }
+
+export function inspectStore(folder: string): StoreInspection {
+  const file = storeFileOf(folder)
+  if (!existsSync(file)) return { kind: 'none', file }
+  try {
+    const db = connectForReading(file)
+    try {
+      const damages = db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all()
+      const newest = db
+        .prepare<[], bigint | null>('SELECT max(last_created) FROM feed')
+        .pluck()
+        .safeIntegers()
+        .get()
+      const peppers = db
+        .prepare<[], string>('SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL')
+        .pluck()
+      const needsEpoch = db.prepare<[], string>("SELECT value FROM meta WHERE name = 'needs_epoch'").pluck()
+      return {
+        kind: 'store',
+        file,
+        bytes: statSync(file).size,
+        schemaVersion: Number(db.pragma('user_version', { simple: true })),
+        knownSchemaVersion,
+        damages: damages.filter((line) => line !== 'ok'),
+        needsEpoch: needsEpoch.get() === '1',
+        newestEventMs: newest == null ? undefined : millisecondsOfTicks(newest),
+        pepperIds: peppers.all(),
+      }
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    return { kind: 'unreadable', file, reason: error instanceof Error ? error.message : String(error) }
+  }
+}
