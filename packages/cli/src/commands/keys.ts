@@ -1,0 +1,203 @@
+import type { Command } from 'commander'
+import { parseKeyText, scopes } from '@property-events/protocol'
+import type { Scope } from '@property-events/protocol'
+import { issueKey, loadPepper } from '@property-events/server'
+import type { KeyRecord } from '@property-events/server'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import { didYouMean } from '../did-you-mean.ts'
+import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
+import { findTenant, withStore } from '../open-store.ts'
+import { addSettings } from '../read-settings.ts'
+import type { SettingReader } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { settings } from '../settings.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+
+export function addKeys(program: Command, context: CommandContext): void {
+  const keys = program
+    .command('keys')
+    .description('make, list, revoke and expire API keys; works while the service runs')
+  addCreate(keys, context)
+  addList(keys, context)
+  addRevoke(keys, context)
+  addExpire(keys, context)
+}
+
+function addCreate(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('create')
+    .description('make a key; it is shown once')
+    .option('--tenant <tenant>', 'id or name of the tenant it is for')
+    .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
+    .option('--operator', 'a key for managing tenants and keys, in place of a tenant and scopes')
+    .option('--label <text>', 'what it is for')
+    .option('--expires <when>', momentWords)
+  addSettings(command, [settings.data, settings.keyPepper])
+  addAction(command, context, async ({ output, settings: reader, flags }) => {
+    const given = reader.value(settings.keyPepper)
+    const operator = flags['operator'] === true
+    const tenantName = flagText(flags, 'tenant')
+    const wanted = readScopes(flags['scope'], reader)
+    if (operator && (tenantName !== undefined || wanted.length > 0)) {
+      reader.fault('An operator key belongs to no tenant: give --operator, or --tenant and --scope.')
+    }
+    if (!operator && (tenantName === undefined || wanted.length === 0)) {
+      reader.fault(
+        'Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read; or --operator.',
+      )
+    }
+    const label = flagText(flags, 'label') ?? ''
+    if (label.length > 200 || plainText(label) !== label) {
+      reader.fault('--label has at most 200 characters and no control characters.')
+    }
+    const expires = flagText(flags, 'expires')
+    const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
+    await withStore(reader, async ({ storage, folder }) => {
+      const tenant = tenantName === undefined ? undefined : await findTenant(storage, tenantName)
+      const grants = tenant === undefined ? [] : [{ tenantId: tenant.tenantId, scopes: wanted }]
+      const pepper = loadPepper({ folder, given })
+      const issued = await issueKey(storage.keys, pepper, {
+        label,
+        operator,
+        grants,
+        expiresMs,
+        nowMs: Date.now(),
+      })
+      if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
+      if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
+      output.say('This is the key. It is shown once and cannot be read back:')
+      return output.write(`${issued.text}\n`)
+    })
+  })
+}
+
+function addList(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('list')
+    .description('list keys, never their text')
+    .option('--tenant <tenant>', 'only those of one tenant, by id or name')
+  addSettings(command, [settings.data])
+  addAction(command, context, ({ output, settings: reader, flags }) =>
+    withStore(reader, async ({ storage }) => {
+      const name = flagText(flags, 'tenant')
+      const tenant = name === undefined ? undefined : await findTenant(storage, name)
+      const tenantNames = new Map((await storage.keys.tenants()).map((one) => [one.tenantId, one.name]))
+      const all = (await storage.keys.keys()).filter(
+        (key) => tenant === undefined || key.grants.some((grant) => grant.tenantId === tenant.tenantId),
+      )
+      if (output.json) return output.writeJson(all.map(keyJson))
+      const nowMs = Date.now()
+      const rows = all.map((key) => [
+        key.keyId,
+        key.label,
+        key.operator
+          ? '(operator)'
+          : key.grants.map((grant) => tenantNames.get(grant.tenantId) ?? grant.tenantId).join(', '),
+        [...new Set(key.grants.flatMap((grant) => grant.scopes))].join(' '),
+        stateOf(key, nowMs),
+        momentText(key.lastUsedMs),
+      ])
+      return output.write(tableText(['id', 'label', 'tenant', 'scopes', 'state', 'last used (UTC)'], rows))
+    }),
+  )
+}
+
+function addRevoke(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('revoke')
+    .description('refuse a key for ever, within 2 seconds')
+    .argument('<key>', 'id of the key, or the key itself')
+  addSettings(command, [settings.data])
+  addAction(command, context, ({ output, settings: reader }, [written = '']) =>
+    withStore(reader, async ({ storage }) => {
+      const keyId = keyIdOf(written)
+      if ((await storage.keys.revokeKey(keyId, Date.now())) === 'unknownKey') throw unknownKey(keyId)
+      if (output.json) return output.writeJson({ keyId, revoked: true })
+      return output.write(`Key ${keyId} is revoked.\n`)
+    }),
+  )
+}
+
+function addExpire(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('expire')
+    .description('change when a key ends')
+    .argument('<key>', 'id of the key, or the key itself')
+    .argument('<when>', `${momentWords}; now, or never`)
+  addSettings(command, [settings.data])
+  addAction(command, context, ({ output, settings: reader }, [written = '', when = '']) => {
+    const expiresMs =
+      when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureMoment(when, 'The time', reader)
+    return withStore(reader, async ({ storage }) => {
+      const keyId = keyIdOf(written)
+      if ((await storage.keys.setKeyExpiry(keyId, expiresMs)) === 'unknownKey') throw unknownKey(keyId)
+      if (output.json) return output.writeJson({ keyId, expires: momentJson(expiresMs) })
+      return output.write(
+        expiresMs === undefined
+          ? `Key ${keyId} never ends.\n`
+          : `Key ${keyId} ends at ${momentText(expiresMs)} UTC.\n`,
+      )
+    })
+  })
+}
+
+function gather(written: string, before: readonly string[]): readonly string[] {
+  return [...before, ...written.split(/[\s,]+/).filter((part) => part !== '')]
+}
+
+function readScopes(written: unknown, reader: SettingReader): readonly Scope[] {
+  const wanted = new Set<Scope>()
+  const kinds = ['read', 'publish']
+  for (const word of Array.isArray(written) ? written.map(String) : []) {
+    const matching = scopes.filter(
+      (scope) => scope === word || (kinds.includes(word) && scope.endsWith(`:${word}`)),
+    )
+    if (matching.length === 0) {
+      const meant = didYouMean(word, [...scopes, ...kinds])
+      reader.fault(
+        `"${plainText(word)}" is not a scope; there are ${[...scopes, ...kinds].join(', ')}.${meant}`,
+      )
+    }
+    for (const scope of matching) wanted.add(scope)
+  }
+  return scopes.filter((scope) => wanted.has(scope))
+}
+
+function readFutureMoment(written: string, what: string, reader: SettingReader): number | undefined {
+  const nowMs = Date.now()
+  const ms = readMoment(written, nowMs)
+  if (ms === undefined) reader.fault(`${what} is "${plainText(written)}", but must be ${momentWords}.`)
+  else if (ms <= nowMs) reader.fault(`${what} is "${plainText(written)}", which has passed.`)
+  return ms
+}
+
+/** People paste whole keys: the id in them is enough. */
+function keyIdOf(written: string): string {
+  return parseKeyText(written)?.keyId ?? written
+}
+
+function unknownKey(keyId: string): Refusal {
+  return new Refusal(
+    `There is no key "${plainText(keyId.slice(0, 40))}". \`property-events keys list\` shows those there are.`,
+  )
+}
+
+function stateOf(key: KeyRecord, nowMs: number): string {
+  if (key.revokedMs !== undefined) return `revoked ${momentText(key.revokedMs)}`
+  if (key.expiresMs === undefined) return 'active'
+  return `${key.expiresMs <= nowMs ? 'expired' : 'active until'} ${momentText(key.expiresMs)}`
+}
+
+function keyJson({ keyId, label, operator, grants, createdMs, expiresMs, revokedMs, lastUsedMs }: KeyRecord) {
+  return {
+    keyId,
+    label,
+    operator,
+    grants,
+    created: momentJson(createdMs),
+    expires: momentJson(expiresMs),
+    revoked: momentJson(revokedMs),
+    lastUsed: momentJson(lastUsedMs),
+  }
+}

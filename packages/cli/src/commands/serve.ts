@@ -1,0 +1,139 @@
+/** `serve` and `demo`: the service, until a signal. */
+import type { Command } from 'commander'
+import { feeds } from '@property-events/protocol'
+import { issueKey } from '@property-events/server'
+import { addAction } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { demoKeys } from '../demo-keys.ts'
+import type { DemoKeys } from '../demo-keys.ts'
+import { createDemoTenants, isDemoLoaded, loadDemo } from '../load-demo.ts'
+import { marketTenants } from '../market/tenants.ts'
+import type { Output } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { addSettings } from '../read-settings.ts'
+import { runLive } from '../run-live.ts'
+import { readServeOptions, serveSettings, startService } from '../start-service.ts'
+import type { ServeOptions, StartedService } from '../start-service.ts'
+import { aborted, stopSignal } from '../stop-signal.ts'
+import { boxText } from '../terminal-text.ts'
+
+export function addServe(program: Command, context: CommandContext): void {
+  const command = program.command('serve').description('serve the store of a data folder')
+  addSettings(command, serveSettings)
+  addAction(command, context, (invocation) => run(invocation, serve))
+}
+
+export function addDemo(program: Command, context: CommandContext): void {
+  const command = program
+    .command('demo')
+    .description('serve a demo market of invented homes, loaded on the first start')
+    .option('--live', 'let the market go on: a change every second or two')
+  addSettings(command, serveSettings)
+  addAction(command, context, (invocation) => run(invocation, demo))
+}
+
+type Stage = (
+  started: StartedService,
+  invocation: Invocation,
+  options: ServeOptions,
+  signal: AbortSignal,
+) => Promise<void>
+
+/** Starts, lets the stage load and announce, waits for a signal, and stops without losing an answer. */
+async function run(invocation: Invocation, stage: Stage): Promise<void> {
+  const options = readServeOptions(invocation.settings)
+  invocation.settings.finish()
+  const signal = stopSignal()
+  const started = await startService(options)
+  try {
+    await stage(started, invocation, options, signal)
+    await aborted(signal)
+  } finally {
+    await started.close()
+  }
+}
+
+const serve: Stage = async ({ service, storage, pepper }, { output }, options) => {
+  const { url, metricsUrl } = service
+  const isNew = (await storage.keys.keys()).length === 0
+  const adminKey = isNew ? await issueOperatorKey(storage.keys, pepper) : undefined
+  if (output.json)
+    return output.writeJson({ url, metricsUrl, ...(adminKey === undefined ? {} : { adminKey }) })
+  const folder = `--data ${JSON.stringify(options.data)}`
+  const hints =
+    adminKey === undefined
+      ? []
+      : [
+          '',
+          `Operator key, shown once:  ${adminKey}`,
+          '',
+          'Make a tenant, and keys for who publishes and who reads:',
+          `  property-events tenants create "Hill & Co" ${folder}`,
+          `  property-events keys create --tenant "Hill & Co" --scope publish --label CRM ${folder}`,
+          `  property-events keys create --tenant "Hill & Co" --scope read --label website ${folder}`,
+        ]
+  await output.write(
+    boxText([`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`, ...hints]),
+  )
+}
+
+async function issueOperatorKey(
+  keys: StartedService['storage']['keys'],
+  pepper: StartedService['pepper'],
+): Promise<string | undefined> {
+  const request = {
+    label: 'first operator',
+    operator: true,
+    grants: [],
+    expiresMs: undefined,
+    nowMs: Date.now(),
+  }
+  const issued = await issueKey(keys, pepper, request)
+  return issued.kind === 'issued' ? issued.text : undefined
+}
+
+const demo: Stage = async ({ service, storage, pepper }, { output, flags }, options, signal) => {
+  await createDemoTenants(storage, options.data)
+  if (!(await isDemoLoaded(storage))) {
+    const progress = createProgress(output, 'events loaded')
+    if (!output.json) output.say('Loading the demo market …')
+    await loadDemo({
+      storage,
+      publisher: service.publisher,
+      signal,
+      onProgress: (loaded) => progress.update(loaded, undefined),
+    })
+    progress.end()
+  }
+  if (signal.aborted) return
+  const keys = await demoKeys(options.data, storage.keys, pepper, marketTenants)
+  await announceDemo(output, service, keys)
+  if (flags['live'] === true) await runLive(service.publisher, signal, (line) => output.say(line))
+}
+
+async function announceDemo(
+  output: Output,
+  { url, metricsUrl }: StartedService['service'],
+  keys: DemoKeys,
+): Promise<void> {
+  if (output.json) return output.writeJson({ url, metricsUrl, ...keys })
+  const width = Math.max(...keys.tenants.map((tenant) => tenant.name.length))
+  const [first] = keys.tenants
+  await output.write(
+    boxText([
+      `Property Events demo  ${url}`,
+      `Documentation         ${url}/docs`,
+      `Metrics               ${metricsUrl ?? 'off'}`,
+      '',
+      'Keys (kept in demo-keys.json of the data folder)',
+      ...keys.tenants.flatMap(({ name, readKey, publishKey }) => [
+        `  ${name.padEnd(width)}  read     ${readKey}`,
+        `  ${''.padEnd(width)}  publish  ${publishKey}`,
+      ]),
+    ]),
+  )
+  // Outside the frame, so that it can be copied.
+  await output.write(
+    `Try it:\ncurl -H 'x-api-key: ${first?.readKey ?? ''}' '${url}${feeds.property.eventsPath}/getevents?pageSize=3'\n`,
+  )
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import { parseUuid } from '@property-events/protocol'
+import type { Tenant } from '@property-events/server'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import { momentJson, momentText } from '../moment.ts'
+import { findTenant, withStore } from '../open-store.ts'
+import { addSettings } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { settings } from '../settings.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+
+export function addTenants(program: Command, context: CommandContext): void {
+  const tenants = program
+    .command('tenants')
+    .description('make, list and suspend tenants; works while the service runs')
+  addCreate(tenants, context)
+  addList(tenants, context)
+  addSuspension(tenants, context, 'suspend', true)
+  addSuspension(tenants, context, 'resume', false)
+}
+
+function addCreate(tenants: Command, context: CommandContext): void {
+  const command = tenants
+    .command('create')
+    .description('make a tenant with its empty feeds')
+    .argument('<name>', 'what people call it')
+    .option('--id <uuid>', 'its id, where it has one already (default: a new one)')
+  addSettings(command, [settings.data])
+  addAction(command, context, async ({ output, settings: reader, flags }, [name = '']) => {
+    const given = flagText(flags, 'id')
+    const tenantId = given === undefined ? randomUUID() : parseUuid(given)
+    if (tenantId === undefined)
+      reader.fault('--id must be a UUID such as 0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001.')
+    if (name.trim() === '' || name.length > 200 || plainText(name) !== name) {
+      reader.fault('The name of a tenant has 1 to 200 characters and no control characters.')
+    }
+    await withStore(reader, async ({ storage }) => {
+      const tenant: Tenant = { tenantId: tenantId ?? '', name, createdMs: Date.now(), suspended: false }
+      if ((await storage.keys.createTenant(tenant)) === 'exists') {
+        throw new Refusal(`There is a tenant ${tenant.tenantId} already. Leave out --id for a new id.`)
+      }
+      if (output.json) return output.writeJson(tenantJson(tenant))
+      return output.write(
+        `Tenant ${tenant.tenantId} "${name}" is made.\nNext: property-events keys create --tenant ${tenant.tenantId} --scope read --label website\n`,
+      )
+    })
+  })
+}
+
+function addList(tenants: Command, context: CommandContext): void {
+  const command = tenants.command('list').description('list all tenants')
+  addSettings(command, [settings.data])
+  addAction(command, context, ({ output, settings: reader }) =>
+    withStore(reader, async ({ storage }) => {
+      const all = await storage.keys.tenants()
+      if (output.json) return output.writeJson(all.map(tenantJson))
+      const rows = all.map(({ tenantId, name, createdMs, suspended }) => [
+        tenantId,
+        name,
+        momentText(createdMs),
+        suspended ? 'suspended' : '',
+      ])
+      return output.write(tableText(['id', 'name', 'made (UTC)', ''], rows))
+    }),
+  )
+}
+
+function addSuspension(
+  tenants: Command,
+  context: CommandContext,
+  verb: 'suspend' | 'resume',
+  suspended: boolean,
+): void {
+  const command = tenants
+    .command(verb)
+    .description(
+      suspended ? 'refuse all keys of a tenant, within 2 seconds' : 'let the keys of a tenant work again',
+    )
+    .argument('<tenant>', 'id or name')
+  addSettings(command, [settings.data])
+  addAction(command, context, ({ output, settings: reader }, [idOrName = '']) =>
+    withStore(reader, async ({ storage }) => {
+      const tenant = await findTenant(storage, idOrName)
+      await storage.keys.setTenantSuspended(tenant.tenantId, suspended)
+      if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended }))
+      return output.write(
+        `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is ${suspended ? 'suspended' : 'active'}.\n`,
+      )
+    }),
+  )
+}
+
+function tenantJson({ tenantId, name, createdMs, suspended }: Tenant) {
+  return { tenantId, name, created: momentJson(createdMs), suspended }
+}

@@ -1,0 +1,105 @@
+/** The demo's keys, kept beside its store so that every start prints keys that work. Only for a demo: see D11. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Scope } from '@property-events/protocol'
+import { createKeyVerifier, issueKey } from '@property-events/server'
+import type { Grant, KeyStore, Pepper } from '@property-events/server'
+import { memberOf, memberText } from './service-client.ts'
+
+export interface TenantKeys {
+  readonly tenantId: string
+  readonly name: string
+  /** Both read scopes. */
+  readonly readKey: string
+  /** Both publish scopes. */
+  readonly publishKey: string
+}
+
+export interface DemoKeys {
+  readonly adminKey: string
+  readonly tenants: readonly TenantKeys[]
+}
+
+const fileName = 'demo-keys.json'
+const readScopes: readonly Scope[] = ['property:read', 'contact:read']
+const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
+
+/** Takes the kept keys that still work, makes the others, and keeps them all. */
+export async function demoKeys(
+  folder: string,
+  keys: KeyStore,
+  pepper: Pepper,
+  tenants: readonly { readonly tenantId: string; readonly name: string }[],
+): Promise<DemoKeys> {
+  const kept = readKept(folder)
+  const verifier = createKeyVerifier({ keys, peppers: [pepper], clock: Date.now })
+  let changed = false
+  const workingKey = async (
+    text: string | undefined,
+    label: string,
+    grants: readonly Grant[],
+  ): Promise<string> => {
+    if (text !== undefined && (await verifier.verify(text)).kind === 'valid') return text
+    changed = true
+    const issued = await issueKey(keys, pepper, {
+      label,
+      operator: grants.length === 0,
+      grants,
+      expiresMs: undefined,
+      nowMs: Date.now(),
+    })
+    if (issued.kind !== 'issued') throw new Error('the tenants of the demo are gone')
+    return issued.text
+  }
+  try {
+    const adminKey = await workingKey(memberText(kept, 'adminKey'), 'demo operator', [])
+    const made: TenantKeys[] = []
+    for (const { tenantId, name } of tenants) {
+      const before = keptTenant(kept, tenantId)
+      const readKey = memberText(before, 'readKey')
+      const publishKey = memberText(before, 'publishKey')
+      made.push({
+        tenantId,
+        name,
+        readKey: await workingKey(readKey, 'demo website', [{ tenantId, scopes: readScopes }]),
+        publishKey: await workingKey(publishKey, 'demo agency software', [
+          { tenantId, scopes: publishScopes },
+        ]),
+      })
+    }
+    const all = { adminKey, tenants: made }
+    if (changed) writeKept(folder, all)
+    return all
+  } finally {
+    await verifier.close()
+  }
+}
+
+function readKept(folder: string): unknown {
+  try {
+    return JSON.parse(readFileSync(join(folder, fileName), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function keptTenant(kept: unknown, tenantId: string): unknown {
+  const tenants = memberOf(kept, 'tenants')
+  return Array.isArray(tenants)
+    ? tenants.find((tenant) => memberText(tenant, 'tenantId') === tenantId)
+    : undefined
+}
+
+/** Under another name first: a start that is cut off leaves the old file or the new one. */
+function writeKept(folder: string, keys: DemoKeys): void {
+  const path = join(folder, fileName)
+  const draft = `${path}.${process.pid}`
+  const file = openSync(draft, 'w', 0o600)
+  try {
+    writeSync(file, `${JSON.stringify(keys, undefined, 2)}\n`)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(draft, path)
+}

@@ -1,0 +1,119 @@
+/** Node, the port and the disk. */
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { StorageRefusal, acquireServingLock } from '@property-events/server'
+import { fail, ok, warn } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+const oldestMajor = 24
+
+export function checkNode(): Finding {
+  const { version } = process
+  if (Number.parseInt(process.versions.node, 10) >= oldestMajor) return ok('node', version)
+  return fail(
+    'node',
+    `${version} is too old`,
+    `Install Node ${oldestMajor} or newer from https://nodejs.org.`,
+  )
+}
+
+/** Whether a service runs on the folder: then its port is taken for a good reason. */
+export function isServed(folder: string): boolean {
+  if (!existsSync(join(folder, 'serve.lock'))) return false
+  const lock = acquireServingLock(folder)
+  if (lock instanceof StorageRefusal) return true
+  lock.release()
+  return false
+}
+
+export async function checkPort(host: string, port: number, served: boolean): Promise<Finding> {
+  if (port === 0) return ok('port', 'any free one')
+  const code = await listenFault(host, port)
+  if (code === undefined) return ok('port', `${port} on ${host} is free`)
+  if (code === 'EADDRINUSE') {
+    return served
+      ? ok('port', `${port} on ${host} is taken, and a service runs on this data folder`)
+      : fail(
+          'port',
+          `${port} on ${host} is taken by another program`,
+          'Stop that program, or choose another with --port.',
+        )
+  }
+  if (code === 'EACCES')
+    return fail('port', `this user may not listen on ${port}`, 'Choose a port above 1023 with --port.')
+  return fail(
+    'port',
+    `cannot listen on ${host}:${port} (${code})`,
+    'Choose an address of this machine with --host.',
+  )
+}
+
+function listenFault(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error) => resolve('code' in error ? String(error.code) : error.message))
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+const megabyte = 1e6
+
+export function checkDiskSpace(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(nearestFolder(folder))
+  const free = bavail * bsize
+  const detail = `${(free / 1e9).toFixed(1)} GB free`
+  const remedy = 'Free some space: when the disk is full, publishing is refused and reading goes on.'
+  if (free < 100 * megabyte) return fail('disk space', detail, remedy)
+  return free < 1000 * megabyte ? warn('disk space', detail, remedy) : ok('disk space', detail)
+}
+
+const probes = 50
+/** A commit is one flush (P7); at 20 ms a single publisher gets 50 answers a second. */
+const slowFlushMs = 20
+
+/** Writes and flushes 4 kB some times over, as a commit does, in a file that goes away again. */
+export function checkFlushSpeed(folder: string): Finding {
+  const place = nearestFolder(folder)
+  const path = join(place, `.flush-probe-${process.pid}`)
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      const data = randomBytes(4096)
+      const times: number[] = []
+      for (let probe = 0; probe < probes; probe += 1) {
+        const start = performance.now()
+        writeSync(file, data)
+        fsyncSync(file)
+        times.push(performance.now() - start)
+      }
+      times.sort((a, b) => a - b)
+      const medianMs = times[Math.floor(probes / 2)] ?? 0
+      const detail = `a flushed write of 4 kB takes ${medianMs.toFixed(2)} ms (median of ${probes}, slowest ${(times.at(-1) ?? 0).toFixed(1)} ms)`
+      if (medianMs <= slowFlushMs) return ok('flush speed', detail)
+      return warn(
+        'flush speed',
+        detail,
+        'Every acknowledged publish waits for a flush: put --data on a local SSD.',
+      )
+    } finally {
+      closeSync(file)
+      rmSync(path)
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    return fail(
+      'flush speed',
+      `cannot write in ${place} (${code})`,
+      'Give this user the folder, or choose another with --data.',
+    )
+  }
+}
+
+/** The folder itself, or what it would be made in. */
+function nearestFolder(folder: string): string {
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
+  const parent = dirname(folder)
+  return isFolder || parent === folder ? folder : nearestFolder(parent)
+}

@@ -1,0 +1,117 @@
+/** The store, its clock and its pepper, without changing anything. */
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspectStore, loadPepper, pepperFileName } from '@property-events/server'
+import type { StoreInspection } from '@property-events/server'
+import { momentText } from '../moment.ts'
+import { sentencesOf } from '../sentences-of.ts'
+import { fail, ok, warn } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+type Store = StoreInspection & { kind: 'store' }
+
+/** Findings about the store, and those that follow from what is in it. */
+export function checkStore(
+  folder: string,
+  givenPepper: string | undefined,
+  nowMs: number,
+): readonly Finding[] {
+  const store = inspectStore(folder)
+  if (store.kind === 'none') {
+    return [
+      warn(
+        'store',
+        `none in ${folder} yet`,
+        'Start `property-events serve` once to make it, or check --data.',
+      ),
+      checkClock(undefined, nowMs),
+      checkPepper(folder, givenPepper, []),
+    ]
+  }
+  if (store.kind === 'unreadable') {
+    const remedy =
+      'Check owner and permissions; if the file is damaged, restore the last backup into an empty folder.'
+    return [
+      fail('store', `${store.file} cannot be read (${store.reason})`, remedy),
+      checkClock(undefined, nowMs),
+    ]
+  }
+  return [
+    checkIntegrity(store),
+    checkSchema(store),
+    ...(store.needsEpoch ? [epochFinding] : []),
+    checkClock(store.newestEventMs, nowMs),
+    checkPepper(folder, givenPepper, store.pepperIds),
+  ]
+}
+
+function checkIntegrity({ file, bytes, damages }: Store): Finding {
+  const [first] = damages
+  if (first === undefined) return ok('integrity', `${file} is whole (${(bytes / 1e6).toFixed(1)} MB)`)
+  const remedy = 'Stop the service, keep the folder as it is, and restore the last backup into an empty one.'
+  return fail('integrity', `${file} is damaged: ${first}`, remedy)
+}
+
+function checkSchema({ schemaVersion, knownSchemaVersion }: Store): Finding {
+  if (schemaVersion === knownSchemaVersion) return ok('schema', `version ${schemaVersion}`)
+  const detail = `version ${schemaVersion}; this program knows ${knownSchemaVersion}`
+  return schemaVersion > knownSchemaVersion
+    ? fail('schema', detail, 'Start the newer program that wrote the store, or restore a backup made before.')
+    : warn('schema', detail, 'The next start brings it up to date; make a backup before.')
+}
+
+const epochFinding = fail(
+  'epoch',
+  'the store is a restored copy, and publishing waits',
+  'Run `property-events epoch start --continue-after N` with the highest number that anybody was ever shown.',
+)
+
+/** When this was written: no clock that is right shows less. */
+const writtenMs = Date.UTC(2026, 0, 1)
+/** D25. */
+const toleranceMs = 5 * 60_000
+
+function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
+  const remedy = 'Set the clock right (NTP); --override-clock publishes all the same.'
+  if (nowMs < writtenMs) return fail('clock', `shows ${momentText(nowMs)} UTC, which has long passed`, remedy)
+  if (newestEventMs !== undefined && newestEventMs - nowMs > toleranceMs) {
+    const detail = `shows ${momentText(nowMs)} UTC, behind the newest event (${momentText(newestEventMs)}): publishing waits`
+    return fail('clock', detail, remedy)
+  }
+  return ok('clock', `${momentText(nowMs)} UTC`)
+}
+
+function checkPepper(folder: string, given: string | undefined, pepperIds: readonly string[]): Finding {
+  const path = join(folder, pepperFileName)
+  if (given === undefined && !existsSync(path)) {
+    return pepperIds.length === 0
+      ? ok('pepper', 'made with the first key')
+      : fail(
+          'pepper',
+          `${path} is missing, and no key works without it`,
+          'Put the file back from a backup, or set PROPERTY_EVENTS_KEY_PEPPER.',
+        )
+  }
+  try {
+    const { pepperId } = loadPepper({ folder, given })
+    if (pepperIds.length > 0 && !pepperIds.includes(pepperId)) {
+      return fail(
+        'pepper',
+        'no key of this store was made with this pepper',
+        'Put back the one the keys were made with.',
+      )
+    }
+  } catch (error) {
+    return fail('pepper', sentencesOf(error), 'Put the right one back from a backup.')
+  }
+  if (given !== undefined) return ok('pepper', 'from PROPERTY_EVENTS_KEY_PEPPER')
+  const mode = statSync(path).mode & 0o777
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    return fail(
+      'pepper',
+      `${path} can be read by other users (mode ${mode.toString(8)})`,
+      `Run: chmod 600 ${path}`,
+    )
+  }
+  return ok('pepper', path)
+}

@@ -1,0 +1,122 @@
+/** Filling a store with the demo market, through the service's own publisher and with its own times (D25). */
+import { feedNames, parseCreatedDate, uuidV5 } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { defaultPublicationLimits, readPublication } from '@property-events/server'
+import type { Publisher, StorageEngine } from '@property-events/server'
+import { demoMarket } from './market/demo-market.ts'
+import type { MarketEvent } from './market/market-event.ts'
+import { marketTenants } from './market/tenants.ts'
+import { Refusal } from './refusal.ts'
+
+/** About 5,000 events in a dozen commits. */
+const chunkEvents = 500
+
+export interface LoadDemoOptions {
+  readonly storage: StorageEngine
+  readonly publisher: Publisher
+  /** Stops between two commits. What is missing then comes with the next start. */
+  readonly signal: AbortSignal
+  readonly onProgress: (loaded: number) => void
+}
+
+/** Makes the tenants that are missing. A store that holds others is somebody's own and is left alone. */
+export async function createDemoTenants(storage: StorageEngine, folder: string): Promise<void> {
+  const ours = new Set(marketTenants.map((tenant) => tenant.tenantId))
+  const present = await storage.keys.tenants()
+  if (present.some((tenant) => !ours.has(tenant.tenantId))) {
+    throw new Refusal(
+      `The store in ${folder} holds tenants of its own, and the demo would mingle with them. Use \`property-events serve\`, or name another folder with --data.`,
+    )
+  }
+  for (const { tenantId, name } of marketTenants) {
+    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false })
+  }
+}
+
+/** True when every feed of the demo has its last event. */
+export async function isDemoLoaded(storage: StorageEngine): Promise<boolean> {
+  const last = new Map<string, string>()
+  for (const { event, id } of demoEvents()) last.set(`${event.tenant} ${event.feed}`, id)
+  for (const [name, id] of last) {
+    const [tenant, feed] = name.split(' ')
+    const key = {
+      tenantId: tenantIdOf(Number(tenant)),
+      feed: feedNames.find((one) => one === feed) ?? 'property',
+    }
+    if ((await storage.events.readEvent(key, id)) === undefined) return false
+  }
+  return true
+}
+
+/** Publishes what the store does not hold yet; every event has an id of its own, so a second time changes nothing. */
+export async function loadDemo(options: LoadDemoOptions): Promise<void> {
+  let chunk: IdentifiedEvent[] = []
+  let loaded = 0
+  const publishChunk = async () => {
+    await Promise.all(batchesOf(chunk).map((batch) => publishBatch(options, batch)))
+    loaded += chunk.length
+    chunk = []
+    options.onProgress(loaded)
+  }
+  for (const identified of demoEvents()) {
+    chunk.push(identified)
+    if (chunk.length < chunkEvents) continue
+    await publishChunk()
+    if (options.signal.aborted) return
+  }
+  await publishChunk()
+}
+
+interface IdentifiedEvent {
+  readonly event: MarketEvent
+  readonly id: string
+}
+
+function* demoEvents(): Generator<IdentifiedEvent> {
+  let index = 0
+  for (const event of demoMarket()) {
+    yield { event, id: uuidV5(tenantIdOf(event.tenant), `demo/${event.feed}/${index}`) }
+    index += 1
+  }
+}
+
+/** One per feed, each in the order of the market. */
+function batchesOf(chunk: readonly IdentifiedEvent[]): readonly (readonly IdentifiedEvent[])[] {
+  const groups = Map.groupBy(chunk, ({ event }) => `${event.tenant} ${event.feed}`)
+  return [...groups.values()]
+}
+
+async function publishBatch(
+  { storage, publisher }: LoadDemoOptions,
+  batch: readonly IdentifiedEvent[],
+): Promise<void> {
+  const [first] = batch
+  if (first === undefined) return
+  const feed: FeedName = first.event.feed
+  const reading = readPublication({
+    feed,
+    text: batch.map(({ event, id }) => JSON.stringify({ id, ...event.body })).join('\n'),
+    format: 'ndjson',
+    catalogue: storage.settings.catalogue,
+    limits: defaultPublicationLimits,
+    newId: () => crypto.randomUUID(),
+  })
+  if (reading.kind === 'faults')
+    throw new Error(`the demo market is not fit to publish: ${reading.errors[0]?.message}`)
+  const drafts = reading.drafts.map((draft, index) => {
+    const wishedCreated = parseCreatedDate(batch[index]?.event.at ?? '')
+    return wishedCreated === undefined ? draft : { ...draft, wishedCreated }
+  })
+  const key = { tenantId: tenantIdOf(first.event.tenant), feed }
+  const outcome = await publisher.append({ key, drafts, unchanged: 'store' })
+  if (outcome.kind !== 'stored')
+    throw new Refusal(
+      `The demo market could not be stored (${outcome.kind}). Name an empty folder with --data.`,
+    )
+}
+
+function tenantIdOf(index: number): string {
+  const tenant = marketTenants[index]
+  if (tenant === undefined) throw new RangeError(`the demo market has no tenant ${index}`)
+  return tenant.tenantId
+}

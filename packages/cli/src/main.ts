@@ -1,0 +1,67 @@
+/** Builds the program and turns whatever ends it into an exit code and, at most, a sentence. */
+import { Command, CommanderError } from 'commander'
+import packageJson from '../package.json' with { type: 'json' }
+import { addBackup } from './commands/backup.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addEpoch } from './commands/epoch.ts'
+import { addEvents } from './commands/events.ts'
+import { addGenerate } from './commands/generate.ts'
+import { addKeys } from './commands/keys.ts'
+import { addPublish } from './commands/publish.ts'
+import { addDemo, addServe } from './commands/serve.ts'
+import { addTenants } from './commands/tenants.ts'
+import type { CommandContext } from './command-context.ts'
+import { isBrokenPipe } from './output.ts'
+import type { Environment } from './read-settings.ts'
+import { sentencesOf } from './sentences-of.ts'
+
+/** Runs one command line (without `node` and the script) to its end. Resolves with the exit code. */
+export async function main(args: readonly string[], environment: Environment): Promise<number> {
+  let exitCode = 0
+  const context: CommandContext = {
+    environment,
+    failed() {
+      exitCode = 1
+    },
+  }
+  // Without a listener a closed pipe would end the program with a stack trace; whoever writes is told by its promise.
+  process.stdout.on('error', () => undefined)
+  process.stderr.on('error', () => undefined)
+  try {
+    await buildProgram(context).parseAsync([...args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode
+    if (isBrokenPipe(error)) return exitCode
+    process.stderr.write(`${sentencesOf(error)}\n`)
+    if (args.includes('--debug')) process.stderr.write(`${stackOf(error)}\n`)
+    return 1
+  }
+}
+
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command('property-events')
+  program
+    .description('A feed of UK property listing events: publish, list and fetch, with nothing lost.')
+    .version(packageJson.version)
+    .exitOverride()
+    .showHelpAfterError('(--help shows what there is)')
+    .configureHelp({ showGlobalOptions: true })
+  addServe(program, context)
+  addDemo(program, context)
+  addTenants(program, context)
+  addKeys(program, context)
+  addPublish(program, context)
+  addEvents(program, context)
+  addGenerate(program, context)
+  addBackup(program, context)
+  addEpoch(program, context)
+  addDoctor(program, context)
+  return program
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by: ${stackOf(error.cause)}`
+  return (error.stack ?? error.message) + cause
+}

@@ -1,0 +1,28 @@
+import {
+  formatTicks,
+  millisecondsOfTicks,
+  parseWindowBound,
+  ticksOfMilliseconds,
+} from '@property-events/protocol'
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+export const momentWords = 'a time from now such as 12h, 90d or 52w, or a UTC date such as 2027-01-31'
+
+/** A time from now, or a UTC date with or without a time, as milliseconds since 1970. `undefined`: neither. */
+export function readMoment(text: string, nowMs: number): number | undefined {
+  const span = /^([1-9][0-9]{0,4})([hdw])$/.exec(text)
+  if (span !== null) return nowMs + Number(span[1]) * (unitMs[span[2] ?? ''] ?? 0)
+  const ticks = parseWindowBound('from', text)
+  return ticks === undefined ? undefined : millisecondsOfTicks(ticks)
+}
+
+/** `2027-01-31 00:00:00`, UTC. */
+export function momentText(ms: number | undefined): string {
+  return ms === undefined ? '' : formatTicks(ticksOfMilliseconds(ms)).slice(0, 19).replace('T', ' ')
+}
+
+/** For JSON: ISO 8601 with `Z`, or null. */
+export function momentJson(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}

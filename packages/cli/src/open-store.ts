@@ -1,0 +1,51 @@
+/** Commands that work on a store itself, with or without a service that runs on it. */
+import { openStorage } from '@property-events/server'
+import type { StorageEngine, Tenant } from '@property-events/server'
+import { parseUuid } from '@property-events/protocol'
+import type { SettingReader } from './read-settings.ts'
+import { Refusal } from './refusal.ts'
+import { settings } from './settings.ts'
+import { plainText } from './terminal-text.ts'
+
+export interface OpenedStore {
+  readonly folder: string
+  readonly storage: StorageEngine
+}
+
+/** Opens the store of `--data`, runs the work, and closes it. A folder without a store is refused: it may be misspelt. */
+export async function withStore<Result>(
+  reader: SettingReader,
+  work: (store: OpenedStore) => Promise<Result>,
+): Promise<Result> {
+  const folder = reader.value(settings.data)
+  reader.finish()
+  const storage = await openStorage({ kind: 'sqlite', folder, create: false }).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'not_a_store') {
+      throw new Refusal(
+        `There is no store in ${folder}. Check --data, or start \`property-events serve --data ${JSON.stringify(folder)}\` once to make one.`,
+      )
+    }
+    throw error
+  })
+  try {
+    return await work({ folder, storage })
+  } finally {
+    await storage.close()
+  }
+}
+
+/** The tenant with this id or with exactly this name. */
+export async function findTenant(storage: StorageEngine, idOrName: string): Promise<Tenant> {
+  const tenants = await storage.keys.tenants()
+  const id = parseUuid(idOrName)
+  const found = tenants.filter((tenant) => tenant.tenantId === id || tenant.name === idOrName)
+  const [tenant] = found
+  if (tenant === undefined) {
+    throw new Refusal(
+      `There is no tenant "${plainText(idOrName)}". \`property-events tenants list\` shows those there are.`,
+    )
+  }
+  if (found.length > 1)
+    throw new Refusal(`Several tenants are called "${plainText(idOrName)}"; name one by its id.`)
+  return tenant
+}

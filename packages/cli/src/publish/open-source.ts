@@ -1,0 +1,74 @@
+/** The file to publish: read twice, first for its digest. Standard input is kept in a temporary file for that. */
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Refusal } from '../refusal.ts'
+
+export type Format = 'ndjson' | 'json'
+
+export interface Source {
+  readonly digest: string
+  readonly bytes: number
+  /** What the content looks like. */
+  readonly format: Format
+  read(): AsyncIterable<Buffer>
+  /** Removes what was kept. */
+  close(): void
+}
+
+const chunkBytes = 256 * 1024
+/** Enough of the beginning to see a first line, or that there is none. */
+const headBytes = 64 * 1024
+
+/** Opens a path, or standard input for `-`. */
+export async function openSource(path: string, format: Format | undefined): Promise<Source> {
+  if (path === '-') {
+    if (process.stdin.isTTY) throw new Refusal('Name a file to publish, or send one to standard input.')
+    const folder = mkdtempSync(join(tmpdir(), 'property-events-'))
+    // Whatever ends the program, what was kept goes: it may hold personal data.
+    const remove = () => rmSync(folder, { recursive: true, force: true })
+    process.once('exit', remove)
+    const kept = join(folder, 'input')
+    await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }))
+    return describe(kept, format, remove)
+  }
+  if (!statSync(path).isFile())
+    throw new Refusal(`${path} is not a file. Send it to standard input instead, or name a file.`)
+  return describe(path, format, () => undefined)
+}
+
+async function describe(path: string, format: Format | undefined, close: () => void): Promise<Source> {
+  const hash = createHash('sha256')
+  const head: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of readChunks(path)) {
+    hash.update(chunk)
+    if (bytes < headBytes) head.push(chunk)
+    bytes += chunk.length
+  }
+  return {
+    digest: hash.digest('hex'),
+    bytes,
+    format: format ?? formatOf(Buffer.concat(head).toString('utf8')),
+    read: () => readChunks(path),
+    close,
+  }
+}
+
+async function* readChunks(path: string): AsyncGenerator<Buffer> {
+  for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
+    if (Buffer.isBuffer(chunk)) yield chunk
+  }
+}
+
+/** An array is JSON. An object whose first line ends with its `}` is NDJSON, of one line perhaps; else it is spread out. */
+function formatOf(head: string): Format {
+  const text = head.replace(/^\ufeff/, '').trimStart()
+  if (text.startsWith('[')) return 'json'
+  const lineEnd = text.indexOf('\n')
+  const firstLine = (lineEnd < 0 ? text : text.slice(0, lineEnd)).trimEnd()
+  const isSpreadOut = lineEnd >= 0 && text.startsWith('{') && !firstLine.endsWith('}')
+  return isSpreadOut ? 'json' : 'ndjson'
+}

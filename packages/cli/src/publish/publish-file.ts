@@ -1,0 +1,64 @@
+import type { FeedName } from '@property-events/protocol'
+import { feeds } from '@property-events/protocol'
+import type { ServiceClient } from '../service-client.ts'
+import { gatherBatches } from './batches.ts'
+import type { Source } from './open-source.ts'
+import { readEntry } from './read-entry.ts'
+import type { EntryReading, RefusedEntry } from './read-entry.ts'
+import { sendBatch } from './send-batch.ts'
+import type { BatchResult } from './send-batch.ts'
+import { splitJson } from './split-json.ts'
+import { splitLines } from './split-lines.ts'
+import { withRetries } from './with-retries.ts'
+
+export interface PublishFileOptions {
+  readonly client: ServiceClient
+  readonly source: Source
+  readonly feed: FeedName
+  /** UUID under which ids are derived for events without one. */
+  readonly namespace: string
+  readonly unchanged: 'skip' | 'store'
+  readonly dryRun: boolean
+  /** After each batch. */
+  readonly onBatch: (result: BatchResult, fileOffset: number) => void
+  /** Before waiting for the service. */
+  readonly onWait: (sentence: string, waitMs: number) => void
+}
+
+/**
+ * Publishes a file of any size, request after request in the order of the file; while one is answered the next is read.
+ * Throws a `Refusal` when the service cannot go on; batches before that are stored, and doing it again repeats nothing.
+ */
+export async function publishFile(options: PublishFileOptions): Promise<void> {
+  const { client, feed, dryRun, unchanged } = options
+  const query = { unchanged, dryRun: dryRun ? 'true' : undefined }
+  const path = feeds[feed].publishPath
+  const send = (text: string) =>
+    withRetries(
+      () => client.send({ method: 'POST', path, query, body: { type: 'application/x-ndjson', text } }),
+      { onWait: options.onWait },
+    )
+  const batches = gatherBatches(readEntries(options))
+  let next = batches.next()
+  for (;;) {
+    const read = await next
+    if (read.done === true) return
+    next = batches.next()
+    // A file that ends badly is told when its turn comes, after the answer for what stands before.
+    next.catch(() => undefined)
+    const result = await sendBatch(read.value.entries, send)
+    options.onBatch(
+      { ...result, refused: inOrder([...read.value.refused, ...result.refused]) },
+      read.value.endOffset,
+    )
+  }
+}
+
+async function* readEntries({ source, namespace }: PublishFileOptions): AsyncGenerator<EntryReading> {
+  const pieces = source.format === 'json' ? splitJson(source.read()) : splitLines(source.read())
+  for await (const piece of pieces) yield readEntry(piece, namespace, source.digest)
+}
+
+function inOrder(refused: readonly RefusedEntry[]): readonly RefusedEntry[] {
+  return refused.toSorted((a, b) => a.line - b.line || (a.item ?? 0) - (b.item ?? 0))
+}

@@ -1,0 +1,84 @@
+import { compactJson, parseUuid, readJson, setMembers, uuidV5 } from '@property-events/protocol'
+import type { Piece } from './split-lines.ts'
+import { maxPieceBytes } from './split-lines.ts'
+
+/** Where in the file an event stands: its line, and its place when the file is a JSON array. */
+export interface Place {
+  readonly line: number
+  readonly item: number | undefined
+}
+
+/** An event ready to be sent: one line of JSON, with an id. */
+export interface Entry extends Place {
+  readonly text: string
+  readonly bytes: number
+  /** Lower case. As the file gives it, otherwise derived. */
+  readonly id: string
+  readonly endOffset: number
+}
+
+/** An event that was left out, and why. */
+export interface RefusedEntry extends Place {
+  readonly code: string
+  readonly pointer: string | undefined
+  readonly message: string
+}
+
+export type EntryReading =
+  | { readonly kind: 'entry'; readonly entry: Entry }
+  | { readonly kind: 'refused'; readonly refused: RefusedEntry }
+
+/** The service allows 32 levels in a payload; the event around it is one more. */
+const maxDepth = 33
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads one piece. What is no JSON is refused here, before it costs a request; everything else is for the service to
+ * judge. An event without an id gets a UUIDv5 of namespace, file digest and place, so that publishing the same file
+ * again repeats nothing.
+ */
+export function readEntry(piece: Piece, namespace: string, fileDigest: string): EntryReading {
+  const { line, item } = piece
+  const refuse = (code: string, message: string, pointer?: string): EntryReading => ({
+    kind: 'refused',
+    refused: { line, item, code, message, pointer },
+  })
+  if (piece.bytes === undefined) return refuse('line_too_long', `Longer than ${maxPieceBytes / 2 ** 20} MiB.`)
+  let text: string
+  try {
+    text = decoder.decode(piece.bytes)
+  } catch {
+    return refuse('invalid_utf8', 'The text is not UTF-8.')
+  }
+  // Windows programs like to begin a file with a byte order mark. It says nothing about the event.
+  if (line === 1 && text.startsWith('\ufeff')) text = text.slice(1)
+  text = text.trim()
+  const reading = readJson(text, { maxDepth, members: { keys: ['id'], depth: 1 } })
+  if (reading.kind === 'fault')
+    return refuse(reading.fault.code, reading.fault.message, reading.fault.pointer)
+  if (!text.startsWith('{')) return refuse('wrong_type', 'An event is an object such as {"payload": {…}}.')
+  const given = memberOf(reading.value, 'id')
+  const id = typeof given === 'string' ? parseUuid(given) : undefined
+  const derived = uuidV5(namespace, `${fileDigest}:${item ?? line}`)
+  if (text.includes('\n') || text.includes('\r')) text = compactJson(text)
+  if (given === undefined)
+    text = /^\{\s*\}$/.test(text) ? `{"id":"${derived}"}` : `{"id":"${derived}",${text.slice(1)}`
+  else if (given === null) text = setMembers(text, { id: `"${derived}"` })
+  return {
+    kind: 'entry',
+    entry: {
+      line,
+      item,
+      text,
+      bytes: Buffer.byteLength(text),
+      id: id ?? derived,
+      endOffset: piece.endOffset,
+    },
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.entries(value).find(([key]) => key === name)?.[1]
+}

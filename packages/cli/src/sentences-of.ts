@@ -1,0 +1,63 @@
+import { Refusal } from './refusal.ts'
+import { plainText } from './terminal-text.ts'
+
+/** What a user is told about an error: what went wrong and what to do, without a stack. */
+export function sentencesOf(error: unknown): string {
+  if (!(error instanceof Error)) return unexpected(String(error))
+  if (error instanceof Refusal) return error.message
+  // Of the server's own refusals the message is a sentence for the operator.
+  if (error.name === 'StorageRefusal' || error.name === 'PepperRefusal')
+    return plainText(error.message, { multiline: true })
+  if (error.name === 'StorageFailure') return failureSentence(error)
+  return systemSentence(error) ?? unexpected(error.message)
+}
+
+function unexpected(message: string): string {
+  return `Something unexpected happened: ${plainText(message, { multiline: true })}. With --debug the program shows where.`
+}
+
+function failureSentence(error: Error): string {
+  const cause = error.cause instanceof Error ? ` (${plainText(error.cause.message)})` : ''
+  switch ('code' in error ? error.code : undefined) {
+    case 'storage_full':
+      return `The disk is full, or the store has reached its size limit${cause}. Free some space or raise --max-bytes.`
+    case 'storage_closed':
+      return 'The store was closed while it was in use. Run the command again.'
+    default:
+      return `The store cannot be used${cause}. \`property-events doctor\` looks for the reason.`
+  }
+}
+
+/** The usual errors of the operating system, by their code. */
+function systemSentence(error: Error): string | undefined {
+  if (!('code' in error) || typeof error.code !== 'string') return undefined
+  const path = 'path' in error && typeof error.path === 'string' ? plainText(error.path) : 'the file'
+  const port = 'port' in error && typeof error.port === 'number' ? String(error.port) : 'asked for'
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} is taken. Stop the program that uses it, or choose another with --port (0 for any free one).`
+    case 'EADDRNOTAVAIL':
+      return 'This machine does not have the address to listen on. Choose another with --host, such as 127.0.0.1.'
+    case 'ENOTFOUND':
+      return 'The host name to listen on is not known. Choose an address with --host, such as 127.0.0.1.'
+    case 'EACCES':
+    case 'EPERM':
+      return 'port' in error
+        ? `This user may not listen on port ${port}. Choose one above 1023 with --port.`
+        : `This user may not use ${path}. Change its owner or permissions, or choose another folder with --data.`
+    case 'EROFS':
+      return `${path} is on a read-only disk. Choose another folder with --data.`
+    case 'ENOENT':
+      return `${path} does not exist. Check the spelling.`
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${path} is a file where a folder is needed, or in the way of one. Choose another path.`
+    case 'EISDIR':
+      return `${path} is a folder, and a file is needed.`
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'The disk is full. Free some space and run the command again.'
+    default:
+      return undefined
+  }
+}

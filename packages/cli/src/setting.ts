@@ -1,0 +1,105 @@
+import { didYouMean } from './did-you-mean.ts'
+
+/** One thing that can be set, by a flag or by an environment variable, and how its text is read. */
+export interface Setting<Value> {
+  /** Words with `-` between them: `max-page-size` is the flag `--max-page-size` and PROPERTY_EVENTS_MAX_PAGE_SIZE. */
+  readonly name: string
+  /** Placeholder of the flag's value in the help; `undefined`: the flag stands alone and means `on`. */
+  readonly argument: string | undefined
+  readonly description: string
+  /** Only to be set by the variable: command lines are seen by others on the machine. */
+  readonly variableOnly: boolean
+  /** Never shown, not even in an error. */
+  readonly secret: boolean
+  /** What is allowed, for errors: `a whole number from 0 to 65535`. */
+  readonly expected: string
+  readonly fallback: Value
+  read(text: string): Value | undefined
+}
+
+export interface SettingWords {
+  readonly name: string
+  readonly description: string
+  readonly argument?: string
+  readonly variableOnly?: boolean
+  readonly secret?: boolean
+}
+
+/** The kinds of value. Each reads strictly: `0x10`, `1e3`, ` 1` are not numbers anybody means. */
+export function wholeNumber<Fallback>(
+  words: SettingWords,
+  range: { readonly from: number; readonly to: number },
+  fallback: Fallback,
+): Setting<number | Fallback> {
+  return {
+    ...common(words, 'number'),
+    expected: `a whole number from ${range.from} to ${range.to}`,
+    fallback,
+    read(text) {
+      if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined
+      const value = Number(text)
+      return value >= range.from && value <= range.to ? value : undefined
+    },
+  }
+}
+
+export function oneOf<Choice extends string, Fallback extends Choice | undefined>(
+  words: SettingWords,
+  choices: readonly Choice[],
+  fallback: Fallback,
+): Setting<Choice | Fallback> {
+  return {
+    ...common(words, choices.join('|')),
+    expected: `one of ${choices.join(', ')}`,
+    fallback,
+    read: (text) => choices.find((choice) => choice === text),
+  }
+}
+
+export function onOff(words: SettingWords): Setting<boolean> {
+  return {
+    ...common(words, undefined),
+    expected: 'on or off',
+    fallback: false,
+    read: (text) =>
+      /^(on|true|yes|1)$/.test(text) ? true : /^(off|false|no|0)$/.test(text) ? false : undefined,
+  }
+}
+
+/** A text with its own rule. */
+export function text<Value, Fallback>(
+  words: SettingWords & { readonly expected: string },
+  fallback: Fallback,
+  read: (text: string) => Value | undefined,
+): Setting<Value | Fallback> {
+  return { ...common(words, 'text'), expected: words.expected, fallback, read }
+}
+
+function common(words: SettingWords, argument: string | undefined) {
+  const { name, description, variableOnly = false, secret = false } = words
+  return { name, description, variableOnly, secret, argument: words.argument ?? argument }
+}
+
+export function variableOf(setting: Setting<unknown>): string {
+  return `PROPERTY_EVENTS_${setting.name.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** The name under which commander keeps a flag: `--max-page-size` is `maxPageSize`. */
+export function optionNameOf(setting: Setting<unknown>): string {
+  return setting.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Variables of this prefix belong to the project's tests. */
+const testPrefix = 'PROPERTY_EVENTS_TEST_'
+
+/** Variables that look like ours and are not: a misspelt one would otherwise be without effect and without a word. */
+export function unknownVariableFaults(
+  environment: Readonly<Record<string, string | undefined>>,
+  known: readonly string[],
+): readonly string[] {
+  return Object.keys(environment)
+    .filter(
+      (name) => name.startsWith('PROPERTY_EVENTS_') && !name.startsWith(testPrefix) && !known.includes(name),
+    )
+    .map((name) => `${name} is not a setting of property-events.${didYouMean(name, known)}`)
+}

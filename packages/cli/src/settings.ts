@@ -1,0 +1,172 @@
+/** Everything that can be set, by flag or by `PROPERTY_EVENTS_*` variable: one schema for both. */
+import { resolve } from 'node:path'
+import { logLevels } from '@property-events/server'
+import { readCatalogue } from './read-catalogue.ts'
+import { oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
+import type { Setting } from './setting.ts'
+
+/** Requests a second and how many may come at once, or none at all (D10). */
+export type RateLimit = { readonly perSecond: number; readonly burst: number } | 'off'
+
+export const settings = {
+  data: text(
+    {
+      name: 'data',
+      argument: 'folder',
+      description: 'folder of the store',
+      expected: 'the path of a folder',
+    },
+    resolve('data'),
+    (path) => (path === '' || path.includes('\0') ? undefined : resolve(path)),
+  ),
+  host: text(
+    {
+      name: 'host',
+      argument: 'address',
+      description: 'address to listen on; 0.0.0.0 for all',
+      expected: 'an IP address or a host name',
+    },
+    '127.0.0.1',
+    (host) => (/^[0-9A-Za-z.:_%-]{1,255}$/.test(host) ? host : undefined),
+  ),
+  port: wholeNumber(
+    { name: 'port', description: 'port to listen on; 0 for any free one' },
+    { from: 0, to: 65_535 },
+    8080,
+  ),
+  metricsHost: text(
+    {
+      name: 'metrics-host',
+      argument: 'address',
+      description: 'address of metrics and health checks',
+      expected: 'an IP address or a host name',
+    },
+    '127.0.0.1',
+    (host) => (/^[0-9A-Za-z.:_%-]{1,255}$/.test(host) ? host : undefined),
+  ),
+  metricsPort: wholeNumber(
+    {
+      name: 'metrics-port',
+      description: 'port of metrics and health checks (default: 9464, or any free one with --port 0)',
+    },
+    { from: 0, to: 65_535 },
+    undefined,
+  ),
+  basePath: text(
+    {
+      name: 'base-path',
+      argument: 'path',
+      description: 'prefix of every path, such as /feeds',
+      expected: 'a path such as /feeds, of letters, digits and - . _ ~ between slashes',
+    },
+    '',
+    readBasePath,
+  ),
+  maxPageSize: wholeNumber(
+    { name: 'max-page-size', description: 'largest pageSize a client may ask for' },
+    { from: 1, to: 10_000 },
+    1000,
+  ),
+  rateLimit: text<RateLimit, RateLimit>(
+    {
+      name: 'rate-limit',
+      argument: 'on|off|rate/burst',
+      description: 'requests a second and at once, per key',
+      expected: 'on, off, or requests a second and at once such as 50/500',
+    },
+    { perSecond: 50, burst: 500 },
+    readRateLimit,
+  ),
+  trustedProxies: wholeNumber(
+    {
+      name: 'trusted-proxies',
+      description: 'number of own proxies in front, whose X-Forwarded-For is believed',
+    },
+    { from: 0, to: 10 },
+    0,
+  ),
+  logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr holds' }, logLevels, 'info'),
+  catalogue: text(
+    {
+      name: 'catalogue',
+      argument: 'default|published-0|file',
+      description: 'event types of a new store; an old one keeps its own',
+      expected: 'default, published-0, or the path of a JSON file with a catalogue of event types',
+    },
+    undefined,
+    readCatalogue,
+  ),
+  startSequence: wholeNumber(
+    { name: 'start-sequence', description: 'numbers of a new store begin behind this one' },
+    { from: 0, to: 2 ** 52 },
+    undefined,
+  ),
+  keyPepper: text(
+    {
+      name: 'key-pepper',
+      description: 'secret that hashes of keys are made with, in place of the file beside the store',
+      secret: true,
+      variableOnly: true,
+      expected: 'at least 16 random characters',
+    },
+    undefined,
+    (pepper) => (pepper.length >= 16 ? pepper : undefined),
+  ),
+  maxBytes: wholeNumber(
+    { name: 'max-bytes', description: 'size the store may grow to; beyond it publishing is refused' },
+    { from: 2 ** 20, to: Number.MAX_SAFE_INTEGER },
+    undefined,
+  ),
+  overrideClock: onOff({
+    name: 'override-clock',
+    description: 'publish although the last event is more than 5 minutes ahead of the clock',
+  }),
+  url: text(
+    {
+      name: 'url',
+      argument: 'url',
+      description: 'base address of the service',
+      expected: 'an http or https address such as http://127.0.0.1:8080',
+    },
+    'http://127.0.0.1:8080',
+    readBaseUrl,
+  ),
+  key: text(
+    {
+      name: 'key',
+      argument: 'key',
+      description: 'API key (better in PROPERTY_EVENTS_KEY: others see command lines)',
+      secret: true,
+      expected: 'an API key',
+    },
+    undefined,
+    (key) => (/^[\x21-\x7e]{1,200}$/.test(key) ? key : undefined),
+  ),
+} as const
+
+export const knownVariables: readonly string[] = Object.values(settings).map((setting: Setting<unknown>) =>
+  variableOf(setting),
+)
+
+function readBasePath(path: string): string | undefined {
+  if (path === '' || path === '/') return ''
+  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
+  return /^(\/[A-Za-z0-9._~-]{1,64}){1,8}$/.test(trimmed) && !/\/\.{1,2}(\/|$)/.test(trimmed)
+    ? trimmed
+    : undefined
+}
+
+function readRateLimit(value: string): RateLimit | undefined {
+  if (value === 'off') return 'off'
+  if (value === 'on') return { perSecond: 50, burst: 500 }
+  const match = /^([1-9][0-9]{0,6})\/([1-9][0-9]{0,6})$/.exec(value)
+  return match === null ? undefined : { perSecond: Number(match[1]), burst: Number(match[2]) }
+}
+
+function readBaseUrl(value: string): string | undefined {
+  if (!URL.canParse(value)) return undefined
+  const url = new URL(value)
+  const plain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  return url.href.replace(/\/+$/, '')
+}

@@ -1,0 +1,154 @@
+/** Opening a data folder and serving it: the lock, the store, the pepper, the listening service; and back again. */
+import { catalogues } from '@property-events/protocol'
+import {
+  StorageRefusal,
+  acquireServingLock,
+  createLogger,
+  createService,
+  defaultLimits,
+  loadPepper,
+  openStorage,
+} from '@property-events/server'
+import type { Pepper, Service, StorageEngine } from '@property-events/server'
+import type { SettingReader } from './read-settings.ts'
+import { Refusal } from './refusal.ts'
+import { settings } from './settings.ts'
+
+/** The settings of `serve` and `demo`, in the order of their help. */
+export const serveSettings = [
+  settings.data,
+  settings.host,
+  settings.port,
+  settings.metricsHost,
+  settings.metricsPort,
+  settings.basePath,
+  settings.maxPageSize,
+  settings.rateLimit,
+  settings.trustedProxies,
+  settings.logLevel,
+  settings.catalogue,
+  settings.startSequence,
+  settings.maxBytes,
+  settings.overrideClock,
+  settings.keyPepper,
+] as const
+
+export type ServeOptions = ReturnType<typeof readServeOptions>
+
+/** Reads them all; the caller finishes the reader. */
+export function readServeOptions(reader: SettingReader) {
+  const port = reader.value(settings.port)
+  return {
+    data: reader.value(settings.data),
+    host: reader.value(settings.host),
+    port,
+    metricsHost: reader.value(settings.metricsHost),
+    metricsPort: reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort),
+    basePath: reader.value(settings.basePath),
+    maxPageSize: reader.value(settings.maxPageSize),
+    rateLimit: reader.value(settings.rateLimit),
+    trustedProxies: reader.value(settings.trustedProxies),
+    logLevel: reader.value(settings.logLevel),
+    catalogue: reader.value(settings.catalogue),
+    startSequence: reader.value(settings.startSequence),
+    maxBytes: reader.value(settings.maxBytes),
+    overrideClock: reader.value(settings.overrideClock),
+    keyPepper: reader.value(settings.keyPepper),
+  }
+}
+
+/** Where Prometheus looks for exporters; the public port is not shown to it. */
+const defaultMetricsPort = 9464
+
+export interface StartedService {
+  readonly service: Service
+  readonly storage: StorageEngine
+  readonly pepper: Pepper
+  /** Takes no more requests, answers those in flight, closes the store, gives the folder free. */
+  close(): Promise<void>
+}
+
+/** Throws a `Refusal`, `StorageRefusal`, `PepperRefusal` or an error of the machine; then nothing stays open. */
+export async function startService(options: ServeOptions): Promise<StartedService> {
+  const lock = acquireServingLock(options.data)
+  if (lock instanceof StorageRefusal) throw lock
+  try {
+    const storage = await openForServing(options)
+    try {
+      const pepper = loadPepper({ folder: options.data, given: options.keyPepper })
+      const service = await listen(options, storage, pepper)
+      return {
+        service,
+        storage,
+        pepper,
+        async close() {
+          await service.close()
+          await storage.close()
+          lock.release()
+        },
+      }
+    } catch (error) {
+      await storage.close()
+      throw error
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** An old store keeps its event types; only a new one is given the default ones (D12). */
+async function openForServing(options: ServeOptions): Promise<StorageEngine> {
+  const { data: folder, maxBytes, catalogue, startSequence, overrideClock: overrideClockCheck } = options
+  const wanted = { kind: 'sqlite', folder, maxBytes, catalogue, startSequence, overrideClockCheck } as const
+  try {
+    return await openStorage({ ...wanted, create: false })
+  } catch (error) {
+    if (!(error instanceof StorageRefusal) || error.code !== 'not_a_store') throw error
+  }
+  return openStorage({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true })
+}
+
+async function listen(options: ServeOptions, storage: StorageEngine, pepper: Pepper): Promise<Service> {
+  const log = createLogger({ level: options.logLevel })
+  const keys = await storage.keys.keys()
+  if (keys.length > 0 && keys.every((key) => key.pepperId !== pepper.pepperId)) {
+    log.warn('No key of this store was made with this pepper, so none will work: put the right pepper back.')
+  }
+  const { rateLimit } = options
+  // "Off" is more than any client can ask for.
+  const requests = rateLimit === 'off' ? { perSecond: 1e9, burst: 1e9 } : rateLimit
+  const limits = {
+    maxPageSize: options.maxPageSize,
+    defaultPageSize: Math.min(defaultLimits.defaultPageSize, options.maxPageSize),
+    requests,
+  }
+  try {
+    return await createService({
+      storage,
+      peppers: [pepper],
+      log,
+      host: options.host,
+      port: options.port,
+      metrics: { host: options.metricsHost, port: options.metricsPort },
+      basePath: options.basePath,
+      trustedProxies: options.trustedProxies,
+      limits,
+    })
+  } catch (error) {
+    throw portRefusal(error, options) ?? error
+  }
+}
+
+function portRefusal(error: unknown, options: ServeOptions): Refusal | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') return undefined
+  const port = 'port' in error ? error.port : undefined
+  if (port === options.metricsPort && port !== options.port) {
+    return new Refusal(
+      `Port ${options.metricsPort} for metrics is taken. Choose another with --metrics-port (0 for any free one).`,
+    )
+  }
+  return new Refusal(
+    `Port ${options.port} is taken. Stop the program that listens there, or choose another with --port (0 for any free one).`,
+  )
+}

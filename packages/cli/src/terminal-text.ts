@@ -1,0 +1,46 @@
+/**
+ * Text that came from elsewhere, made safe for a terminal: control characters (escape codes that move the cursor, set
+ * the title, or worse) and characters that turn the direction of writing are shown as `\u001b`. Line ends and tabs stay
+ * where `multiline` says so.
+ */
+export function plainText(text: string, options: { readonly multiline?: boolean } = {}): string {
+  return text.replaceAll(unsafe, (character) => {
+    if (options.multiline === true && (character === '\n' || character === '\t')) return character
+    return String.raw`\u` + character.charCodeAt(0).toString(16).padStart(4, '0')
+  })
+}
+
+// C0, DEL, C1, line and paragraph separators, marks and overrides of direction.
+const unsafe = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+
+/**
+ * JSON text for a machine that is perhaps a person's terminal after all: the same value, with those characters as JSON
+ * escapes. `JSON.stringify` itself leaves DEL, C1 and overrides of direction as they are.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replaceAll(unsafe, (character) =>
+    character === '\n' ? character : String.raw`\u` + character.charCodeAt(0).toString(16).padStart(4, '0'),
+  )
+}
+
+/** Columns of text, as wide as their widest cell. Cells are made plain. */
+export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => plainText(cell)))
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  return cells
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+/** Lines in a frame. */
+export function boxText(lines: readonly string[]): string {
+  const width = Math.max(...lines.map((line) => line.length))
+  const edge = '─'.repeat(width + 2)
+  return [`┌${edge}┐`, ...lines.map((line) => `│ ${line.padEnd(width)} │`), `└${edge}┘`, ''].join('\n')
+}
