@@ -1,0 +1,37 @@
+/** What every engine promises through the port: one suite, run on each of them without exception (P12). */
+import { after, describe } from 'node:test'
+import { appendingContract } from './contract/appending.ts'
+import { backupContract } from './contract/backup.ts'
+import { derivingContract } from './contract/deriving.ts'
+import { keysContract } from './contract/keys.ts'
+import { numberingContract } from './contract/numbering.ts'
+import { openingContract } from './contract/opening.ts'
+import { previewContract } from './contract/preview.ts'
+import { readAfterContract } from './contract/read-after.ts'
+import { readingContract } from './contract/reading.ts'
+import { removingContract } from './contract/removing.ts'
+import { repeatingContract } from './contract/repeating.ts'
+import { skippingContract } from './contract/skipping.ts'
+import { stampingContract } from './contract/stamping.ts'
+import { windowsContract } from './contract/windows.ts'
+import type { StoreFactory } from './support/stores.ts'
+
+export function storageContract(name: string, factory: StoreFactory): void {
+  describe(`storage contract: ${name}`, () => {
+    after(() => factory.clean())
+    openingContract(factory)
+    appendingContract(factory)
+    repeatingContract(factory)
+    derivingContract(factory)
+    removingContract(factory)
+    skippingContract(factory)
+    previewContract(factory)
+    readingContract(factory)
+    windowsContract(factory)
+    readAfterContract(factory)
+    stampingContract(factory)
+    numberingContract(factory)
+    backupContract(factory)
+    keysContract(factory)
+  })
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { draft, feedKey, removal, tenantA, uuid } from '../support/drafts.ts'
+import type { DraftWords } from '../support/drafts.ts'
+import { codes, list, publish } from '../support/read-back.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+/** What one subject's events become, one request each, and all in one. */
+const histories: readonly { says: string; events: readonly Omit<DraftWords, 'subject'>[]; codes: string }[] =
+  [
+    { says: 'published first', events: [{}], codes: 'Published' },
+    { says: 'never published', events: [{ published: false }], codes: 'Unpublished' },
+    { says: 'published, published', events: [{}, { text: 'b' }], codes: 'Published Updated' },
+    {
+      says: 'published, not, published',
+      events: [{}, { published: false }, { text: 'b' }],
+      codes: 'Published Unpublished Published',
+    },
+    {
+      says: 'not, not',
+      events: [{ published: false }, { published: false }],
+      codes: 'Unpublished Unpublished',
+    },
+    {
+      says: 'the type named decides what comes after',
+      events: [{ type: 'PropertyUnpublished' }, { text: 'b' }, { type: 'PropertyPublished', text: 'c' }, {}],
+      codes: 'Unpublished Published Published Updated',
+    },
+    {
+      says: 'without a word in the payload the state stays',
+      events: [{}, { published: undefined, type: 'PropertyUpdated' }, { text: 'b' }],
+      codes: 'Published Updated Updated',
+    },
+  ]
+
+export function derivingContract(factory: StoreFactory): void {
+  describe('deriving types and categories', () => {
+    for (const { says, events, codes: expected } of histories) {
+      it(`gives the type from what was before: ${says} (D12)`, async () => {
+        await using store = await withTenants(await factory.create())
+        const wanted = expected.split(' ').map((word) => `Property${word}`)
+        for (const event of events) await publish(store, [draft({ subject: 'one by one', ...event })])
+        assert.deepEqual(codes(await list(store)), wanted)
+        await publish(
+          store,
+          events.map((event) => draft({ subject: 'in one batch', ...event })),
+        )
+        assert.deepEqual(codes(await list(store)).slice(wanted.length), wanted)
+      })
+    }
+
+    it('never finds "not published yet" twice, however many publish at once (D12)', async () => {
+      await using store = await withTenants(await factory.create())
+      await Promise.all(
+        Array.from({ length: 12 }, (_, n) => publish(store, [draft({ subject: 'p', text: String(n) })])),
+      )
+      const given = codes(await list(store))
+      assert.deepEqual(given, ['PropertyPublished', ...Array.from({ length: 11 }, () => 'PropertyUpdated')])
+    })
+
+    it('derives contact types: created, updated, erased by removal (D12)', async () => {
+      await using store = await withTenants(await factory.create())
+      const key = feedKey(tenantA, 'contact')
+      const words = { subject: 'c', published: undefined }
+      await publish(store, [draft(words), draft({ ...words, text: 'b' }), removal(words), draft(words)], {
+        key,
+      })
+      assert.deepEqual(codes(await list(store, { key })), [
+        'ContactCreated',
+        'ContactUpdated',
+        'ContactErased',
+        'ContactCreated',
+      ])
+    })
+
+    it("numbers types by the store's own catalogue (D12)", async () => {
+      await using store = await withTenants(await factory.create({ catalogue: catalogues['published-0'] }))
+      await publish(store, [
+        draft({ subject: 'p' }),
+        draft({ subject: 'p', text: 'b' }),
+        removal({ subject: 'p' }),
+      ])
+      assert.deepEqual(
+        (await list(store)).map((event) => event.eventType),
+        [0, 0, 1],
+      )
+    })
+
+    it('takes the category as sent, else from the payload, else as before, else sales (D23)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'sent', category: 'lettings' })])
+      await publish(store, [draft({ subject: 'sent over implied', category: 'sales', implied: 'lettings' })])
+      await publish(store, [draft({ subject: 'implied', implied: 'lettings' })])
+      await publish(store, [draft({ subject: 'implied', text: 'still' })])
+      await publish(store, [draft({ subject: 'nothing' })])
+      const subjects = async (view: 'sales' | 'lettings') =>
+        (await list(store, { view })).map((event) => event.transactionId)
+      assert.deepEqual(await subjects('lettings'), ['sent', 'implied', 'implied'].map(uuid))
+      assert.deepEqual(await subjects('sales'), ['sent over implied', 'nothing'].map(uuid))
+    })
+
+    it('first tells readers of the old category that a published subject leaves it (D23)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'p', category: 'sales', text: 'house' })])
+      const lines = await publish(store, [
+        draft({ subject: 'p', id: 'e', category: 'lettings', text: 'let' }),
+      ])
+      assert.deepEqual(
+        lines.map((line) => [line.index, line.status, line.eventTypeShortCode]),
+        [
+          [0, 'derived', 'PropertyUnpublished'],
+          [0, 'appended', 'PropertyPublished'],
+        ],
+      )
+      const sales = await list(store, { view: 'sales' })
+      assert.deepEqual(codes(sales), ['PropertyPublished', 'PropertyUnpublished'])
+      const goodbye: unknown = JSON.parse(sales[1]?.payload ?? '')
+      assert.deepEqual(goodbye, { agent_ref: uuid('p'), published: false, text: 'house' })
+      assert.deepEqual(codes(await list(store, { view: 'lettings' })), ['PropertyPublished'])
+    })
+
+    it('does the same for a branch, and in one batch (D23)', async () => {
+      await using store = await withTenants(await factory.create())
+      const lines = await publish(store, [
+        draft({ subject: 'p', branch: 'north' }),
+        draft({ subject: 'p', branch: 'south', text: 'b' }),
+        draft({ subject: 'p', branch: 'south', text: 'c' }),
+      ])
+      assert.deepEqual(
+        lines.map((line) => [line.index, line.status, line.eventTypeShortCode]),
+        [
+          [0, 'appended', 'PropertyPublished'],
+          [1, 'derived', 'PropertyUnpublished'],
+          [1, 'appended', 'PropertyPublished'],
+          [2, 'appended', 'PropertyUpdated'],
+        ],
+      )
+    })
+
+    it('derives nothing for a subject that was not published, or that gets its first branch (D23)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'p', published: false, category: 'sales' })])
+      await publish(store, [draft({ subject: 'p', category: 'lettings' })])
+      await publish(store, [draft({ subject: 'q' })])
+      await publish(store, [draft({ subject: 'q', branch: 'north' })])
+      assert.equal((await list(store)).length, 4)
+    })
+  })
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { KeyRecord } from '../../../src/storage/storage.ts'
+import { tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+function record(keyId: string, changes: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    keyId,
+    secretHash: Uint8Array.from({ length: 32 }, (_, index) => index * 7),
+    pepperId: 'pepper-1',
+    label: 'Website',
+    operator: false,
+    grants: [{ tenantId: tenantA, scopes: ['property:read', 'contact:publish'] }],
+    createdMs: 1_700_000_000_123,
+    expiresMs: undefined,
+    revokedMs: undefined,
+    lastUsedMs: undefined,
+    ...changes,
+  }
+}
+
+/** Engines may give bytes as a Buffer, which is a Uint8Array. */
+function plain(found: KeyRecord | undefined): KeyRecord | undefined {
+  return found && { ...found, secretHash: new Uint8Array(found.secretHash) }
+}
+
+export function keysContract(factory: StoreFactory): void {
+  describe('tenants and keys', () => {
+    it('lists tenants in order of creation, and takes an id once (D11)', async () => {
+      await using store = await factory.create()
+      const tenants = ['z', 'a', 'm'].map((name, n) => {
+        return { tenantId: uuid(name), name, createdMs: 5 - n, suspended: name === 'a' }
+      })
+      for (const tenant of tenants) assert.equal(await store.keys.createTenant(tenant), 'created')
+      const again = { tenantId: uuid('a'), name: 'other', createdMs: 9, suspended: false }
+      assert.equal(await store.keys.createTenant(again), 'exists')
+      assert.deepEqual(await store.keys.tenants(), tenants)
+    })
+
+    it('suspends a tenant and takes it back; its keys tell (D7)', async () => {
+      await using store = await withTenants(await factory.create())
+      const grants = [tenantA, tenantB].map((tenantId) => {
+        return { tenantId, scopes: ['property:read'] as const }
+      })
+      await store.keys.insertKey(record('k', { grants }))
+      assert.equal(await store.keys.setTenantSuspended(tenantB, true), 'done')
+      assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [tenantB])
+      assert.equal((await store.keys.tenants())[1]?.suspended, true)
+      await store.keys.setTenantSuspended(tenantB, false)
+      assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [])
+      assert.equal(await store.keys.setTenantSuspended(uuid('nobody'), true), 'unknownTenant')
+    })
+
+    it('gives a key back as it was stored (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      const full = record('full', {
+        label: 'Ops “desk”',
+        grants: [
+          { tenantId: tenantB, scopes: ['contact:read'] },
+          { tenantId: tenantA, scopes: ['property:publish', 'property:read'] },
+        ],
+        expiresMs: 1_800_000_000_001,
+        revokedMs: 1_750_000_000_002,
+        lastUsedMs: 1_760_000_000_003,
+      })
+      const operator = record('operator', { operator: true, grants: [] })
+      for (const key of [full, operator, record('plain')]) {
+        assert.equal(await store.keys.insertKey(key), 'created')
+        assert.deepEqual(plain((await store.keys.findKey(key.keyId))?.record), key)
+      }
+      assert.deepEqual((await store.keys.keys()).map(plain), [full, operator, record('plain')])
+      assert.equal(await store.keys.findKey('unknown'), undefined)
+    })
+
+    it('takes a key id once, and grants only on tenants that exist (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.keys.insertKey(record('k'))
+      assert.equal(await store.keys.insertKey(record('k', { label: 'other' })), 'exists')
+      const grants = [{ tenantId: uuid('nobody'), scopes: ['property:read'] as const }]
+      assert.equal(await store.keys.insertKey(record('l', { grants })), 'unknownTenant')
+      assert.equal((await store.keys.keys()).length, 1)
+      assert.equal((await store.keys.findKey('k'))?.record.label, 'Website')
+    })
+
+    it('revokes for ever: the first revocation stays (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.keys.insertKey(record('k'))
+      assert.equal(await store.keys.revokeKey('k', 2000), 'done')
+      assert.equal(await store.keys.revokeKey('k', 1000), 'done')
+      assert.equal((await store.keys.findKey('k'))?.record.revokedMs, 2000)
+      assert.equal(await store.keys.revokeKey('unknown', 1), 'unknownKey')
+    })
+
+    it('sets and lifts an expiry (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.keys.insertKey(record('k'))
+      assert.equal(await store.keys.setKeyExpiry('k', 5000), 'done')
+      assert.equal((await store.keys.findKey('k'))?.record.expiresMs, 5000)
+      await store.keys.setKeyExpiry('k', undefined)
+      assert.equal((await store.keys.findKey('k'))?.record.expiresMs, undefined)
+      assert.equal(await store.keys.setKeyExpiry('unknown', 1), 'unknownKey')
+    })
+
+    it('keeps the latest use of a key, in whatever order uses arrive (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.keys.insertKey(record('k'))
+      await store.keys.recordKeyUses([
+        { keyId: 'k', usedMs: 300 },
+        { keyId: 'unknown', usedMs: 400 },
+      ])
+      await store.keys.recordKeyUses([{ keyId: 'k', usedMs: 200 }])
+      assert.equal((await store.keys.findKey('k'))?.record.lastUsedMs, 300)
+    })
+  })
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { StorageFailure } from '../../../src/storage/storage.ts'
+import { batch, draft, feedKey } from '../support/drafts.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+export function openingContract(factory: StoreFactory): void {
+  describe('opening and closing', () => {
+    it('records the catalogue and where numbers begin, and gives them back (D12, D13)', async () => {
+      const catalogue = catalogues['published-0']
+      await using store = await factory.create({ catalogue, startSequence: 500 })
+      assert.deepEqual(store.settings, { catalogue, startSequence: 500 })
+    })
+
+    it('begins numbers behind 0 when nothing else is asked for (D13)', async () => {
+      await using store = await factory.create()
+      assert.equal(store.settings.startSequence, 0)
+    })
+
+    it('refuses to make a store without a catalogue (D12)', async () => {
+      await assert.rejects(factory.create({ catalogue: undefined }), {
+        name: 'StorageRefusal',
+        code: 'not_a_store',
+      })
+    })
+
+    it('answers a ping while open', async () => {
+      await using store = await factory.create()
+      await store.ping()
+    })
+
+    it('says that it is closed, by every verb, and may be closed twice', async () => {
+      const store = await withTenants(await factory.create())
+      await store.close()
+      await store.close()
+      const { events, keys } = store
+      const key = feedKey()
+      const range = { key, view: 'all' as const, first: 1, count: 1 }
+      const verbs: readonly (() => Promise<unknown>)[] = [
+        () => events.append([batch([draft({ subject: 'p' })])]),
+        () => events.preview(batch([draft({ subject: 'p' })])),
+        () => events.locate({ key, view: 'all' }),
+        () => events.readRange(range),
+        () => events.readEvent(key, key.tenantId),
+        () => events.readAfter({ key, view: 'all', after: 0, limit: 1, latestOnly: false }),
+        () => events.head(key),
+        () => keys.tenants(),
+        () => keys.findKey('x'),
+        () => keys.revokeKey('x', 1),
+        () => store.startEpoch(1),
+        () => store.backup(factory.backupPath()),
+        () => store.ping(),
+      ]
+      for (const verb of verbs) {
+        await assert.rejects(verb(), (error) => {
+          assert.ok(error instanceof StorageFailure, `${verb.toString()} gave ${String(error)}`)
+          assert.equal(error.code, 'storage_closed')
+          return true
+        })
+      }
+    })
+
+    it('finishes what was begun before it closes (P7)', async () => {
+      const store = await withTenants(await factory.create())
+      const appends = Array.from({ length: 20 }, (_, n) =>
+        store.events.append([batch([draft({ subject: `p${n}` })])]),
+      )
+      await store.close()
+      const outcomes = await Promise.all(appends)
+      assert.deepEqual(
+        outcomes.flat().map((outcome) => outcome.kind),
+        Array.from({ length: 20 }, () => 'stored'),
+      )
+    })
+  })
+}

@@ -1,0 +1,93 @@
+/** Drafts as a publisher's request would become, short enough to write many of them. */
+import { createHash } from 'node:crypto'
+import { uuidV5 } from '@property-events/protocol'
+import type { Category, FeedName, Ticks } from '@property-events/protocol'
+import type { AppendBatch, EventDraft, FeedKey } from '../../../src/storage/storage.ts'
+
+const namespace = '6f9b1f9e-6f0e-4b0a-9d4e-3a6d6e1c2b11'
+
+/** The same name gives the same UUID in every run. */
+export function uuid(name: string): string {
+  return uuidV5(namespace, name)
+}
+
+export const tenantA = uuid('tenant A')
+export const tenantB = uuid('tenant B')
+
+export function feedKey(tenantId: string = tenantA, feed: FeedName = 'property'): FeedKey {
+  return { tenantId, feed }
+}
+
+export interface DraftWords {
+  /** Name of the property or contact. */
+  readonly subject: string
+  /** Name of an id the publisher chose; left out, one is made. */
+  readonly id?: string
+  readonly published?: boolean | undefined
+  /** Tells payloads of one subject apart. */
+  readonly text?: string
+  readonly branch?: string
+  readonly implied?: Category
+  readonly category?: Category
+  readonly type?: string
+  readonly transactionId?: string
+  readonly wishedCreated?: Ticks
+}
+
+let madeIds = 0
+
+/** A draft with a payload. `published` is true unless given; `published: undefined` leaves it out. */
+export function draft(words: DraftWords): EventDraft {
+  const published = 'published' in words ? words.published : true
+  const subjectId = uuid(words.subject)
+  const text = JSON.stringify({
+    agent_ref: subjectId,
+    ...(published === undefined ? {} : { published }),
+    ...(words.branch === undefined ? {} : { branch: words.branch }),
+    text: words.text ?? '',
+  })
+  const content = {
+    kind: 'payload' as const,
+    text,
+    hash: sha256(text),
+    published,
+    branch: words.branch,
+    impliedCategory: words.implied,
+  }
+  return { ...frame(words, text), content }
+}
+
+/** A draft that removes its subject (D26). */
+export function removal(words: DraftWords, reason?: string): EventDraft {
+  const content = {
+    kind: 'removal' as const,
+    reason: reason === undefined ? undefined : JSON.stringify(reason),
+  }
+  return { ...frame(words, `remove ${content.reason}`), content }
+}
+
+function frame(words: DraftWords, sent: string): Omit<EventDraft, 'content'> {
+  madeIds += 1
+  const { id, subject, type, category, transactionId = uuid(subject), wishedCreated } = words
+  return {
+    id: uuid(id ?? `made ${madeIds}`),
+    idGiven: id !== undefined,
+    subjectId: uuid(subject),
+    transactionId,
+    eventTypeShortCode: type,
+    category,
+    contentHash: sha256(JSON.stringify([sent, type, transactionId, category])),
+    ...(wishedCreated === undefined ? {} : { wishedCreated }),
+  }
+}
+
+export function batch(
+  drafts: readonly EventDraft[],
+  options: { readonly key?: FeedKey; readonly unchanged?: AppendBatch['unchanged'] } = {},
+): AppendBatch {
+  return { key: options.key ?? feedKey(), drafts, unchanged: options.unchanged ?? 'store' }
+}
+
+function sha256(text: string): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(text).digest())
+}
