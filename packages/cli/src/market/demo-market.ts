@@ -4,7 +4,7 @@ import { type ContactPlan, contactStory } from './contact-story.ts'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
 import { usualSize } from './listing.ts'
-import { marketData, type SoldHome } from './load-data.ts'
+import { marketData, type Sale, type SoldHome } from './load-data.ts'
 import type { MarketChange, MarketEvent } from './market-event.ts'
 import { type Random, randomOf } from './random.ts'
 import { saleStory } from './sale-story.ts'
@@ -13,7 +13,7 @@ import { type MarketTenant, marketTenants } from './tenants.ts'
 import { dayMs } from './wall-time.ts'
 
 export interface DemoOptions {
-  /** Another seed, another market. Homes for which real sales are told keep their `agent_ref`. */
+  /** Another seed, another market; a home that is in both has the same `agent_ref`. */
   readonly seed?: string
   /** Nothing happens after this moment, milliseconds since 1970. The default is just after the last real sale. */
   readonly asOfMs?: number
@@ -25,8 +25,15 @@ export const defaultAsOfMs = Date.UTC(2022, 11, 31, 18)
 /** Events that each tenant's stories are told for, about. With the contacts they make about 5,000 in all. */
 const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
 
-/** Homes that last sold before this are left out, so that enough homes are on the market at once. */
-const recentSalesMs = Date.UTC(2018, 0, 1)
+/**
+ * Homes that last sold before 2018 are left out, and so are sales before 2016: over a shorter time more homes are on the
+ * market at once. With few, the events of one home stand side by side, and pages compress twice as well as a real agency's.
+ */
+const lastSoldMs = Date.UTC(2018, 0, 1)
+const firstToldMs = Date.UTC(2016, 0, 1)
+
+/** How many of a tenant's homes that sold more than once are told of at most; Newcastle has none in its one year. */
+const resoldHomes = 15
 
 /** An event before it is told: when, whose, and how to get its body. */
 interface Scheduled {
@@ -89,11 +96,18 @@ export function propertyStories(seed: string, tenant: number, asOfMs: number): P
   return stories
 }
 
+/** Homes of the agency's area in an order of chance, taken from the end; some that sold again come first. */
 function shuffledHomes(seed: string, agency: MarketTenant): SoldHome[] {
   const homes = marketData().homes.filter(
-    ({ area, sales }) => area === agency.area && (sales.at(-1)?.deedMs ?? 0) >= recentSalesMs,
+    ({ area, sales }) => area === agency.area && (sales.at(-1)?.deedMs ?? 0) >= lastSoldMs,
   )
-  return randomOf(`${seed}/homes/${agency.area}`).sample(homes, homes.length)
+  const shuffled = randomOf(`${seed}/homes/${agency.area}`).sample(homes, homes.length)
+  const resold = shuffled.filter((home) => toldSales(home).length > 1).slice(0, resoldHomes)
+  return [...shuffled.filter((home) => !resold.includes(home)), ...resold]
+}
+
+function toldSales({ sales }: SoldHome): readonly Sale[] {
+  return sales.filter(({ deedMs }) => deedMs >= firstToldMs)
 }
 
 type PlanHappenings = (
@@ -103,26 +117,27 @@ type PlanHappenings = (
   asOfMs: number,
 ) => Happening[]
 
-/** Every real sale of the home; for one home in three a later attempt to sell, half of them under way at `asOfMs`. */
+/** The home's real sales; for one home in three a later attempt to sell, half of them under way at `asOfMs`. */
 const salesOf: PlanHappenings = (random, home, sold, asOfMs) => {
-  const happenings = sold.sales.flatMap(({ deedMs, pricePaid }) =>
+  const happenings = toldSales(sold).flatMap(({ deedMs, pricePaid }) =>
     saleStory(random, home, usualSize, { end: 'sold', deedMs, pricePaid }),
   )
   const last = sold.sales.at(-1)
   if (last === undefined || !random.chance(0.33)) return happenings
-  const sinceMs = last.deedMs + 270 * dayMs
-  const recentMs = asOfMs - random.integer(1, 120) * dayMs
-  const listedMs = random.chance(0.5) ? recentMs : sinceMs + random.fraction() * (asOfMs - sinceMs)
-  if (listedMs < sinceMs) return happenings
+  const listedMs = asOfMs - random.integer(1, random.chance(0.5) ? 120 : 600) * dayMs
+  if (listedMs < last.deedMs + 270 * dayMs) return happenings
   const value = grown(last.pricePaid, listedMs - last.deedMs)
   return [...happenings, ...saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })]
 }
 
-/** Bought by a landlord at its last real sale, and let from then on. */
+/** Bought by a landlord at its last real sale, and let through this agency since less than two years before `asOfMs`. */
 const lettingsOf: PlanHappenings = (random, home, sold, asOfMs) => {
   const last = sold.sales.at(-1)
   if (last === undefined || home.bedrooms > 4) return []
-  const startMs = last.deedMs + random.integer(20, 90) * dayMs
+  const startMs = Math.max(
+    last.deedMs + random.integer(20, 90) * dayMs,
+    asOfMs - random.integer(30, 700) * dayMs,
+  )
   return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
 }
 

@@ -14,7 +14,7 @@ export interface GenerateOptions {
   readonly events: number
   /** Same seed, same bytes; other seeds share no property. */
   readonly seed: string
-  /** Mean length of the lines with a payload, in bytes, to about a tenth: 500 to 16,000. Default: as the demo, about 4,000. */
+  /** Mean length of the lines with a payload, in bytes, to about a tenth: 500 to 16,000. Default: as the demo, about 4,800. */
   readonly averageBytes?: number
 }
 

@@ -58,9 +58,9 @@ export interface ListingSize {
 }
 
 export const usualSize: ListingSize = {
-  description: [900, 2000],
+  description: [1100, 2200],
   firstMedia: [4, 7],
-  mostMedia: 13,
+  mostMedia: 12,
   bare: false,
 }
 

@@ -48,11 +48,11 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
   const edit = (day: number, change: Edit) =>
     happenings.push({ kind: 'edit', atMs: moment(day), edit: change })
 
-  edit(random.integer(1, 4), rephotograph(random, home, size))
-  if (random.chance(0.6)) edit(random.integer(5, 12), rewrite(random, home, size))
+  edit(random.integer(2, 8), rephotograph(random, home, size))
+  if (random.chance(0.6)) edit(random.integer(9, 18), rewrite(random, home, size))
   if (reduced) {
     const lower = askingPrice(value * between(random, 1.005, 1.03))
-    if (lower < asking) edit(random.integer(13, course.offer - 2), setPrice(lower))
+    if (lower < asking) edit(random.integer(19, course.offer - 2), setPrice(lower))
   }
   if (random.chance(0.04)) edit(course.offer - 1, moveBranch(random, home))
   if (plan.end === 'sold' || course.failure !== undefined) offered(course.offer)
@@ -86,7 +86,7 @@ export function saleStory(random: Random, home: Home, size: ListingSize, plan: S
 }
 
 function courseOf(random: Random, end: SalePlan['end']): Course {
-  const offer = random.integer(20, 110)
+  const offer = random.integer(25, 115)
   const failure = random.chance(0.12) ? offer + random.integer(20, 60) : undefined
   if (end === 'unsold') return { offer, failure, end: (failure ?? offer) + random.integer(25, 130) }
   return { offer, failure, end: (failure ?? offer) + random.integer(50, 120) }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkPropertyPayload } from '@property-events/protocol'
+import { demoMarket } from '../../src/market/demo-market.ts'
+import { liveMarket } from '../../src/market/live-market.ts'
+import { londonTime } from '../../src/market/wall-time.ts'
+
+const startMs = Date.UTC(2024, 0, 15, 9)
+
+describe('the live market', () => {
+  it('carries on where the demo ends, dated by the clock it is given (D25)', () => {
+    let nowMs = startMs
+    const live = liveMarket({ now: () => nowMs })
+    const published = new Set<string>()
+    for (const { feed, body } of demoMarket()) {
+      if (feed !== 'property') continue
+      if ('remove' in body) published.delete(body.remove.agentRef)
+      else if (body.payload.published === true) published.add(body.payload.agent_ref)
+      else published.delete(body.payload.agent_ref)
+    }
+    const left = new Set(published)
+    const tenants = new Set<number>()
+    let carriedOn = 0
+    let begun = 0
+    for (let change = 0; change < 2_000; change += 1) {
+      nowMs += 5_000
+      const { value } = live.next()
+      assert.ok(value?.feed === 'property')
+      tenants.add(value.tenant)
+      if ('remove' in value.body) assert.ok(published.delete(value.body.remove.agentRef))
+      else {
+        const { payload } = value.body
+        assert.deepEqual(checkPropertyPayload(payload, { publishedRequired: true }), [])
+        assert.equal(payload.update_date, londonTime(nowMs))
+        if (left.has(payload.agent_ref)) carriedOn += 1
+        else if (!published.has(payload.agent_ref)) begun += 1
+        if (payload.published === true) published.add(payload.agent_ref)
+        else published.delete(payload.agent_ref)
+      }
+    }
+    assert.ok(carriedOn >= 20 && begun >= 100, `${carriedOn} carried on, ${begun} begun`)
+    assert.ok(tenants.size >= 2)
+  })
+
+  it('is the same for the same seed and clock', () => {
+    const changes = () => {
+      const live = liveMarket({ seed: 'same', now: () => startMs })
+      return Array.from({ length: 200 }, () => live.next().value)
+    }
+    assert.deepEqual(changes(), changes())
+  })
+})
