@@ -24,6 +24,10 @@ function failureSentence(error: Error): string {
     case 'storage_closed':
       return 'The store was closed while it was in use. Run the command again.'
     default:
+      if (error.cause instanceof Error) {
+        const sentence = systemSentence(error.cause)
+        if (sentence !== undefined) return sentence
+      }
       return `The store cannot be used${cause}. \`property-events doctor\` looks for the reason.`
   }
 }

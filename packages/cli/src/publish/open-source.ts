@@ -30,6 +30,7 @@ export async function openSource(path: string, format: Format | undefined): Prom
     // Whatever ends the program, what was kept goes: it may hold personal data.
     const remove = () => rmSync(folder, { recursive: true, force: true })
     process.once('exit', remove)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
     const kept = join(folder, 'input')
     await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }))
     return describe(kept, format, remove)

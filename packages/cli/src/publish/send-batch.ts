@@ -95,15 +95,17 @@ function refusalOf(entry: Entry, fault: ProblemError | undefined, answer: Servic
 }
 
 function countReceipt(body: unknown, entries: readonly Entry[]): Omit<BatchResult, 'refused'> {
-  const counts = { published: 0, repeated: 0, unchanged: 0 }
+  let published = 0
+  let unchanged = 0
   const events = memberOf(body, 'events')
   for (const event of Array.isArray(events) ? events : []) {
     // Events the service derived stand beside the one of the file that caused them.
-    if (memberOf(event, 'derived') === true) continue
-    if (memberOf(event, 'repeated') === true) counts.repeated += 1
-    else if (memberOf(event, 'unchanged') === true) counts.unchanged += 1
-    else counts.published += 1
+    if (memberOf(event, 'derived') === true || memberOf(event, 'repeated') === true) continue
+    if (memberOf(event, 'unchanged') === true) unchanged += 1
+    else published += 1
   }
+  // Not counted one by one: the repeat of an event that caused another brings both back.
+  const repeated = entries.length - published - unchanged
   const warnings = memberOf(body, 'warnings')
   const advice = (Array.isArray(warnings) ? warnings : []).flatMap((warning: unknown) => {
     const entry = entries[Number(memberOf(warning, 'index'))]
@@ -120,5 +122,5 @@ function countReceipt(body: unknown, entries: readonly Entry[]): Omit<BatchResul
       },
     ]
   })
-  return { ...counts, advice }
+  return { published, repeated, unchanged, advice }
 }

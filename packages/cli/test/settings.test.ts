@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { readSettings } from '../src/read-settings.ts'
+import { settings } from '../src/settings.ts'
+import { removeFolder, run, temporaryFolder } from './support/program.ts'
+
+const folder = temporaryFolder()
+after(() => removeFolder(folder))
+const store = join(folder, 'store')
+
+describe('settings', () => {
+  it('all faults are told at once, each with its place, what was seen and what is allowed', async () => {
+    const { code, stdout, stderr } = await run(
+      ['serve', '--data', store, '--port', '80800', '--base-path', 'feed', '--rate-limit', 'fast'],
+      { environment: { PROPERTY_EVENTS_MAX_PAGE_SIZE: '1e3', PROPERTY_EVENTS_LOG_LEVEL: 'loud' } },
+    )
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    const lines = stderr.trimEnd().split('\n')
+    assert.equal(lines.length, 5, stderr)
+    assert(lines.includes('--port is "80800", but must be a whole number from 0 to 65535.'))
+    assert(
+      lines.includes('PROPERTY_EVENTS_MAX_PAGE_SIZE is "1e3", but must be a whole number from 1 to 10000.'),
+    )
+    assert(lines.some((line) => line.startsWith('--base-path is "feed", but must be a path such as /feeds')))
+    assert(lines.some((line) => line.startsWith('--rate-limit is "fast"')))
+    assert(lines.some((line) => line.startsWith('PROPERTY_EVENTS_LOG_LEVEL is "loud", but must be one of')))
+    assert(!existsSync(store), 'nothing was made')
+  })
+
+  it('a variable that looks like ours and is not is an error, with the one that was meant', async () => {
+    const { code, stderr } = await run(['tenants', 'list', '--data', store], {
+      environment: { PROPERTY_EVENTS_PROT: '9000' },
+    })
+    assert.equal(code, 1)
+    assert.equal(
+      stderr,
+      'PROPERTY_EVENTS_PROT is not a setting of property-events. Did you mean PROPERTY_EVENTS_PORT?\n',
+    )
+  })
+
+  it('a misspelt flag is an error, with the one that was meant', async () => {
+    const { code, stderr } = await run(['serve', '--prot', '9000'])
+    assert.equal(code, 1)
+    assert.match(stderr, /unknown option '--prot'/)
+    assert.match(stderr, /Did you mean --port\?/)
+  })
+
+  it('secrets are never shown (D11)', async () => {
+    const { code, stderr } = await run(['serve', '--data', store], {
+      environment: { PROPERTY_EVENTS_KEY_PEPPER: 'hunter2' },
+    })
+    assert.equal(code, 1)
+    assert(!stderr.includes('hunter2'))
+    assert.match(stderr, /PROPERTY_EVENTS_KEY_PEPPER is not usable \(7 characters, not shown\)/)
+    const withKey = await run(['events', 'list', '--key', 'geheim nummer'])
+    assert(!withKey.stderr.includes('geheim'))
+    assert.match(withKey.stderr, /--key is not usable/)
+  })
+
+  it('a flag goes before its variable, and an empty variable counts as not set', () => {
+    const port = (flags: Record<string, unknown>, environment: Record<string, string>) => {
+      const reader = readSettings(flags, environment)
+      const value = reader.value(settings.port)
+      reader.finish()
+      return value
+    }
+    assert.equal(port({ port: '1' }, { PROPERTY_EVENTS_PORT: '2' }), 1)
+    assert.equal(port({}, { PROPERTY_EVENTS_PORT: '2' }), 2)
+    assert.equal(port({}, { PROPERTY_EVENTS_PORT: '' }), 8080)
+    assert.equal(port({}, {}), 8080)
+  })
+
+  it('each kind of value takes what it says and nothing else', () => {
+    const accepted: readonly (readonly [keyof typeof settings, string, unknown])[] = [
+      ['basePath', '/', ''],
+      ['basePath', '/a/b-c/', '/a/b-c'],
+      ['rateLimit', 'off', 'off'],
+      ['rateLimit', '5/20', { perSecond: 5, burst: 20 }],
+      ['overrideClock', 'on', true],
+      ['overrideClock', 'false', false],
+      ['url', 'https://example.com/feeds/', 'https://example.com/feeds'],
+      ['catalogue', 'published-0', settings.catalogue.read('published-0')],
+    ]
+    for (const [name, written, value] of accepted)
+      assert.deepEqual(settings[name].read(written), value, written)
+    const refused: readonly (readonly [keyof typeof settings, readonly string[]])[] = [
+      ['port', ['-1', '+1', ' 1', '01', '0x10', '1.0', '65536', '']],
+      ['basePath', ['a', '/a b', '/..', '/a/../b', '//', '/%2e', '/a?b']],
+      ['rateLimit', ['0/0', '50', '50/', '-1/5', '1e3/5']],
+      [
+        'url',
+        ['example.com', 'ftp://example.com', 'https://me:secret@example.com', 'https://example.com/?a=1'],
+      ],
+      ['keyPepper', ['', 'fifteen letters']],
+      ['key', ['', 'a b', 'a\n']],
+      ['startSequence', ['9007199254740993']],
+    ]
+    for (const [name, texts] of refused) {
+      for (const written of texts)
+        assert.equal(settings[name].read(written), undefined, `${name}: ${written}`)
+    }
+  })
+
+  it('a catalogue file is refused with what is wrong in it (D12)', async () => {
+    const file = join(folder, 'catalogue.json')
+    writeFileSync(file, JSON.stringify({ property: { PropertyPublished: 2 }, contact: {} }))
+    const { code, stderr } = await run(['serve', '--data', store, '--catalogue', file])
+    assert.equal(code, 1)
+    assert.match(stderr, /In the catalogue .*lacks the short code Property/)
+  })
+})

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
+
+export interface Finished {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  /** Variables beside PATH and HOME: whatever the tests themselves run with stays outside. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly input?: string | Buffer
+  readonly cwd?: string
+  /** For Node itself. */
+  readonly nodeArguments?: readonly string[]
+}
+
+function launch(args: readonly string[], options: RunOptions): ChildProcess {
+  const { PATH = '', HOME = '' } = process.env
+  return spawn(process.execPath, [...(options.nodeArguments ?? []), door, ...args], {
+    env: { PATH, HOME, ...options.environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  })
+}
+
+/** Runs one command to its end. */
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const child = launch(args, options)
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(options.input ?? '')
+  return finished(child)
+}
+
+/** Runs a command that must succeed and print one JSON document. */
+export async function runJson<Value>(args: readonly string[], options: RunOptions = {}): Promise<Value> {
+  const { code, stdout, stderr } = await run([...args, '--json'], options)
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout.split('\n').length, 2, 'one line of JSON')
+  return JSON.parse(stdout) as Value
+}
+
+function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+}
+
+export interface ServiceLine {
+  readonly url: string
+  readonly metricsUrl: string
+  readonly adminKey?: string
+  readonly tenants?: readonly {
+    readonly tenantId: string
+    readonly name: string
+    readonly readKey: string
+    readonly publishKey: string
+  }[]
+}
+
+export interface Running {
+  readonly line: ServiceLine
+  readonly child: ChildProcess
+  /** Sends the signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<Finished>
+}
+
+/** Starts `serve` or `demo` on any free port and waits until it says that it is ready. */
+export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
+  const child = launch([...args, '--port', '0', '--json', '--log-level', 'warn'], options)
+  const end = finished(child)
+  const line = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stdout?.on('data', (part: string) => {
+      text += part
+      if (text.includes('\n')) resolve(text)
+    })
+    void end.then(({ code, stderr }) => reject(new Error(`ended with ${code}: ${stderr}`)))
+  })
+  return {
+    line: JSON.parse(line) as ServiceLine,
+    child,
+    stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return end
+    },
+  }
+}
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'property-events-cli-'))
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** A store with one tenant, served, with a key of each kind. */
+export interface Market {
+  readonly folder: string
+  readonly url: string
+  readonly tenantId: string
+  readonly readKey: string
+  readonly publishKey: string
+  close(): Promise<void>
+}
+
+export async function startMarket(): Promise<Market> {
+  const folder = temporaryFolder()
+  const data = ['--data', folder]
+  const running = await start(['serve', ...data])
+  const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...data])
+  const key = (scope: string) =>
+    runJson<{ key: string }>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...data])
+  const [read, publish] = await Promise.all([key('read'), key('publish')])
+  return {
+    folder,
+    url: running.line.url,
+    tenantId,
+    readKey: read.key,
+    publishKey: publish.key,
+    async close() {
+      const { code, stderr } = await running.stop()
+      removeFolder(folder)
+      assert.equal(code, 0, stderr)
+    },
+  }
+}
+
+/** The feed's page as a client sees it. */
+export async function listEvents(
+  url: string,
+  key: string,
+  query = '',
+  path = '/api/func/api/v1/events/getevents',
+): Promise<{ status: number; body: { items: readonly Record<string, unknown>[]; availableCount: number } }> {
+  const response = await fetch(`${url}${path}?${query}`, { headers: { 'x-api-key': key } })
+  const body = (await response.json()) as {
+    items: readonly Record<string, unknown>[]
+    availableCount: number
+  }
+  return { status: response.status, body }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { didYouMean, nearest } from '../src/did-you-mean.ts'
+import { readMoment } from '../src/moment.ts'
+import { boxText, jsonText, plainText, tableText } from '../src/terminal-text.ts'
+
+describe('text from elsewhere on a terminal', () => {
+  it('cannot move the cursor, ring the bell, set a title or turn the writing round', () => {
+    const hostile = 'a\u001b[2Jb\u0007c\u009b31md\u202ee\r\nf\u007f'
+    assert.equal(plainText(hostile), String.raw`a\u001b[2Jb\u0007c\u009b31md\u202ee\u000d\u000af\u007f`)
+  })
+
+  it('keeps line ends where there are lines, and every letter of every language', () => {
+    assert.equal(plainText('a\nb\tc\r', { multiline: true }), 'a\nb\tc\\u000d')
+    assert.equal(plainText('£450,000 – café, ул. Ленина 🏠'), '£450,000 – café, ул. Ленина 🏠')
+  })
+
+  it('is the same value as JSON, without a raw control character', () => {
+    const value = { text: 'a\u009b\u202e\u001b\u007f"\\' }
+    const json = jsonText(value)
+    assert.deepEqual(JSON.parse(json), value)
+    assert.match(json, /^[\x20-\x7e]*$/)
+  })
+
+  it('stands in columns and frames as wide as its longest line', () => {
+    assert.equal(
+      tableText(
+        ['id', 'name'],
+        [
+          ['1', 'Hill'],
+          ['22', 'B\u001bC'],
+        ],
+      ),
+      'id  name\n1   Hill\n22  B\\u001bC\n',
+    )
+    assert.equal(boxText(['ab', 'c']), '┌────┐\n│ ab │\n│ c  │\n└────┘\n')
+  })
+})
+
+describe('did you mean', () => {
+  it('finds the word with a letter too many, too few, changed or in another case', () => {
+    const words = ['PROPERTY_EVENTS_PORT', 'PROPERTY_EVENTS_DATA']
+    for (const written of [
+      'PROPERTY_EVENTS_PROT',
+      'PROPERTY_EVENT_PORT',
+      'property_events_port',
+      'PROPERTY_EVENTS_PORTS',
+    ]) {
+      assert.equal(nearest(written, words), 'PROPERTY_EVENTS_PORT')
+    }
+  })
+
+  it('says nothing when nothing is near', () => {
+    assert.equal(didYouMean('banana', ['read', 'publish']), '')
+  })
+})
+
+describe('a time on the command line', () => {
+  const nowMs = Date.UTC(2026, 0, 1)
+
+  it('is a span from now or a UTC date', () => {
+    assert.equal(readMoment('12h', nowMs), nowMs + 12 * 3_600_000)
+    assert.equal(readMoment('90d', nowMs), Date.UTC(2026, 3, 1))
+    assert.equal(readMoment('52w', nowMs), nowMs + 364 * 86_400_000)
+    assert.equal(readMoment('2027-01-31', nowMs), Date.UTC(2027, 0, 31))
+    assert.equal(readMoment('2027-01-31 12:30:00', nowMs), Date.UTC(2027, 0, 31, 12, 30))
+  })
+
+  it('is nothing else', () => {
+    for (const written of [
+      '',
+      '90',
+      '0d',
+      '-1d',
+      '1.5d',
+      '90 d',
+      '2027-02-30',
+      '31/01/2027',
+      'soon',
+      '999999d',
+    ]) {
+      assert.equal(readMoment(written, nowMs), undefined, written)
+    }
+  })
+})
