@@ -21,7 +21,7 @@ function escapeUnit(character: string): string {
 
 /** Anything that looks like a key of ours is replaced: keys turn up in paths and query names by mistake. */
 export function hideKeys(text: string): string {
-  return text.includes('pev_') ? text.replaceAll(/pev_[0-9A-Za-z_]*/g, 'pev_***') : text
+  return text.replaceAll(/pev(?:_|%5f)[0-9a-z_%]*/gi, 'pev_hidden')
 }
 
 /** A path for the log or for `instance`: no query, no key, at most 200 characters. */

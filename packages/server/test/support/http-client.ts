@@ -8,8 +8,6 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly text: string
-  /** The body as JSON. Tests say what they expect it to be. */
-  json<Value = Record<string, unknown>>(): Value
 }
 
 export interface Call {
@@ -51,7 +49,6 @@ export function call(target: Pick<TestService, 'port'>, path: string, options: C
             headers: incoming.headers,
             body: bytes,
             text,
-            json: () => JSON.parse(text),
           })
         })
       },
@@ -74,7 +71,7 @@ export async function publish(
     body: JSON.stringify(events),
   })
   if (answer.status >= 300) throw new Error(`publishing was answered ${answer.status}: ${answer.text}`)
-  return answer.json<Receipt>()
+  return receiptOf(answer)
 }
 
 export interface Receipt {
@@ -124,6 +121,18 @@ export interface ProblemBody {
     readonly code: string
     readonly message: string
   }[]
+}
+
+export function pageOf(answer: Answer): Page {
+  return JSON.parse(answer.text) as Page
+}
+
+export function problemOf(answer: Pick<Answer, 'text'>): ProblemBody {
+  return JSON.parse(answer.text) as ProblemBody
+}
+
+export function receiptOf(answer: Answer): Receipt {
+  return JSON.parse(answer.text) as Receipt
 }
 
 export const listPath = '/api/func/api/v1/events/getevents'

@@ -36,6 +36,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       if (query.ignored.length > 0) reply.header('x-ignored-parameters', namesForHeader(query.ignored))
       if (query.errors.length > 0) return refuse({ code: 'invalid_parameter', errors: query.errors })
       const given = eventIdOf(request)
+      if (given === '') return refuse({ code: 'path_not_found' })
       const eventId = parseUuid(given)
       if (eventId === undefined) {
         const message = `${quoteInput(given)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { clientNetwork } from '../../src/http/client-address.ts'
+import { createTokenBuckets } from '../../src/http/token-bucket.ts'
+import { call, listPath, problemOf, publish } from '../support/http-client.ts'
+import { property } from '../support/property.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService, TestServiceOptions } from '../support/test-service.ts'
+
+/** A service whose clock stands still until it is told otherwise. */
+async function withService(
+  options: Omit<TestServiceOptions, 'clock'>,
+  test: (service: TestService, advance: (ms: number) => void) => Promise<void>,
+): Promise<void> {
+  let nowMs = Date.now()
+  const service = await startTestService({ ...options, clock: () => nowMs })
+  try {
+    await test(service, (ms) => {
+      nowMs += ms
+    })
+  } finally {
+    await service.stop()
+  }
+}
+
+describe('rate limits', () => {
+  it('let a burst through, then answer 429 with Retry-After until tokens return (D10)', async () => {
+    await withService({ limits: { requests: { perSecond: 2, burst: 5 } } }, async (service, advance) => {
+      const { readKey } = service.tenant
+      for (let left = 4; left >= 0; left -= 1) {
+        const answer = await call(service, listPath, { key: readKey })
+        assert.equal(answer.status, 200)
+        assert.equal(answer.headers['ratelimit-policy'], '"key";q=5;w=3')
+        assert.equal(answer.headers.ratelimit, `"key";r=${left};t=${Math.ceil((5 - left) / 2)}`)
+      }
+      const refused = await call(service, listPath, { key: readKey })
+      assert.equal(refused.status, 429)
+      assert.equal(refused.headers['retry-after'], '1')
+      assert.equal(refused.headers.ratelimit, '"key";r=0;t=3')
+      assert.equal(problemOf(refused).code, 'rate_limited')
+      assert.equal((await call(service, listPath, { key: service.otherTenant.readKey })).status, 200)
+      advance(500)
+      assert.equal((await call(service, listPath, { key: readKey })).status, 200)
+      assert.equal((await call(service, listPath, { key: readKey })).status, 429)
+    })
+  })
+
+  it('charge nothing for a 304 (D10)', async () => {
+    await withService({ limits: { requests: { perSecond: 1, burst: 3 } } }, async (service) => {
+      const { readKey } = service.tenant
+      const { headers } = await call(service, listPath, { key: readKey })
+      const condition = { key: readKey, headers: { 'if-none-match': String(headers.etag) } }
+      for (let time = 0; time < 20; time += 1) {
+        const answer = await call(service, listPath, condition)
+        assert.equal(answer.status, 304)
+        assert.equal(answer.headers.ratelimit, '"key";r=2;t=1')
+      }
+    })
+  })
+
+  it('stop an address that guesses, but no key that verified in the last minute (D10)', async () => {
+    await withService({ limits: { failures: { perSecond: 1, burst: 10 } } }, async (service, advance) => {
+      const { tenant, otherTenant } = service
+      await publish(service, { payload: property() })
+      assert.equal((await call(service, listPath, { key: tenant.readKey })).status, 200)
+      const statuses: number[] = []
+      for (let guess = 0; guess < 30; guess += 1)
+        statuses.push((await call(service, listPath, { key: `pev_${guess}` })).status)
+      assert.deepEqual(new Set(statuses.slice(0, 10)), new Set([401]))
+      assert.deepEqual(new Set(statuses.slice(10)), new Set([429]))
+      assert.equal((await call(service, listPath, { key: tenant.readKey })).status, 200)
+      const unseen = await call(service, listPath, { key: otherTenant.readKey })
+      assert.equal(unseen.status, 429)
+      assert.equal(problemOf(unseen).code, 'too_many_failures')
+      assert.equal(unseen.headers['retry-after'], '1')
+      advance(1_000)
+      assert.equal((await call(service, listPath, { key: otherTenant.readKey })).status, 200)
+    })
+  })
+
+  it('do not let many guesses at once past the limit (D10)', async () => {
+    await withService({ limits: { failures: { perSecond: 1, burst: 5 } } }, async (service) => {
+      await Promise.all(Array.from({ length: 40 }, () => call(service, listPath, { key: 'guess' })))
+      assert.equal((await call(service, listPath, { key: 'guess' })).status, 429)
+    })
+  })
+
+  it('believe X-Forwarded-For only behind a proxy of our own (D10)', async () => {
+    const failures = { perSecond: 1, burst: 3 }
+    const guess = (service: TestService, forwardedFor: string) =>
+      call(service, listPath, { key: 'guess', headers: { 'x-forwarded-for': forwardedFor } })
+    await withService({ limits: { failures } }, async (service) => {
+      const statuses: number[] = []
+      for (let index = 0; index < 6; index += 1)
+        statuses.push((await guess(service, `192.0.2.${index}`)).status)
+      assert.deepEqual(statuses, [401, 401, 401, 429, 429, 429])
+    })
+    await withService({ limits: { failures }, trustedProxies: 1 }, async (service) => {
+      for (let index = 0; index < 6; index += 1)
+        assert.equal((await guess(service, `6.6.6.6, 192.0.2.${index}`)).status, 401)
+      const same: number[] = []
+      for (let index = 0; index < 5; index += 1)
+        same.push((await guess(service, `6.6.6.${index}, 198.51.100.7`)).status)
+      assert.deepEqual(same, [401, 401, 401, 429, 429])
+    })
+  })
+
+  it('count an IPv6 subscriber by its /64 and an IPv4 one by its address (D10)', () => {
+    assert.equal(clientNetwork('2001:db8:1:2:aaaa::1', undefined, 0), '2001:db8:1:2::/64')
+    assert.equal(clientNetwork('2001:DB8:1:2::ffff', undefined, 0), '2001:db8:1:2::/64')
+    assert.equal(clientNetwork('2001:db8:1::2', undefined, 0), '2001:db8:1:0::/64')
+    assert.equal(clientNetwork('::1', undefined, 0), '0:0:0:0::/64')
+    assert.equal(clientNetwork('::ffff:192.0.2.1', undefined, 0), '192.0.2.1')
+    assert.equal(clientNetwork('10.0.0.1', '192.0.2.1:443, [2001:db8::5]:1', 1), '2001:db8:0:0::/64')
+    assert.equal(clientNetwork('10.0.0.1', '192.0.2.1, 10.0.0.2', 2), '192.0.2.1')
+    assert.equal(clientNetwork('10.0.0.1', 'nonsense', 1), '10.0.0.1')
+    assert.equal(clientNetwork('10.0.0.1', undefined, 1), '10.0.0.1')
+  })
+
+  it('keep the limit of a used-up address through a spray of 50,000 others, in bounded memory (D10)', () => {
+    let nowMs = 0
+    const buckets = createTokenBuckets({ perSecond: 1, burst: 50 }, () => nowMs, 20_000)
+    for (let index = 0; index < 50; index += 1) buckets.charge('guesser')
+    for (let index = 0; index < 50_000; index += 1) {
+      if (index % 1_000 === 0) nowMs += 10
+      buckets.charge(`2001:db8:${index.toString(16)}::/64`)
+    }
+    assert.equal(buckets.size, 20_000)
+    assert.equal(buckets.peek('guesser').allowed, false)
+    assert.equal(buckets.peek('somebody new').allowed, true)
+  })
+})
