@@ -82,7 +82,7 @@ export function planAppend(
         return { kind: 'idConflict', index, id: draft.id }
       }
       const derived = lookups.idTaken(derivedId(draft.id))
-      if (derived !== undefined) steps.push({ kind: 'repeated', index, position: derived.position })
+      if (derived?.contentHash === null) steps.push({ kind: 'repeated', index, position: derived.position })
       steps.push({ kind: 'repeated', index, position: taken.position })
       continue
     }
@@ -108,7 +108,9 @@ export function planAppend(
       steps.push({ kind: 'append', index, derived: true, event: departure })
       plannedIds.add(departure.id)
       // Whoever reads the new category alone has never seen the subject: for them it appears now.
-      appended = planEvent(feed, draft, { ...latest, state: departure.state }, catalogue)
+      const code = draft.eventTypeShortCode ?? derivedCode(feed, event.state.published, false)
+      const eventType = numberOf(catalogue, feed, code)
+      appended = { ...event, eventType, state: { ...event.state, code } }
     }
     steps.push({ kind: 'append', index, derived: false, event: appended })
     planned.set(draft.subjectId, appended)

@@ -139,6 +139,15 @@ export function derivingContract(factory: StoreFactory): void {
       )
     })
 
+    it('keeps a subject published that moves under a named type, without a word in its payload (D12, D23)', async () => {
+      await using store = await withTenants(await factory.create())
+      const named = { type: 'PropertyUpdated', published: undefined }
+      await publish(store, [draft({ subject: 'p', category: 'sales' })])
+      await publish(store, [draft({ subject: 'p', category: 'lettings', ...named })])
+      await publish(store, [draft({ subject: 'p', text: 'b' })])
+      assert.deepEqual(codes(await list(store, { view: 'lettings' })), ['PropertyUpdated', 'PropertyUpdated'])
+    })
+
     it('derives nothing for a subject that was not published, or that gets its first branch (D23)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'p', published: false, category: 'sales' })])

@@ -1,0 +1,138 @@
+/** Random histories of a store, as data: the same one can be played on every engine. */
+import * as fc from 'fast-check'
+import type { Category, FeedName, ViewName } from '@property-events/protocol'
+import type { AppendBatch } from '../../../src/storage/storage.ts'
+import { batch, draft, removal, uuid } from './drafts.ts'
+import { ticks } from './test-clock.ts'
+
+/** Few names, so that repeats, clashes and several events of one subject come often. */
+const subjects = ['p', 'q', 'r', 's']
+const ids = ['1', '2', '3', '4', '5', '6']
+const texts = ['a', 'b', 'c']
+const branches = ['north', 'south']
+const categories: readonly Category[] = ['sales', 'lettings']
+const types: Readonly<Record<FeedName, readonly string[]>> = {
+  property: ['PropertyPublished', 'PropertyUpdated', 'PropertyUnpublished'],
+  contact: ['ContactCreated', 'ContactUpdated', 'ContactErased'],
+}
+
+/** One event of a request, before it is made for a tenant. */
+export interface EventWords {
+  readonly subject: string
+  readonly removed: boolean
+  readonly id: string | undefined
+  readonly text: string
+  readonly published: boolean | undefined
+  readonly branch: string | undefined
+  readonly implied: Category | undefined
+  readonly category: Category | undefined
+  readonly type: string | undefined
+  /** Minutes after the first of January 2020. */
+  readonly wished: number | undefined
+}
+
+export interface RequestWords {
+  readonly tenant: 0 | 1
+  readonly feed: FeedName
+  readonly unchanged: AppendBatch['unchanged']
+  readonly events: readonly EventWords[]
+}
+
+export type Action =
+  /** Requests sent without waiting for each other, in groups that are committed together. */
+  | { readonly kind: 'append'; readonly groups: readonly (readonly RequestWords[])[] }
+  | { readonly kind: 'preview'; readonly request: RequestWords }
+  | { readonly kind: 'clock'; readonly seconds: number }
+  | { readonly kind: 'window'; readonly view: ViewName; readonly fromSeconds: number | undefined }
+  | { readonly kind: 'epoch'; readonly continueAfter: number }
+
+function eventWords(feed: FeedName, options: { readonly plain: boolean }): fc.Arbitrary<EventWords> {
+  const { plain } = options
+  const rarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
+  const never = fc.constant(undefined)
+  return fc.record({
+    subject: fc.constantFrom(...subjects),
+    removed: fc.integer({ min: 0, max: 7 }).map((n) => n === 0),
+    id: plain ? never : rarely(fc.constantFrom(...ids)),
+    text: fc.constantFrom(...texts),
+    published: fc.constantFrom(true, true, true, false, undefined),
+    branch: fc.constantFrom(undefined, undefined, ...branches),
+    implied: rarely(fc.constantFrom(...categories)),
+    category: rarely(fc.constantFrom(...categories)),
+    type: rarely(fc.constantFrom(...types[feed])),
+    wished: plain ? never : fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined, freq: 1 }),
+  })
+}
+
+export function request(options: { readonly plain: boolean }): fc.Arbitrary<RequestWords> {
+  return fc
+    .constantFrom<FeedName>(
+      ...(options.plain ? (['property'] as const) : (['property', 'property', 'contact'] as const)),
+    )
+    .chain((feed) =>
+      fc.record({
+        tenant: fc.constantFrom(...(options.plain ? [0 as const] : [0 as const, 1 as const])),
+        feed: fc.constant(feed),
+        unchanged: fc.constantFrom(...(options.plain ? (['store'] as const) : (['store', 'skip'] as const))),
+        events: fc.array(eventWords(feed, options), { maxLength: 5 }),
+      }),
+    )
+}
+
+export function actions(): fc.Arbitrary<readonly Action[]> {
+  const asked = request({ plain: false })
+  const view = fc.constantFrom<ViewName>('all', 'sales', 'lettings')
+  const seconds = fc.option(fc.integer({ min: -400, max: 10 }), { nil: undefined })
+  return fc.array(
+    fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc
+          .array(fc.array(asked, { maxLength: 3 }), { minLength: 1, maxLength: 3 })
+          .map((groups) => ({ kind: 'append' as const, groups })),
+      },
+      { weight: 1, arbitrary: asked.map((request) => ({ kind: 'preview' as const, request })) },
+      {
+        weight: 1,
+        arbitrary: fc
+          .integer({ min: -400, max: 400 })
+          .map((seconds) => ({ kind: 'clock' as const, seconds })),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .tuple(view, seconds)
+          .map(([view, fromSeconds]) => ({ kind: 'window' as const, view, fromSeconds })),
+      },
+      {
+        weight: 1,
+        arbitrary: fc
+          .integer({ min: 0, max: 200 })
+          .map((continueAfter) => ({ kind: 'epoch' as const, continueAfter })),
+      },
+    ),
+    { maxLength: 25 },
+  )
+}
+
+/** The batch of a request, for the tenants of one run. Made once and played on every engine, so that ids agree. */
+export function batchOf(words: RequestWords, tenants: readonly [string, string]): AppendBatch {
+  const drafts = words.events.map(({ removed, id, branch, implied, category, type, wished, ...event }) => {
+    const named = {
+      ...event,
+      ...(id === undefined ? {} : { id }),
+      ...(branch === undefined ? {} : { branch }),
+      ...(implied === undefined ? {} : { implied }),
+      ...(category === undefined ? {} : { category }),
+      ...(type === undefined ? {} : { type }),
+      ...(wished === undefined ? {} : { wishedCreated: ticks('2020-01-01') + BigInt(wished) * 600_000_000n }),
+    }
+    return removed ? removal(named) : draft(named)
+  })
+  const key = { tenantId: tenants[words.tenant], feed: words.feed }
+  return batch(drafts, { key, unchanged: words.unchanged })
+}
+
+export function subjectId(words: EventWords): string {
+  return uuid(words.subject)
+}
