@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpContext } from './context.ts'
 import { refusalOfClientError } from './errors.ts'
+import type { ClientError } from './errors.ts'
 import { problemAnswer } from './problem.ts'
 
 /**
@@ -10,7 +11,7 @@ import { problemAnswer } from './problem.ts'
  * be told apart from the rest of the broken request.
  */
 export function clientErrorHandler(context: HttpContext, nextId: () => string) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+  return (error: ClientError, socket: Socket): void => {
     const refusal = refusalOfClientError(error)
     if (refusal === undefined || !socket.writable || answering(socket)) {
       socket.destroy(error)

@@ -36,8 +36,11 @@ function isCoded(error: unknown): error is Pick<FastifyError, 'code'> {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
+/** As Node emits it; `rawPacket` is what it was reading. */
+export type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
+
 /** An error of Node's HTTP parser or of its time-outs, for a request that never became one. `undefined`: just close. */
-export function refusalOfClientError(error: NodeJS.ErrnoException): Refusal | undefined {
+export function refusalOfClientError(error: ClientError): Refusal | undefined {
   switch (error.code ?? '') {
     case 'ECONNRESET':
     case 'EPIPE':
@@ -48,7 +51,12 @@ export function refusalOfClientError(error: NodeJS.ErrnoException): Refusal | un
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { code: 'request_timeout' }
     case 'HPE_INVALID_VERSION':
-      return { code: 'unsupported_http_version' }
+      // The parser says the same of a request line that ends in a bare line feed.
+      return /^[^\r\n]* HTTP\/\d\.\d\r\n/.test(
+        Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '',
+      )
+        ? { code: 'unsupported_http_version' }
+        : { code: 'malformed_request' }
     default:
       return { code: 'malformed_request' }
   }

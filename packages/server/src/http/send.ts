@@ -26,16 +26,15 @@ export function sendProblem(
   factsOf(request).problem = refusal.code
   const { status, headers, body } = problemAnswer(refusal, placeOf(request, basePath))
   leaveBodyUnread(request, reply)
-  return reply.code(status).headers(headers).send(body)
+  // As bytes: to a string Fastify would add a charset, which JSON does not have (RFC 8259 §11).
+  return reply.code(status).headers(headers).send(Buffer.from(body))
 }
 
-/** Up to this much of an unwanted body is read and dropped, so that the connection can go on. */
-const maxDroppedBytes = 64 * 1_024
 /** How long a connection with an unwanted body stays half open, for the client to read its answer. */
 const lingerMs = 1_000
 
 /**
- * A refused request whose body is large or of unknown length: it is not read. The connection ends after the answer, but
+ * A request that was refused before its body was read: the rest is not read, so the connection ends after the answer. But
  * not at once: closing a socket that still has unread bytes makes the kernel send a reset, which destroys the answer on
  * its way to a client that is still sending.
  */
@@ -43,7 +42,7 @@ function leaveBodyUnread(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request
   if (raw.complete) return
   const length = Number(request.headers['content-length'] ?? 0)
-  if (request.headers['transfer-encoding'] === undefined && length <= maxDroppedBytes) return
+  if (request.headers['transfer-encoding'] === undefined && length === 0) return
   reply.header('connection', 'close')
   const { socket } = raw
   socket.destroySoon = () => linger(socket)

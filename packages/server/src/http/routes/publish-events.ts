@@ -59,7 +59,9 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
         return refuse(refusalOfPublish(outcome, (index) => (many ? `/${index}` : '')))
       }
       reply.headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
-      return reply.code(outcome.created ? success.created : success.ok).send(JSON.stringify(outcome.receipt))
+      return reply
+        .code(outcome.created ? success.created : success.ok)
+        .send(Buffer.from(JSON.stringify(outcome.receipt)))
     },
   }
 }

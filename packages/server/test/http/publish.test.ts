@@ -1,0 +1,446 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { call, getPath, listPath, pageOf, problemOf, publish, receiptOf } from '../support/http-client.ts'
+import type { Answer } from '../support/http-client.ts'
+import { onEngines } from '../support/on-engines.ts'
+import { contact, property } from '../support/property.ts'
+
+onEngines('publishing', {}, (service) => {
+  const post = (
+    body: string | Uint8Array,
+    { query = '', type = 'application/json', headers = {}, feed = 'property' } = {},
+  ) =>
+    call(service(), `/v1/${feed}-events${query}`, {
+      method: 'POST',
+      key: service().tenant.publishKey,
+      headers: { ...(type === '' ? {} : { 'content-type': type }), ...headers },
+      body,
+    })
+  const count = async () =>
+    pageOf(await call(service(), `${listPath}?pageSize=1`, { key: service().tenant.readKey })).availableCount
+  const refused = async (answer: Promise<Answer>, status: number, code: string) => {
+    const { text, status: seen, headers } = await answer
+    assert.equal(seen, status, text.slice(0, 300))
+    assert.equal(headers['content-type'], 'application/json')
+    const problem = problemOf({ text })
+    assert.equal(problem.code, code)
+    assert.equal(problem.status, status)
+    return problem
+  }
+
+  it('stores one event and answers 201 with its receipt (PROTOCOL "Publishing")', async () => {
+    const payload = property()
+    const answer = await post(JSON.stringify({ payload }))
+    assert.equal(answer.status, 201)
+    const receipt = receiptOf(answer)
+    assert.deepEqual(Object.keys(receipt), ['events', 'repeated', 'warnings'])
+    const [event] = receipt.events
+    assert.ok(event)
+    assert.equal(event.eventTypeShortCode, 'PropertyPublished')
+    assert.equal(event.transactionId, payload.agent_ref)
+    assert.equal(receipt.repeated, false)
+    const stored = await call(service(), `${getPath}/${event.id}`, { key: service().tenant.readKey })
+    assert.equal(stored.status, 200)
+    const body = JSON.parse(stored.text) as { payload: string; createdDate: string }
+    assert.equal(body.payload, JSON.stringify(payload))
+    assert.equal(body.createdDate, event.createdDate)
+  })
+
+  it('keeps the order of an array and of lines, and reads its own write at once (P1, P8)', async () => {
+    const payloads = Array.from({ length: 6 }, () => property())
+    const first = receiptOf(await post(JSON.stringify(payloads.slice(0, 3).map((payload) => ({ payload })))))
+    const lines = `${payloads
+      .slice(3)
+      .map((payload) => JSON.stringify({ payload }))
+      .join('\n')}\n\n`
+    const second = await post(lines, { type: 'application/x-ndjson' })
+    assert.equal(second.status, 201)
+    const events = [...first.events, ...receiptOf(second).events]
+    assert.deepEqual(
+      events.map(({ transactionId }) => transactionId),
+      payloads.map(({ agent_ref }) => agent_ref),
+    )
+    const numbers = events.map(({ sequenceNumber }) => sequenceNumber)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => (numbers[0] ?? 0) + index),
+    )
+    assert.equal(await count(), numbers.at(-1))
+  })
+
+  it('keeps a payload byte for byte: a string as it is, an object without white space (D22)', async () => {
+    const { agent_ref } = property()
+    const text = `{ "agent_ref" : "${agent_ref}", "published":true,\t"price_information":{"price":250000.00,"x":1.10,"big":0.30000000000000004} , "note":"caf\\u00e9  \u00e9" }`
+    const compact = `{"agent_ref":"${agent_ref}","published":true,"price_information":{"price":250000.00,"x":1.10,"big":0.30000000000000004},"note":"caf\\u00e9  \u00e9"}`
+    const ids = [
+      receiptOf(await post(JSON.stringify({ payload: text }))).events[0]?.id,
+      receiptOf(await post(`{"payload": ${text} }`)).events[0]?.id,
+    ]
+    const payloads = await Promise.all(
+      ids.map(async (id) => {
+        const answer = await call(service(), `${getPath}/${id}`, { key: service().tenant.readKey })
+        return (JSON.parse(answer.text) as { payload: string }).payload
+      }),
+    )
+    assert.deepEqual(payloads, [text, compact])
+  })
+
+  it('stores an event once however often it is sent, and refuses other content under its id (D14, P6)', async () => {
+    const id = randomUUID()
+    const body = JSON.stringify({ id, payload: property() })
+    const first = receiptOf(await post(body))
+    const before = await count()
+    const again = await post(body.replace(id, id.toUpperCase()))
+    assert.equal(again.status, 200)
+    assert.equal(receiptOf(again).repeated, true)
+    assert.deepEqual(receiptOf(again).events[0], { ...first.events[0], repeated: true })
+    const problem = await refused(
+      post(JSON.stringify([{ payload: property() }, { id, payload: property() }])),
+      409,
+      'id_conflict',
+    )
+    assert.equal(problem.errors?.[0]?.pointer, '/1/id')
+    const alone = await refused(post(JSON.stringify({ id, payload: property() })), 409, 'id_conflict')
+    assert.equal(alone.errors?.[0]?.pointer, '/id')
+    assert.equal(await count(), before)
+  })
+
+  it('groups by transactionId without deduplicating (D15)', async () => {
+    const transactionId = randomUUID()
+    const before = await count()
+    for (let time = 0; time < 2; time += 1) {
+      const receipt = await publish(service(), { transactionId, payload: property() })
+      assert.equal(receipt.events[0]?.transactionId, transactionId)
+    }
+    assert.equal(await count(), before + 2)
+  })
+
+  it('says what would happen, and stores nothing, for a dry run (PROTOCOL "Publishing")', async () => {
+    const before = await count()
+    const answer = await post(JSON.stringify({ payload: property() }), { query: '?dryRun=true' })
+    assert.equal(answer.status, 200)
+    assert.equal(receiptOf(answer).events[0]?.eventTypeShortCode, 'PropertyPublished')
+    assert.equal('sequenceNumber' in (receiptOf(answer).events[0] ?? {}), false)
+    assert.equal(await count(), before)
+  })
+
+  it('stores nothing for an unchanged payload when asked to skip it (PROTOCOL "Publishing")', async () => {
+    const body = JSON.stringify({ payload: property() })
+    await post(body)
+    const before = await count()
+    const answer = await post(body, { query: '?unchanged=skip' })
+    assert.equal(answer.status, 200)
+    assert.equal(receiptOf(answer).events[0]?.unchanged, true)
+    assert.equal(await count(), before)
+    assert.equal((await post(body, { query: '?unchanged=store' })).status, 201)
+  })
+
+  it('removes a property, and refuses to remove one it never saw (D26)', async () => {
+    const payload = property()
+    await publish(service(), { payload })
+    const receipt = await publish(service(), { remove: { agentRef: payload.agent_ref, reason: 9 } })
+    assert.equal(receipt.events[0]?.eventTypeShortCode, 'PropertyUnpublished')
+    const problem = await refused(
+      post(JSON.stringify({ remove: { agentRef: randomUUID() } })),
+      409,
+      'unknown_subject',
+    )
+    assert.equal(problem.errors?.[0]?.pointer, '/remove/agentRef')
+  })
+
+  it('unpublishes in the old category when a property changes it, in the same commit (D23)', async () => {
+    const payload = property()
+    await publish(service(), { payload, category: 'sales' })
+    const receipt = await publish(service(), { payload, category: 'lettings' })
+    assert.deepEqual(
+      receipt.events.map(({ derived, eventTypeShortCode }) => [derived ?? false, eventTypeShortCode]),
+      [
+        [true, 'PropertyUnpublished'],
+        [false, 'PropertyPublished'],
+      ],
+    )
+  })
+
+  it('is strict about its own parameters, and asks what was meant (D19)', async () => {
+    const body = JSON.stringify({ payload: property() })
+    const misspelt = await refused(post(body, { query: '?dryrun=true' }), 400, 'invalid_parameter')
+    assert.match(misspelt.errors?.[0]?.message ?? '', /Did you mean dryRun\?/)
+    for (const query of [
+      '?unchaned=skip',
+      '?dryRun=1',
+      '?dryRun=',
+      '?dryRun',
+      '?unchanged=SKIP',
+      '?dryRun=true&dryRun=true',
+      '?page=1',
+      '?dry%52un=%FF',
+    ]) {
+      await refused(post(body, { query }), 400, 'invalid_parameter')
+    }
+    assert.equal(
+      (
+        await call(service(), '/V1/property-events', {
+          method: 'POST',
+          key: service().tenant.publishKey,
+          body,
+        })
+      ).status,
+      404,
+    )
+  })
+
+  it('takes no part of a request when one event of it is refused, and says which (P6, P11)', async () => {
+    const before = await count()
+    const good = { payload: property() }
+    const body = JSON.stringify([good, { payload: { ...property(), agent_ref: 'x' } }, { payload: 5 }, good])
+    const problem = await refused(post(body), 400, 'invalid_body')
+    assert.deepEqual(
+      problem.errors?.map(({ pointer }) => pointer),
+      ['/1/payload/agent_ref', '/2/payload'],
+    )
+    assert.equal(await count(), before)
+  })
+
+  it('refuses what JSON.parse would change or swallow, in the body and in a payload sent as text (P11)', async () => {
+    const { agent_ref } = property()
+    const lone = String.raw`\ud800`
+    const nul = String.raw`\u0000`
+    const before = await count()
+    for (const member of [
+      `"published":true,"published":false`,
+      `"x":9007199254740993`,
+      `"x":1e400`,
+      `"x":1e-400`,
+      `"x":-1e400`,
+      `"x":"${lone}"`,
+      `"x":"${nul}"`,
+      `"__proto__":{"a":1}`,
+      `"constructor":{"prototype":{"a":1}}`,
+      `"x":NaN`,
+      `"x":01`,
+      `"x":'a'`,
+      `"x":1,`,
+      `"x":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      `"x":${'['.repeat(40)}${']'.repeat(40)}`,
+    ]) {
+      const payload = `{"agent_ref":"${agent_ref}","published":true,${member}}`
+      for (const body of [
+        `{"payload":${payload}}`,
+        JSON.stringify({ payload }),
+        `[{"payload":${payload}}]`,
+      ]) {
+        const problem = await refused(post(body), 400, 'invalid_body')
+        assert.ok((problem.errors?.length ?? 0) > 0)
+      }
+      await refused(post(`{"payload":${payload}}`, { type: 'application/x-ndjson' }), 400, 'invalid_body')
+    }
+    assert.equal(await count(), before)
+  })
+
+  it('refuses nesting without end quickly and with a small answer (P11)', async () => {
+    for (const text of ['['.repeat(100_000), `{"payload":${'{"a":'.repeat(100_000)}`, '"'.repeat(100_001)]) {
+      const answer = await post(text)
+      assert.equal(answer.status, 400)
+      assert.ok(answer.text.length < 5_000)
+    }
+  })
+
+  it('refuses bytes that are no UTF-8, and a byte order mark (P11)', async () => {
+    const body = Buffer.from(JSON.stringify({ payload: property() }))
+    for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
+      await refused(
+        post(Buffer.concat([body.subarray(0, 30), Buffer.from(bytes), body.subarray(30)])),
+        400,
+        'invalid_body',
+      )
+    }
+    const marked = await refused(
+      post(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])),
+      400,
+      'invalid_body',
+    )
+    assert.equal(marked.errors?.[0]?.code, 'byte_order_mark')
+  })
+
+  it('refuses bodies that are no event (P11)', async () => {
+    for (const body of [
+      '',
+      ' ',
+      'null',
+      '[]',
+      'true',
+      '1',
+      '"x"',
+      '[null]',
+      '[[]]',
+      '{}',
+      '{"payload":null}',
+      '{"payload":[]}',
+      '{"payload":"null"}',
+      '{"payload":""}',
+      '{"payload":"[]"}',
+      '{',
+      '{"payload":{}}',
+      'payload=1',
+    ]) {
+      await refused(post(body), 400, 'invalid_body')
+    }
+    for (const body of ['', '\n', '\n\n', '[]\n', 'null', '{}\n{'])
+      await refused(post(body, { type: 'application/x-ndjson' }), 400, 'invalid_body')
+    await refused(
+      call(service(), '/v1/property-events', {
+        method: 'POST',
+        key: service().tenant.publishKey,
+        headers: { 'content-type': 'application/json' },
+      }),
+      400,
+      'invalid_body',
+    )
+  })
+
+  it('lets nobody choose what the service gives (P10, P11)', async () => {
+    const payload = property()
+    for (const member of [
+      'tenantId',
+      'sequenceNumber',
+      'createdDate',
+      'eventTypeShortCode',
+      'feed',
+      '__proto__',
+    ]) {
+      await refused(post(`{"payload":${JSON.stringify(payload)},"${member}":"1"}`), 400, 'invalid_body')
+    }
+  })
+
+  it('refuses a type, charset or coding it does not read (D9)', async () => {
+    const body = JSON.stringify({ payload: property() })
+    for (const type of [
+      '',
+      'text/plain',
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded',
+      'application/jsonx',
+      'json',
+      ';',
+      'application/problem+json',
+      '*/*',
+    ]) {
+      const problem = await refused(post(body, { type }), 415, 'unsupported_media_type')
+      assert.match(problem.detail, /application\/json/)
+    }
+    for (const charset of ['utf-16', 'iso-8859-1', '"utf-7"', '']) {
+      await refused(post(body, { type: `application/json; charset=${charset}` }), 415, 'unsupported_charset')
+    }
+    for (const type of [
+      'application/json;charset=UTF-8',
+      'Application/JSON; charset="utf-8"',
+      'application/json; foo=bar',
+    ]) {
+      assert.equal((await post(body, { type })).status, 201)
+    }
+    const bomb = gzipSync(Buffer.alloc(5_000_000, 32))
+    for (const coding of ['gzip', 'br', 'deflate', 'gzip, gzip', 'x-unknown']) {
+      const answer = await post(bomb, { headers: { 'content-encoding': coding } })
+      assert.equal(answer.status, 415)
+      assert.equal(answer.headers['accept-encoding'], 'identity')
+    }
+    assert.equal(
+      (await post(JSON.stringify({ payload: property() }), { headers: { 'content-encoding': 'identity' } }))
+        .status,
+      201,
+    )
+  })
+
+  it('refuses more than 1,000 events and a payload over 256 KiB (PROTOCOL "Publishing")', async () => {
+    const before = await count()
+    const many = Array.from({ length: 1_001 }, () => ({
+      payload: { agent_ref: randomUUID(), published: true },
+    }))
+    assert.equal(
+      (await refused(post(JSON.stringify(many)), 400, 'invalid_body')).errors?.[0]?.code,
+      'too_many_events',
+    )
+    const large = property({ note: 'x'.repeat(262_144) })
+    assert.equal(
+      (await refused(post(JSON.stringify({ payload: large })), 400, 'invalid_body')).errors?.[0]?.code,
+      'payload_too_large',
+    )
+    assert.equal(await count(), before)
+    assert.equal((await post(JSON.stringify(many.slice(1)))).status, 201)
+    assert.equal(await count(), before + 1_000)
+  })
+
+  it('refuses an id that is there twice in one request, and ids that are no UUIDs (D14)', async () => {
+    const id = randomUUID()
+    const twice = [
+      { id, payload: property() },
+      { id: id.toUpperCase(), payload: property() },
+    ]
+    assert.equal(
+      (await refused(post(JSON.stringify(twice)), 400, 'invalid_body')).errors?.[0]?.code,
+      'duplicate_id',
+    )
+    for (const bad of ['x', 1, `{${id}}`, `urn:uuid:${id}`]) {
+      await refused(post(JSON.stringify({ id: bad, payload: property() })), 400, 'invalid_body')
+      await refused(post(JSON.stringify({ transactionId: bad, payload: property() })), 400, 'invalid_body')
+    }
+  })
+
+  it('refuses links that are not plain web addresses, and wrong types, but no unknown fields (PROTOCOL "Publishing")', async () => {
+    for (const media_url of [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'file:///etc/passwd',
+      'https://user:pw@example.org/a.jpg',
+      `https://example.org/${'x'.repeat(10_000)}`,
+      '/relative',
+      '',
+    ]) {
+      await refused(
+        post(JSON.stringify({ payload: property({ media: [{ media_type: 1, media_url }] }) })),
+        400,
+        'invalid_body',
+      )
+    }
+    for (const fields of [
+      { published: 'yes' },
+      { status: '1' },
+      { details: [] },
+      { address: 'x' },
+      { price_information: { price: '1e5' } },
+      { details: { features: Array.from({ length: 100_000 }, () => 'x') } },
+    ]) {
+      await refused(post(JSON.stringify({ payload: property(fields) })), 400, 'invalid_body')
+    }
+    const odd = property({
+      details: { obligations: [], accessibility: [37, 37], broadband: [null] },
+      unheard_of: { a: ['<script>'] },
+      status: 77,
+    })
+    const answer = await post(JSON.stringify({ payload: odd }))
+    assert.equal(answer.status, 201)
+    assert.ok(receiptOf(answer).warnings.length > 0)
+  })
+
+  it('publishes contacts to their own feed (D18)', async () => {
+    const answer = await post(JSON.stringify({ payload: contact() }), { feed: 'contact' })
+    assert.equal(answer.status, 201)
+    assert.equal(receiptOf(answer).events[0]?.eventTypeShortCode, 'ContactCreated')
+    await refused(post(JSON.stringify({ payload: property() }), { feed: 'contact' }), 400, 'invalid_body')
+    await refused(post(JSON.stringify({ payload: contact() })), 400, 'invalid_body')
+  })
+
+  it('never repeats a payload in the log or in an error (D6, D18)', async () => {
+    const secret = 'Zebedee-Ruthven-Smythe'
+    const before = service().logLines.length
+    await post(JSON.stringify({ payload: contact({ surname: secret, kind: 7 }) }), { feed: 'contact' })
+    const bad = await post(`{"payload":{"surname":"${secret}"`, { feed: 'contact' })
+    assert.equal(bad.status, 400)
+    assert.ok(!bad.text.includes(secret))
+    await post(JSON.stringify({ payload: contact({ surname: secret }) }), { feed: 'contact' })
+    assert.ok(!service().logLines.slice(before).join('').includes(secret))
+  })
+})
