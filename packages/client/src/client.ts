@@ -1,0 +1,48 @@
+import { connectionOf } from './connection.ts'
+import type { ClientOptions } from './connection.ts'
+import { getEvent, getHeads, getHistory, getSubject } from './get.ts'
+import type { CallOptions } from './get.ts'
+import { list } from './list.ts'
+import type { EventList, ListQuery } from './list.ts'
+import { publish } from './publish.ts'
+import type { PublishOptions } from './publish.ts'
+import type { SyncOptions, SyncResult } from './sync/options.ts'
+import { sync } from './sync/sync.ts'
+import type { FeedEvent, FeedHead, FeedName, Publication, PublishReceipt } from './wire.ts'
+
+/** One feed of one service, read and published to with one key. */
+export interface Client<F extends FeedName = 'property'> {
+  /** The contract's list: `await` it for a page, `for await` over it for all events or over its `pages()`. */
+  list(query?: ListQuery): EventList
+  /** The event with this id; `undefined` if the feed has none. */
+  get(eventId: string, options?: CallOptions): Promise<FeedEvent | undefined>
+  /** Keeps a copy in step with the feed. */
+  sync(options: SyncOptions<F>): Promise<SyncResult>
+  /** Publishes events, in batches, so that nothing is published twice. */
+  publish(
+    publications: Publication | readonly Publication[],
+    options?: PublishOptions,
+  ): Promise<PublishReceipt>
+  /** The latest event of a property or contact; `undefined` if the feed has none. Needs PROTOCOL §11. */
+  subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
+  /** All events of a property or contact, oldest first. Needs PROTOCOL §11. */
+  history(subjectId: string, options?: CallOptions): AsyncIterable<FeedEvent>
+  /** Where the feeds stand that the key can read. Needs PROTOCOL §11. */
+  heads(options?: CallOptions): Promise<readonly FeedHead[]>
+}
+
+/** Throws `InvalidOptionError` when an option cannot be used; sends nothing yet. */
+export function createClient<F extends FeedName = 'property'>(
+  options: ClientOptions & { readonly feed?: F },
+): Client<F> {
+  const connection = connectionOf(options)
+  return {
+    list: (query) => list(connection, query),
+    get: (eventId, call) => getEvent(connection, eventId, call),
+    sync: (syncOptions) => sync(connection, syncOptions),
+    publish: (publications, publishOptions) => publish(connection, publications, publishOptions),
+    subject: (subjectId, call) => getSubject(connection, subjectId, call),
+    history: (subjectId, call) => getHistory(connection, subjectId, call),
+    heads: (call) => getHeads(connection, call),
+  }
+}

@@ -1,0 +1,94 @@
+/** Where a client talks to and how patiently: options, checked once. */
+import { InvalidOptionError } from './errors.ts'
+import { defaultRetry, sleep } from './retry.ts'
+import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
+import type { FeedName } from './wire.ts'
+
+export interface ClientOptions {
+  /** Address of the service, with its path prefix if it has one: `https://feed.example.com`. */
+  readonly baseUrl: string | URL
+  /** Sent as `x-api-key` with every request, and nowhere else: redirects are not followed. */
+  readonly key: string
+  /** Which feed the client reads and publishes to; `property` by default. */
+  readonly feed?: FeedName
+  readonly retry?: RetryOptions
+  /** An attempt ends when nothing came for so long, neither headers nor a piece of the body. 30 s by default. */
+  readonly attemptTimeoutMs?: number
+  /** A call ends after so long, retries and waits included. 5 minutes by default; a sync has no deadline as a whole. */
+  readonly deadlineMs?: number
+  /** For tests and special transports. */
+  readonly fetch?: typeof globalThis.fetch
+  readonly sleep?: Sleep
+  /** From 0 to less than 1, like `Math.random`. */
+  readonly random?: () => number
+  /** Like `Date.now`. */
+  readonly now?: () => number
+}
+
+export interface Connection {
+  /** Without a slash at its end. */
+  readonly baseUrl: string
+  readonly key: string
+  readonly feed: FeedName
+  readonly retry: RetryLimits
+  readonly attemptTimeoutMs: number
+  readonly deadlineMs: number
+  readonly fetch: typeof globalThis.fetch
+  readonly sleep: Sleep
+  readonly random: () => number
+  readonly now: () => number
+}
+
+/** Throws `InvalidOptionError` with a sentence that says what is allowed. */
+export function connectionOf<F extends FeedName = 'property'>(
+  options: ClientOptions & { readonly feed?: F },
+): Connection & { readonly feed: F }
+export function connectionOf(options: ClientOptions): Connection {
+  const { attemptTimeoutMs = 30_000, deadlineMs = 300_000 } = options
+  checkDuration('attemptTimeoutMs', attemptTimeoutMs)
+  checkDuration('deadlineMs', deadlineMs)
+  return {
+    baseUrl: readBaseUrl(options.baseUrl),
+    key: readKey(options.key),
+    feed: options.feed ?? 'property',
+    retry: { ...defaultRetry, ...options.retry },
+    attemptTimeoutMs,
+    deadlineMs,
+    // Called as a plain function: browsers refuse a fetch that is called as a method of something else.
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    sleep: options.sleep ?? sleep,
+    random: options.random ?? Math.random,
+    now: options.now ?? Date.now,
+  }
+}
+
+function readBaseUrl(value: string | URL): string {
+  let url: URL
+  try {
+    url = new URL(value)
+  } catch (cause) {
+    throw new InvalidOptionError(
+      `baseUrl must be an absolute address such as https://feed.example.com, not "${String(value)}".`,
+      { cause },
+    )
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new InvalidOptionError(`baseUrl must begin with https:// or http://, not ${url.protocol}//.`)
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new InvalidOptionError('baseUrl must not contain a user name, a password, a query or a fragment.')
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}
+
+function readKey(key: string): string {
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,1000}$/.test(key)) {
+    throw new InvalidOptionError('key must be the API key as it was given to you: no blanks, no line breaks.')
+  }
+  return key
+}
+
+function checkDuration(name: string, ms: number): void {
+  // 2^31 - 1 ms is the longest a timer can wait; beyond it timers fire at once.
+  if (!(ms > 0 && ms < 2 ** 31)) throw new InvalidOptionError(`${name} must be from 1 to 2147483647.`)
+}

@@ -1,0 +1,131 @@
+/** Answers to values: what a server sent is checked before anything relies on it. `undefined`: not of that shape. */
+import type { EventPage, EventRun, FeedEvent, FeedHead, ProblemFault, PublishReceipt } from './wire.ts'
+
+/** A JSON object whose members are still to be looked at. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value of a JSON text; `undefined` when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * An event with the members of spec §2.1. Further members are dropped; null in a text member becomes '', and a payload
+ * that some server sends as an object becomes its JSON text.
+ */
+export function decodeEvent(value: unknown): FeedEvent | undefined {
+  if (!isObject(value)) return undefined
+  const { sequenceNumber, eventType, id } = value
+  if (!isWhole(sequenceNumber) || typeof id !== 'string' || id === '') return undefined
+  return {
+    tenantId: textOf(value['tenantId']),
+    sequenceNumber,
+    eventType: isWhole(eventType) ? eventType : -1,
+    eventTypeShortCode: textOf(value['eventTypeShortCode']),
+    payload: isObject(value['payload']) ? JSON.stringify(value['payload']) : textOf(value['payload']),
+    transactionId: textOf(value['transactionId']),
+    id,
+    createdDate: textOf(value['createdDate']),
+  }
+}
+
+function decodeEvents(value: unknown): readonly FeedEvent[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const events = value.flatMap((item) => decodeEvent(item) ?? [])
+  return events.length === value.length ? events : undefined
+}
+
+export function decodePage(value: unknown): EventPage | undefined {
+  if (!isObject(value)) return undefined
+  const items = decodeEvents(value['items'])
+  const { page, pageSize, availableCount, totalPages } = value
+  if (items === undefined || !isWhole(page) || !isWhole(pageSize)) return undefined
+  if (!isWhole(availableCount) || !isWhole(totalPages)) return undefined
+  return { items, page, pageSize, availableCount, totalPages }
+}
+
+export function decodeRun(value: unknown): EventRun | undefined {
+  if (!isObject(value)) return undefined
+  const items = decodeEvents(value['items'])
+  const { next, head, epoch, revision } = value
+  if (items === undefined || !isWhole(next) || !isWhole(head)) return undefined
+  if (typeof epoch !== 'string' || !isWhole(revision)) return undefined
+  return { items, next, head, epoch, revision }
+}
+
+export function decodeHeads(value: unknown): readonly FeedHead[] | undefined {
+  if (!isObject(value) || !Array.isArray(value['heads'])) return undefined
+  const heads = value['heads'].flatMap((item) => decodeHead(item) ?? [])
+  return heads.length === value['heads'].length ? heads : undefined
+}
+
+function decodeHead(value: unknown): FeedHead | undefined {
+  if (!isObject(value)) return undefined
+  const { tenantId, feed, sequenceNumber, createdDate, epoch, revision } = value
+  if (typeof tenantId !== 'string' || (feed !== 'property' && feed !== 'contact')) return undefined
+  if (!isWhole(sequenceNumber) || typeof epoch !== 'string' || !isWhole(revision)) return undefined
+  return { tenantId, feed, sequenceNumber, createdDate: textOf(createdDate) || null, epoch, revision }
+}
+
+/** The last line of a snapshot: without it, the stream was cut. */
+export interface SnapshotEnd {
+  readonly head: number
+  readonly events: number
+}
+
+export function decodeSnapshotEnd(value: unknown): SnapshotEnd | undefined {
+  if (!isObject(value) || value['end'] !== true) return undefined
+  const { head, events } = value
+  return isWhole(head) && isWhole(events) ? { head, events } : undefined
+}
+
+export function isReceipt(value: unknown): value is PublishReceipt {
+  if (!isObject(value) || typeof value['repeated'] !== 'boolean') return false
+  const { events, warnings } = value
+  return (
+    Array.isArray(events) &&
+    Array.isArray(warnings) &&
+    events.every((event) => isObject(event) && typeof event['id'] === 'string') &&
+    warnings.every((warning) => isObject(warning) && isWhole(warning['index']))
+  )
+}
+
+/** The members of a problem document (D6) that an error shows; all absent for another kind of body. */
+export interface ProblemText {
+  readonly code?: string
+  readonly detail?: string
+  readonly requestId?: string
+  readonly faults: readonly ProblemFault[]
+}
+
+export function decodeProblem(text: string): ProblemText {
+  const value = parseJson(text)
+  if (!isObject(value)) return { faults: [] }
+  const { code, detail, requestId, errors } = value
+  return {
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof detail === 'string' ? { detail } : {}),
+    ...(typeof requestId === 'string' ? { requestId } : {}),
+    faults: Array.isArray(errors) ? errors.filter(isFault) : [],
+  }
+}
+
+function isFault(value: unknown): value is ProblemFault {
+  return isObject(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string'
+}
+
+export function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,94 @@
+/** One event, and one subject: the contract's get (spec §4.2), and the service's own reads (PROTOCOL §11). */
+import type { Connection } from './connection.ts'
+import { decodeEvent, decodeHeads, decodeRun } from './decode.ts'
+import { requestJson } from './http.ts'
+import { EventNotFoundError, NotFoundError, SubjectNotFoundError } from './service-errors.ts'
+import { feedPaths, headsPath } from './wire.ts'
+import type { EventRun, FeedEvent, FeedHead } from './wire.ts'
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+/** The event with this id, or `undefined` if the feed has none. */
+export async function getEvent(
+  connection: Connection,
+  eventId: string,
+  options: CallOptions = {},
+): Promise<FeedEvent | undefined> {
+  const path = feedPaths[connection.feed].get + encodeURIComponent(eventId)
+  return whenFound(EventNotFoundError, async () => {
+    const request = { method: 'GET', path } as const
+    return (await requestJson(connection, request, decodeEvent, options.signal)).value
+  })
+}
+
+/** The latest event of a property or contact, or `undefined` if the feed has none. Needs a service with PROTOCOL §11. */
+export async function getSubject(
+  connection: Connection,
+  subjectId: string,
+  options: CallOptions = {},
+): Promise<FeedEvent | undefined> {
+  const path = feedPaths[connection.feed].subjects + encodeURIComponent(subjectId)
+  return whenFound(SubjectNotFoundError, async () => {
+    const request = { method: 'GET', path } as const
+    return (await requestJson(connection, request, decodeEvent, options.signal)).value
+  })
+}
+
+/** Every event of a property or contact, oldest first; none if the feed has none. Needs PROTOCOL §11. */
+export async function* getHistory(
+  connection: Connection,
+  subjectId: string,
+  options: CallOptions = {},
+): AsyncGenerator<FeedEvent> {
+  const path = `${feedPaths[connection.feed].subjects}${encodeURIComponent(subjectId)}/history`
+  for (let after = 0; ;) {
+    const run = await whenFound(SubjectNotFoundError, () =>
+      requestRun(connection, path, { after, limit: 100 }, options.signal),
+    )
+    if (run === undefined) return
+    yield* run.items
+    if (run.items.length === 0 || run.next >= run.head) return
+    after = run.next
+  }
+}
+
+/** Where the feeds stand that the key can read. Needs PROTOCOL §11. */
+export async function getHeads(
+  connection: Connection,
+  options: CallOptions = {},
+): Promise<readonly FeedHead[]> {
+  return (await requestJson(connection, { method: 'GET', path: headsPath }, decodeHeads, options.signal))
+    .value
+}
+
+export interface RunQuery {
+  /** Events with a greater number. */
+  readonly after: number
+  readonly limit: number
+  readonly apiEventType?: string | undefined
+  /** The epoch the number belongs to: another one is refused with `EpochChangedError`. */
+  readonly epoch?: string
+}
+
+export async function requestRun(
+  connection: Connection,
+  path: string,
+  query: RunQuery,
+  signal: AbortSignal | undefined,
+): Promise<EventRun> {
+  return (await requestJson(connection, { method: 'GET', path, query: { ...query } }, decodeRun, signal))
+    .value
+}
+
+async function whenFound<T>(absent: typeof NotFoundError, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    // A plain server says 404 without a code; one with codes may mean the path, which is not the same.
+    if (error instanceof absent || (error instanceof NotFoundError && error.code === 'not_found'))
+      return undefined
+    throw error
+  }
+}

@@ -1,0 +1,222 @@
+/** One request, and requests that are tried again. Nothing here knows what the answers mean. */
+import type { Connection } from './connection.ts'
+import { parseJson } from './decode.ts'
+import { AbortedError, DeadlineError, InvalidAnswerError, NetworkError } from './errors.ts'
+import type { PropertyEventsError } from './errors.ts'
+import { delayBefore } from './retry.ts'
+import { serviceErrorOf } from './service-errors.ts'
+
+export interface Request {
+  readonly method: 'GET' | 'POST'
+  /** After the base URL, beginning with a slash. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: string
+  readonly contentType?: string
+}
+
+export interface Answer<T> {
+  readonly value: T
+  readonly status: number
+  readonly headers: Headers
+}
+
+/** An answer whose status is 2xx, and its body piece by piece. `chunks` is to be read once, or `close` called. */
+export interface OpenAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly chunks: () => AsyncGenerator<Uint8Array>
+  readonly close: () => void
+}
+
+/** Longest body that is kept in memory: 1,000 events of 256 KiB, the largest page a service may send. */
+const maxBodyBytes = 300 * 2 ** 20
+/** Enough for a problem document with 100 faults. */
+const maxProblemBytes = 64 * 2 ** 10
+
+/**
+ * Sends a request until its JSON answer has come whole and `decode` accepts it, or until another attempt is not worth
+ * it. Throws only `PropertyEventsError`s.
+ */
+export async function requestJson<T>(
+  connection: Connection,
+  request: Request,
+  decode: (value: unknown) => T | undefined,
+  signal?: AbortSignal,
+): Promise<Answer<T>> {
+  const deadline = connection.now() + connection.deadlineMs
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await attemptJson(connection, request, decode, signal)
+    } catch (error) {
+      await waitToRepeat(connection, attempt + 1, error, deadline, signal)
+    }
+  }
+}
+
+/** Waits before the attempt with this number, or throws the error when there is none or its deadline comes first. */
+export async function waitToRepeat(
+  connection: Connection,
+  attempt: number,
+  error: unknown,
+  deadline: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const delayMs = delayBefore(attempt, error, connection.retry, connection.random)
+  if (delayMs === undefined || connection.now() + delayMs > deadline) throw error
+  await connection.sleep(delayMs, signal)
+}
+
+async function attemptJson<T>(
+  connection: Connection,
+  request: Request,
+  decode: (value: unknown) => T | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Answer<T>> {
+  const answer = await openAnswer(connection, request, signal)
+  const text = await readText(answer, maxBodyBytes)
+  const value = decode(parseJson(text))
+  if (value === undefined) {
+    throw new InvalidAnswerError(
+      `${nameOf(request)} was answered with something other than the contract's JSON: ${show(text)}`,
+      { requestId: answer.headers.get('x-request-id') ?? undefined },
+    )
+  }
+  return { value, status: answer.status, headers: answer.headers }
+}
+
+/** One attempt. The caller's signal, the idle limit and the connection end it; each with an error of its own. */
+export async function openAnswer(
+  connection: Connection,
+  request: Request,
+  signal: AbortSignal | undefined,
+): Promise<OpenAnswer> {
+  if (signal?.aborted === true) throw new AbortedError({ cause: signal.reason })
+  const controller = new AbortController()
+  let timedOut = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const onAbort = () => controller.abort()
+  const arm = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      timedOut = true
+      controller.abort()
+    }, connection.attemptTimeoutMs)
+  }
+  const settle = () => {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+  const explain = (cause: unknown): PropertyEventsError => {
+    settle()
+    if (signal?.aborted === true) return new AbortedError({ cause: signal.reason })
+    if (timedOut) {
+      return new DeadlineError(`${nameOf(request)}: nothing came for ${connection.attemptTimeoutMs} ms.`)
+    }
+    return new NetworkError(`${nameOf(request)}: ${reasonOf(cause)}`, { cause })
+  }
+  signal?.addEventListener('abort', onAbort, { once: true })
+  arm()
+
+  let response: Response
+  try {
+    response = await connection.fetch(urlOf(connection, request), {
+      method: request.method,
+      headers: {
+        'x-api-key': connection.key,
+        ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
+      },
+      ...(request.body === undefined ? {} : { body: request.body }),
+      // A redirect would carry the key to another place.
+      redirect: 'error',
+      signal: controller.signal,
+    })
+  } catch (cause) {
+    throw explain(cause)
+  }
+
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const reader = response.body?.getReader()
+    if (reader === undefined) {
+      settle()
+      return
+    }
+    try {
+      for (;;) {
+        arm()
+        const { done, value } = await reader.read()
+        if (done) break
+        // The reader may take its time over a piece: that is not the sender's silence.
+        clearTimeout(timer)
+        yield value
+      }
+      settle()
+    } catch (cause) {
+      throw explain(cause)
+    } finally {
+      settle()
+      controller.abort()
+    }
+  }
+  const answer: OpenAnswer = {
+    status: response.status,
+    headers: response.headers,
+    chunks,
+    close: () => {
+      settle()
+      controller.abort()
+    },
+  }
+  if (response.ok) return answer
+  throw serviceErrorOf({
+    status: response.status,
+    headers: response.headers,
+    body: await readText(answer, maxProblemBytes).catch(() => ''),
+    request: nameOf(request),
+    nowMs: connection.now(),
+  })
+}
+
+async function readText(answer: OpenAnswer, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  let bytes = 0
+  for await (const chunk of answer.chunks()) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new InvalidAnswerError(`The answer is longer than ${maxBytes} bytes.`)
+    text += decodeUtf8(decoder, chunk)
+  }
+  return text + decodeUtf8(decoder)
+}
+
+/** The text of a piece; without one, what is left over. */
+export function decodeUtf8(decoder: TextDecoder, chunk?: Uint8Array): string {
+  try {
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
+  } catch (cause) {
+    throw new InvalidAnswerError('The answer is not UTF-8, or was cut off inside a character.', { cause })
+  }
+}
+
+function urlOf(connection: Connection, request: Request): string {
+  const query = Object.entries(request.query ?? {})
+    .filter((entry): entry is [string, string | number] => entry[1] !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return `${connection.baseUrl}${request.path}${query.length === 0 ? '' : `?${query.join('&')}`}`
+}
+
+function nameOf(request: Request): string {
+  return `${request.method} ${request.path}`
+}
+
+/** The first words of an answer, for a message: enough to see that it is a proxy's page. */
+function show(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}
+
+/** fetch hides the reason in `cause`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the connection failed.'
+  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return `${error.message}${inner}`
+}

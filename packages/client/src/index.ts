@@ -1,0 +1,46 @@
+/** Reads a property event feed, keeps a correct copy of it, and publishes to it. Runs wherever `fetch` does. */
+export { createClient } from './client.ts'
+export type { Client } from './client.ts'
+export type { ClientOptions } from './connection.ts'
+export * from './errors.ts'
+export type { CallOptions } from './get.ts'
+export type { EventList, ListQuery } from './list.ts'
+export { readContactPayload } from './payload/contact.ts'
+export type { Contact } from './payload/contact.ts'
+export { readPropertyPayload } from './payload/property.ts'
+export type {
+  Obligations,
+  PayloadReading,
+  PriceInformation,
+  Property,
+  PropertyAddress,
+  PropertyDetails,
+  PropertyMedia,
+  Risks,
+} from './payload/property.ts'
+export type { Quirk, QuirkCode } from './payload/quirk.ts'
+export { readWallTime } from './payload/wall-time.ts'
+export type { WallTime } from './payload/wall-time.ts'
+export type { PublishOptions } from './publish.ts'
+export type { RetryOptions, Sleep } from './retry.ts'
+export * from './service-errors.ts'
+export type { BreakerOptions } from './sync/breaker.ts'
+export type { Change, Removal, Upsert } from './sync/change.ts'
+export { memoryCheckpoint } from './sync/checkpoint.ts'
+export type { Checkpoint, CheckpointStore } from './sync/checkpoint.ts'
+export type { Batch, CopyView, FollowOptions, SyncOptions, SyncProgress, SyncResult } from './sync/options.ts'
+export type { ResyncReason } from './sync/plan.ts'
+export type {
+  EventPage,
+  EventRun,
+  FeedEvent,
+  FeedHead,
+  FeedName,
+  PayloadPublication,
+  ProblemFault,
+  Publication,
+  PublishReceipt,
+  PublishWarning,
+  ReceiptEvent,
+  RemovalPublication,
+} from './wire.ts'

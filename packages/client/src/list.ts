@@ -1,0 +1,68 @@
+/** Listing a feed with the contract's own operation (spec §4.1): a page that can be awaited and iterated. */
+import type { Connection } from './connection.ts'
+import { decodePage } from './decode.ts'
+import { requestJson } from './http.ts'
+import type { Answer } from './http.ts'
+import { feedPaths } from './wire.ts'
+import type { EventPage, FeedEvent } from './wire.ts'
+
+export interface ListQuery {
+  /** `property`, `salesproperty`, `lettingsproperty`, `contact`; the whole feed by default. */
+  readonly apiEventType?: string
+  /** From 1. Iteration starts there. */
+  readonly page?: number
+  /** 100 by default. */
+  readonly pageSize?: number
+  /** `YYYY-MM-DD HH:mm:ss.ff`, UTC. */
+  readonly from?: string
+  /** The same; the whole interval of its last digit is included. */
+  readonly to?: string
+  readonly signal?: AbortSignal
+}
+
+/**
+ * `await` it for the one page that was asked for; `for await` over it for every event from that page to the last, or
+ * over `pages()` for the pages. The first page is requested at once, and used by all three.
+ */
+export interface EventList extends Promise<EventPage>, AsyncIterable<FeedEvent> {
+  pages(): AsyncIterable<EventPage>
+}
+
+/**
+ * The list of a feed. Iteration ends at an empty page or the last one the service tells of, never at a short one.
+ * A feed that grows meanwhile may show an event twice if the service lists it newest first: `sync` copes with that.
+ */
+export function list(connection: Connection, query: ListQuery = {}): EventList {
+  const first = requestPage(connection, query).then((answer) => answer.value)
+  // Whoever only iterates hears of a failure there; without this, Node would end the program before.
+  first.catch(() => undefined)
+
+  async function* pages(): AsyncGenerator<EventPage> {
+    let page = await first
+    for (let number = query.page ?? 1; ;) {
+      if (page.items.length > 0) yield page
+      if (page.items.length === 0 || number >= page.totalPages) return
+      number += 1
+      page = (await requestPage(connection, { ...query, page: number })).value
+    }
+  }
+  async function* events(): AsyncGenerator<FeedEvent> {
+    for await (const page of pages()) yield* page.items
+  }
+  return Object.assign(first, { pages, [Symbol.asyncIterator]: events })
+}
+
+/** One page, with the headers beside it. */
+export function requestPage(connection: Connection, query: ListQuery): Promise<Answer<EventPage>> {
+  const { apiEventType, page = 1, pageSize = 100, from, to } = query
+  return requestJson(
+    connection,
+    {
+      method: 'GET',
+      path: feedPaths[connection.feed].list,
+      query: { apiEventType, page, pageSize, from, to },
+    },
+    decodePage,
+    query.signal,
+  )
+}

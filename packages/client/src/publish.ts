@@ -1,0 +1,95 @@
+/** Publishing in batches that can be repeated without harm (PROTOCOL §4). */
+import type { Connection } from './connection.ts'
+import { isReceipt } from './decode.ts'
+import { InvalidOptionError } from './errors.ts'
+import { requestJson } from './http.ts'
+import { feedPaths } from './wire.ts'
+import type { Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
+
+export interface PublishOptions {
+  /** Say what would happen; store nothing. */
+  readonly dryRun?: boolean
+  /** `skip`: a payload equal to its subject's latest stores nothing. `store` by default. */
+  readonly unchanged?: 'store' | 'skip'
+  /** Most events in a request, 500 by default; a service takes at most 1,000. */
+  readonly batchSize?: number
+  /** Most UTF-8 bytes in a request, 4 MiB by default; a service takes at most 16 MiB. */
+  readonly batchBytes?: number
+  /** Called after each request: that batch is on the service's disk. `stored` counts from the first event. */
+  readonly onProgress?: (progress: { readonly published: number; readonly total: number }) => void
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Publishes events in their order, in as few requests as the limits allow, one after the other. Each request is stored
+ * whole or not at all. Every event gets an id before anything is sent, so a request whose answer was lost is repeated
+ * without making an event twice. If it fails half-way, what was acknowledged stays; calling again with the same ids
+ * goes on from there.
+ */
+export async function publish(
+  connection: Connection,
+  publications: Publication | readonly Publication[],
+  options: PublishOptions = {},
+): Promise<PublishReceipt> {
+  const all = isList(publications) ? publications : [publications]
+  const lines = all.map((publication) =>
+    JSON.stringify({ ...publication, id: publication.id ?? crypto.randomUUID() }),
+  )
+  const events: ReceiptEvent[] = []
+  const warnings: PublishWarning[] = []
+  let repeated = lines.length > 0
+  for (const { start, end } of batchesOf(lines, options)) {
+    const answer = await requestJson(
+      connection,
+      {
+        method: 'POST',
+        path: feedPaths[connection.feed].events,
+        query: {
+          dryRun: options.dryRun === true ? 'true' : undefined,
+          unchanged: options.unchanged === 'skip' ? 'skip' : undefined,
+        },
+        body: lines.slice(start, end).join('\n'),
+        contentType: 'application/x-ndjson',
+      },
+      (value) => (isReceipt(value) ? value : undefined),
+      options.signal,
+    )
+    events.push(...answer.value.events)
+    warnings.push(...answer.value.warnings.map((warning) => ({ ...warning, index: warning.index + start })))
+    repeated &&= answer.value.repeated
+    options.onProgress?.({ published: end, total: lines.length })
+  }
+  return { events, repeated, warnings }
+}
+
+function isList(value: Publication | readonly Publication[]): value is readonly Publication[] {
+  return Array.isArray(value)
+}
+
+interface Batch {
+  readonly start: number
+  /** First line behind the batch. */
+  readonly end: number
+}
+
+function batchesOf(lines: readonly string[], options: PublishOptions): readonly Batch[] {
+  const { batchSize = 500, batchBytes = 4 * 2 ** 20 } = options
+  if (!Number.isSafeInteger(batchSize) || batchSize < 1) {
+    throw new InvalidOptionError('batchSize must be a whole number from 1.')
+  }
+  const encoder = new TextEncoder()
+  const batches: Batch[] = []
+  let start = 0
+  let bytes = 0
+  for (const [index, line] of lines.entries()) {
+    const lineBytes = encoder.encode(line).length + 1
+    if (index > start && (index - start >= batchSize || bytes + lineBytes > batchBytes)) {
+      batches.push({ start, end: index })
+      start = index
+      bytes = 0
+    }
+    bytes += lineBytes
+  }
+  if (start < lines.length) batches.push({ start, end: lines.length })
+  return batches
+}

@@ -1,0 +1,108 @@
+/** What an event does to a copy. */
+import { isObject, parseJson } from '../decode.ts'
+import { readContactPayload } from '../payload/contact.ts'
+import type { Contact } from '../payload/contact.ts'
+import { readPropertyPayload } from '../payload/property.ts'
+import type { PayloadReading, Property } from '../payload/property.ts'
+import type { Quirk } from '../payload/quirk.ts'
+import type { FeedEvent, FeedName } from '../wire.ts'
+
+export interface PayloadOfFeed {
+  readonly property: Property
+  readonly contact: Contact
+}
+
+/** The subject is as the event says: put it into the copy, whether it is there or not. */
+export interface Upsert<F extends FeedName = FeedName> {
+  readonly kind: 'upsert'
+  /** `agent_ref` or `contact_ref` in lower case: the key of the copy. */
+  readonly subjectId: string
+  readonly sequenceNumber: number
+  /** Read tolerantly; `event.payload` is the text. */
+  readonly payload: PayloadOfFeed[F]
+  readonly event: FeedEvent
+  /** What was odd about the payload. */
+  readonly quirks: readonly Quirk[]
+}
+
+/** The subject is not to be shown any more: take it out of the copy if it is there. */
+export interface Removal {
+  readonly kind: 'remove'
+  readonly subjectId: string
+  /** Of the event; 0 when a resync found that the feed does not have the subject (any more). */
+  readonly sequenceNumber: number
+  /** Absent when a resync found it. */
+  readonly event?: FeedEvent
+  readonly quirks: readonly Quirk[]
+}
+
+export type Change<F extends FeedName = FeedName> = Upsert<F> | Removal
+
+interface FeedReader<F extends FeedName> {
+  readonly subjectField: string
+  readonly removingCode: string
+  /** Its events show the subject, whatever `published` says (PROTOCOL §5.2). */
+  readonly showingCodes: readonly string[]
+  readonly read: (payload: string) => PayloadReading<PayloadOfFeed[F]>
+}
+
+const readers: { readonly [F in FeedName]: FeedReader<F> } = {
+  property: {
+    subjectField: 'agent_ref',
+    removingCode: 'PropertyUnpublished',
+    showingCodes: ['PropertyPublished', 'PropertyUpdated'],
+    read: readPropertyPayload,
+  },
+  contact: {
+    subjectField: 'contact_ref',
+    removingCode: 'ContactErased',
+    showingCodes: ['ContactCreated', 'ContactUpdated'],
+    read: readContactPayload,
+  },
+}
+
+/**
+ * The subject of an event in lower case: `agent_ref` or `contact_ref` of its payload. Where the payload has none (some
+ * services empty it when a property goes), the `transactionId`, which defaults to the subject (D15).
+ */
+export function subjectOf(feed: FeedName, event: FeedEvent): string {
+  return namedSubject(feed, event) ?? event.transactionId.toLowerCase()
+}
+
+function namedSubject(feed: FeedName, event: FeedEvent): string | undefined {
+  const payload = parseJson(event.payload)
+  const subject = isObject(payload) ? payload[readers[feed].subjectField] : undefined
+  return typeof subject === 'string' && subject !== '' ? subject.toLowerCase() : undefined
+}
+
+/** The change an event makes, when it is its subject's latest. */
+export function changeOf<F extends FeedName>(feed: F, subjectId: string, event: FeedEvent): Change<F> {
+  const reader: FeedReader<F> = readers[feed]
+  const { value, quirks: found } = reader.read(event.payload)
+  const quirks: readonly Quirk[] =
+    namedSubject(feed, event) === undefined
+      ? [...found, { code: 'subject_from_transaction', pointer: '', message: subjectMissing }]
+      : found
+  const { sequenceNumber } = event
+  if (value === undefined || isRemoval(reader, event, value)) {
+    return { kind: 'remove', subjectId, sequenceNumber, event, quirks }
+  }
+  return { kind: 'upsert', subjectId, sequenceNumber, payload: value, event, quirks }
+}
+
+const subjectMissing = 'the payload names no subject; the transactionId was taken'
+
+/** A payload that cannot be read shows nothing either: it counts as a removal, with the quirk `not_an_object`. */
+function isRemoval(
+  reader: FeedReader<FeedName>,
+  event: FeedEvent,
+  payload: PayloadOfFeed[FeedName],
+): boolean {
+  if (event.eventTypeShortCode === reader.removingCode || payload.erased === true) return true
+  if (reader.showingCodes.includes(event.eventTypeShortCode)) return false
+  // A service with other short codes. 1 removes in both known numberings of property events (D12).
+  return (
+    'published' in payload &&
+    (payload.published === false || (payload.published === null && event.eventType === 1))
+  )
+}

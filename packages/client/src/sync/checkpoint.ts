@@ -1,0 +1,131 @@
+/** How far a copy is. Plain JSON, meant to be kept where the copy is kept, best in the same transaction. */
+import { isObject, isWhole } from '../decode.ts'
+import type { JsonObject } from '../decode.ts'
+import { CheckpointError } from '../errors.ts'
+import type { FeedName } from '../wire.ts'
+import type { RemovalWindow } from './breaker.ts'
+import type { Applied } from './latest-per-subject.ts'
+import type { Reading } from './plan.ts'
+
+const format = 'property-events-checkpoint/1'
+
+/**
+ * Treat it as opaque: keep it, give it back. With the service's own reads it has about 200 bytes. With the contract's
+ * pages alone it also holds a number for each subject changed in the last two overlaps, or while the whole feed is
+ * first walked for every subject seen so far (about 60 bytes each).
+ */
+export interface Checkpoint {
+  readonly format: typeof format
+  readonly feed: FeedName
+  readonly apiEventType: string | null
+  /** Null until the first event was seen. */
+  readonly tenantId: string | null
+  readonly reading: Reading
+  /** The copy holds something from before this read of the whole feed, which is to be looked through at its end. */
+  readonly sweep: boolean
+  /** The next batch is the first of a read of the whole feed. */
+  readonly opens: boolean
+  /** Subjects whose number must be known: see `KnownNumbers`. */
+  readonly applied: Readonly<Record<string, Applied>>
+  readonly pending: Readonly<Record<string, number>>
+  readonly removals: RemovalWindow | null
+}
+
+/** Where checkpoints are kept. */
+export interface CheckpointStore {
+  /** What was saved last; `undefined` or null: nothing yet. It may come back as parsed JSON. */
+  load(): unknown
+  /**
+   * Resolves when it is kept. Leave it out if `apply` keeps `batch.checkpoint` itself, in the transaction that changes
+   * the copy: then the two can never disagree.
+   */
+  save?(checkpoint: Checkpoint): void | Promise<void>
+}
+
+/** Keeps the checkpoint as long as the object lives: for tests, and for copies that live in memory as well. */
+export function memoryCheckpoint(
+  initial?: Checkpoint,
+): CheckpointStore & { current(): Checkpoint | undefined } {
+  let text = initial === undefined ? undefined : JSON.stringify(initial)
+  const current = () => (text === undefined ? undefined : readCheckpoint(JSON.parse(text)))
+  return {
+    load: current,
+    save: (checkpoint) => {
+      text = JSON.stringify(checkpoint)
+    },
+    current,
+  }
+}
+
+export interface CheckpointSource {
+  readonly feed: FeedName
+  readonly apiEventType: string | null
+}
+
+export function newCheckpoint(source: CheckpointSource): Checkpoint {
+  return {
+    format,
+    ...source,
+    tenantId: null,
+    reading: { kind: 'start' },
+    sweep: false,
+    opens: true,
+    applied: {},
+    pending: {},
+    removals: null,
+  }
+}
+
+/** A checkpoint that came back from where it was kept. Throws `CheckpointError` for anything else. */
+export function readCheckpoint(value: unknown): Checkpoint {
+  const version = isObject(value) ? value['format'] : undefined
+  if (!isObject(value) || typeof version !== 'string') {
+    throw new CheckpointError('What the checkpoint store gave back is not a checkpoint.')
+  }
+  if (version !== format) {
+    throw new CheckpointError(
+      `The checkpoint has the format ${version}; this version reads ${format}. Use the version that wrote it, or start with an empty copy and no checkpoint.`,
+    )
+  }
+  if (!isCheckpoint(value))
+    throw new CheckpointError('The checkpoint is damaged: a member is missing or wrong.')
+  return value
+}
+
+/** Throws `CheckpointError` when the checkpoint is of another feed or filter: numbers would mean other events. */
+export function checkSource(checkpoint: Checkpoint, source: CheckpointSource): void {
+  const told = `${source.feed} feed, apiEventType ${source.apiEventType ?? '(all)'}`
+  const kept = `${checkpoint.feed} feed, apiEventType ${checkpoint.apiEventType ?? '(all)'}`
+  if (told !== kept) {
+    throw new CheckpointError(
+      `The checkpoint belongs to the ${kept}, this sync reads the ${told}. Use one checkpoint and one copy for each.`,
+    )
+  }
+}
+
+function isCheckpoint(value: JsonObject): value is JsonObject & Checkpoint {
+  const { feed, apiEventType, tenantId, reading, sweep, opens, applied, pending, removals } = value
+  return (
+    (feed === 'property' || feed === 'contact') &&
+    (apiEventType === null || typeof apiEventType === 'string') &&
+    (tenantId === null || typeof tenantId === 'string') &&
+    isReading(reading) &&
+    typeof sweep === 'boolean' &&
+    typeof opens === 'boolean' &&
+    isObject(applied) &&
+    Object.values(applied).every((entry) => Array.isArray(entry) && isWhole(entry[0])) &&
+    isObject(pending) &&
+    Object.values(pending).every(isWhole) &&
+    (removals === null ||
+      (isObject(removals) && ['sinceMs', 'held', 'removed'].every((name) => isWhole(removals[name]))))
+  )
+}
+
+function isReading(value: unknown): value is Reading {
+  if (!isObject(value)) return false
+  const { kind, epoch, revision, after, head, page, sawNewest } = value
+  if (kind === 'start') return true
+  if (kind === 'pages') return isWhole(page) && page > 0 && typeof sawNewest === 'boolean'
+  if (typeof epoch !== 'string' || !isWhole(revision) || !isWhole(after)) return false
+  return kind === 'numbers' || (kind === 'snapshot' && isWhole(head))
+}

@@ -1,0 +1,186 @@
+/**
+ * How a feed is read, as a state machine without I/O: what to ask next, and what an answer changes.
+ *
+ * With the service's own reads (PROTOCOL §11): `start` → `snapshot` → `numbers` for ever.
+ * With the contract's pages alone: `start` → `pages` (a walk over the whole feed, then walks over a window of time).
+ * A changed epoch or revision, a refused cursor, or a feed that lost what it showed, lead back to `start`.
+ */
+import type { EventPage, EventRun, FeedEvent } from '../wire.ts'
+
+export type Reading = StartReading | SnapshotReading | NumbersReading | PagesReading
+
+/** Nothing is known: read everything. */
+export interface StartReading {
+  readonly kind: 'start'
+}
+
+/** In the middle of a snapshot. */
+export interface SnapshotReading {
+  readonly kind: 'snapshot'
+  readonly epoch: string
+  readonly revision: number
+  /** The number the snapshot is as of. */
+  readonly head: number
+  /** Everything up to this number has been applied. */
+  readonly after: number
+}
+
+/** Behind a number. */
+export interface NumbersReading {
+  readonly kind: 'numbers'
+  readonly epoch: string
+  readonly revision: number
+  readonly after: number
+}
+
+/**
+ * In the middle of a walk over pages, or before its first.
+ *
+ * What is relied on, and no more: an event that becomes visible is at most `overlapMs` older by its `createdDate` than
+ * the newest one that was visible then, and of two events of a subject the one with the greater number is at most
+ * `overlapMs` older than the other. Pages may shift towards higher numbers while they are walked, in any order.
+ */
+export interface PagesReading {
+  readonly kind: 'pages'
+  /** The window's lower bound; absent while the whole feed is walked. */
+  readonly from?: string
+  /** The next page, from 1. */
+  readonly page: number
+  /** Total of the walk's last answer: a smaller one tells that events went and pages moved up. */
+  readonly available?: number
+  /** Newest `createdDate` that was surely visible when this walk began, in ms: the next window is laid from it. */
+  readonly startedMs?: number
+  /** The newest event of all earlier walks: gone from its window, the feed has been rewritten. */
+  readonly newest?: NewestEvent
+  readonly sawNewest: boolean
+  /** The newest event of this walk. */
+  readonly walkNewest?: NewestEvent
+  /** The service's epoch and revision, if it tells them in headers. */
+  readonly mark?: string
+}
+
+export interface NewestEvent {
+  readonly id: string
+  readonly createdMs: number
+}
+
+/** Why a copy is read anew from the beginning. */
+export type ResyncReason =
+  | 'epoch_changed'
+  | 'revision_changed'
+  | 'cursor_refused'
+  | 'feed_rewritten'
+  | 'server_changed'
+
+export type Step<R> =
+  | { readonly kind: 'more'; readonly reading: R }
+  | { readonly kind: 'caughtUp'; readonly reading: R }
+  | { readonly kind: 'startOver'; readonly reason: ResyncReason }
+
+export const firstWalk: PagesReading = { kind: 'pages', page: 1, sawNewest: false }
+
+/** What a run of events behind a number changes. */
+export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersReading> {
+  if (run.epoch !== reading.epoch) return { kind: 'startOver', reason: 'epoch_changed' }
+  if (run.revision !== reading.revision) return { kind: 'startOver', reason: 'revision_changed' }
+  const next = { ...reading, after: Math.max(reading.after, run.next) }
+  return run.next >= run.head ? { kind: 'caughtUp', reading: next } : { kind: 'more', reading: next }
+}
+
+/** Whether the last page is to be looked at before the others: it may hold the newest events, or page 1 may. */
+export function wantsLastPage(reading: PagesReading, page: EventPage): boolean {
+  return reading.from === undefined && reading.page === 1 && page.totalPages > 1
+}
+
+export interface PageSeen {
+  readonly page: EventPage
+  /** `epoch/revision` from the headers, if the service sends them. */
+  readonly mark: string | undefined
+  /** Events of the last page, if it was looked at first (`wantsLastPage`). */
+  readonly lastPage: readonly FeedEvent[]
+  readonly overlapMs: number
+}
+
+/** What a page of a walk changes. */
+export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReading> {
+  const { page, lastPage, overlapMs } = seen
+  const mark = seen.mark ?? reading.mark
+  if (reading.mark !== undefined && mark !== reading.mark) {
+    const sameEpoch = reading.mark.split('/')[0] === mark?.split('/')[0]
+    return { kind: 'startOver', reason: sameEpoch ? 'revision_changed' : 'epoch_changed' }
+  }
+  const events = [...page.items, ...lastPage]
+  const walkNewest = newestOf(reading.walkNewest, events)
+  const sawNewest = reading.sawNewest || events.some((event) => event.id === reading.newest?.id)
+  const startedMs =
+    reading.startedMs ??
+    Math.max(reading.newest?.createdMs ?? -Infinity, newestOf(undefined, events)?.createdMs ?? -Infinity)
+  const walked: PagesReading = {
+    ...reading,
+    available: page.availableCount,
+    sawNewest,
+    ...(walkNewest === undefined ? {} : { walkNewest }),
+    ...(Number.isFinite(startedMs) ? { startedMs } : {}),
+    ...(mark === undefined ? {} : { mark }),
+  }
+  const vanished = reading.page === 1 ? 0 : (reading.available ?? 0) - page.availableCount
+  if (vanished > 0) {
+    // What stood on later pages has moved up by as much: go back so far that none of it is jumped over.
+    return { kind: 'more', reading: { ...walked, page: pageBefore(reading.page, vanished, page.pageSize) } }
+  }
+  if (page.items.length > 0 && reading.page < page.totalPages) {
+    return { kind: 'more', reading: { ...walked, page: reading.page + 1 } }
+  }
+  if (reading.newest !== undefined && !sawNewest) return { kind: 'startOver', reason: 'feed_rewritten' }
+  return { kind: 'caughtUp', reading: nextWalk(walked, overlapMs) }
+}
+
+function pageBefore(page: number, vanished: number, pageSize: number): number {
+  return Math.max(1, page - Math.ceil(vanished / Math.max(1, pageSize)))
+}
+
+function nextWalk(walked: PagesReading, overlapMs: number): PagesReading {
+  const newest = newestOf(walked.newest, walked.walkNewest === undefined ? [] : [walked.walkNewest])
+  const from = walked.startedMs === undefined ? walked.from : windowBound(walked.startedMs - overlapMs)
+  return {
+    kind: 'pages',
+    page: 1,
+    sawNewest: false,
+    ...(from === undefined ? {} : { from }),
+    ...(newest === undefined ? {} : { newest }),
+    ...(walked.mark === undefined ? {} : { mark: walked.mark }),
+  }
+}
+
+/** Entries of subjects whose last event is older than this (ms) can be forgotten: nothing older will come up again. */
+export function forgettableBeforeMs(next: PagesReading, overlapMs: number): number {
+  const fromMs = next.from === undefined ? -Infinity : createdMsOf(next.from.replace(' ', 'T'))
+  return fromMs - overlapMs
+}
+
+function newestOf(
+  known: NewestEvent | undefined,
+  events: readonly (FeedEvent | NewestEvent)[],
+): NewestEvent | undefined {
+  let newest = known
+  for (const event of events) {
+    const createdMs = 'createdMs' in event ? event.createdMs : createdMsOf(event.createdDate)
+    if (Number.isFinite(createdMs) && (newest === undefined || createdMs >= newest.createdMs)) {
+      newest = { id: event.id, createdMs }
+    }
+  }
+  return newest
+}
+
+/** Milliseconds of a `createdDate`, cut off; a text that is no date is older than everything. */
+export function createdMsOf(createdDate: string): number {
+  const zoned = /(?:Z|[+-]\d\d:\d\d)$/.test(createdDate) ? createdDate : `${createdDate}Z`
+  // Date.parse of seven fraction digits works everywhere we looked, but only three are promised by ECMA-262.
+  const ms = Date.parse(zoned.replace(/(\.\d{3})\d+/, '$1'))
+  return Number.isNaN(ms) ? -Infinity : ms
+}
+
+/** The contract's form of a bound, `YYYY-MM-DD HH:mm:ss.ff`, cut down: may repeat a hundredth, never skips one. */
+export function windowBound(ms: number): string {
+  return new Date(Math.max(0, ms)).toISOString().slice(0, 22).replace('T', ' ')
+}

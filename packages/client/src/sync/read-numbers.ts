@@ -1,0 +1,75 @@
+/** Reading with the service's own reads (PROTOCOL §11): a snapshot, then runs of events behind a number. */
+import type { Connection } from '../connection.ts'
+import { requestRun } from '../get.ts'
+import { CursorBeyondHeadError, EpochChangedError, NotFoundError } from '../service-errors.ts'
+import { feedPaths } from '../wire.ts'
+import { runRead } from './plan.ts'
+import type { NumbersReading, ResyncReason, SnapshotReading } from './plan.ts'
+import type { RoundOptions } from './round.ts'
+import type { Session } from './session.ts'
+import { readSnapshot } from './snapshot.ts'
+
+/** Begins or continues a snapshot, to its end; reading then stands behind its head. */
+export async function takeSnapshot(
+  connection: Connection,
+  session: Session,
+  resume: SnapshotReading | undefined,
+  round: RoundOptions,
+): Promise<void> {
+  let at: SnapshotReading = resume ?? { kind: 'snapshot', epoch: '', revision: 0, head: 0, after: 0 }
+  const query = {
+    apiEventType: round.apiEventType,
+    ...(resume === undefined ? {} : { resume: placeOf(resume) }),
+  }
+  for await (const piece of readSnapshot(connection, query, round.signal)) {
+    if (piece.kind === 'opened') {
+      at = { ...piece, kind: 'snapshot', after: 0 }
+      await session.open(at)
+      continue
+    }
+    at = { ...at, after: piece.events.at(-1)?.sequenceNumber ?? at.after }
+    session.checkTenant(piece.events[0]?.tenantId ?? '')
+    session.gather(piece.events, at)
+    round.report('whole', at.after, at.head)
+    await session.flushIfFull()
+  }
+  const { epoch, revision, head } = at
+  session.gather([], { kind: 'numbers', epoch, revision, after: head })
+}
+
+function placeOf({ after, head, epoch }: SnapshotReading) {
+  return { after, head, epoch }
+}
+
+/** Reads run after run until nothing is left. Answers with a reason when reading must start over. */
+export async function readNumbers(
+  connection: Connection,
+  session: Session,
+  from: NumbersReading,
+  round: RoundOptions,
+): Promise<ResyncReason | undefined> {
+  const path = feedPaths[connection.feed].events
+  for (let reading = from; ;) {
+    const { after, epoch } = reading
+    const query = { after, epoch, limit: round.pageSize ?? 1_000, apiEventType: round.apiEventType }
+    const run = await requestRun(connection, path, query, round.signal)
+    const step = runRead(reading, run)
+    if (step.kind === 'startOver') return step.reason
+    session.checkTenant(run.items[0]?.tenantId ?? '')
+    session.gather(run.items, step.reading)
+    round.report('new', step.reading.after, run.head)
+    if (step.kind === 'caughtUp') {
+      await session.finish(-Infinity)
+      return undefined
+    }
+    await session.flushIfFull()
+    reading = step.reading
+  }
+}
+
+/** Why a refusal of the service's own reads means starting over; `undefined`: it means something else. */
+export function resyncReasonOf(error: unknown): ResyncReason | undefined {
+  if (error instanceof EpochChangedError) return 'epoch_changed'
+  if (error instanceof CursorBeyondHeadError) return 'cursor_refused'
+  return error instanceof NotFoundError ? 'server_changed' : undefined
+}

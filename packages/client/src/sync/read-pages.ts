@@ -1,0 +1,49 @@
+/** Reading with the contract's list alone (spec §4.1): a walk over the feed, later over a window of time. */
+import type { Connection } from '../connection.ts'
+import { requestPage } from '../list.ts'
+import type { FeedEvent } from '../wire.ts'
+import { forgettableBeforeMs, pageRead, wantsLastPage } from './plan.ts'
+import type { PagesReading, ResyncReason } from './plan.ts'
+import type { RoundOptions } from './round.ts'
+import type { Session } from './session.ts'
+
+/** Walks to the last page. Answers with a reason when reading must start over. */
+export async function walkPages(
+  connection: Connection,
+  session: Session,
+  from: PagesReading,
+  round: RoundOptions,
+): Promise<ResyncReason | undefined> {
+  const ask = (page: number, bound: string | undefined) =>
+    requestPage(connection, {
+      page,
+      ...(round.pageSize === undefined ? {} : { pageSize: round.pageSize }),
+      ...(round.apiEventType === undefined ? {} : { apiEventType: round.apiEventType }),
+      ...(bound === undefined ? {} : { from: bound }),
+      ...(round.signal === undefined ? {} : { signal: round.signal }),
+    })
+
+  for (let reading = from; ;) {
+    const { value: page, headers } = await ask(reading.page, reading.from)
+    const lastPage: readonly FeedEvent[] = wantsLastPage(reading, page)
+      ? (await ask(page.totalPages, reading.from)).value.items
+      : []
+    const mark = markOf(headers)
+    const step = pageRead(reading, { page, mark, lastPage, overlapMs: round.overlapMs })
+    if (step.kind === 'startOver') return step.reason
+    session.checkTenant(page.items[0]?.tenantId ?? '')
+    session.gather([...page.items, ...lastPage], step.reading)
+    round.report(reading.from === undefined ? 'whole' : 'new', reading.page, Math.max(1, page.totalPages))
+    if (step.kind === 'caughtUp') {
+      await session.finish(forgettableBeforeMs(step.reading, round.overlapMs))
+      return undefined
+    }
+    await session.flushIfFull()
+    reading = step.reading
+  }
+}
+
+function markOf(headers: Headers): string | undefined {
+  const epoch = headers.get('x-feed-epoch')
+  return epoch === null ? undefined : `${epoch}/${headers.get('x-feed-revision') ?? ''}`
+}

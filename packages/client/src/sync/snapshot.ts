@@ -1,0 +1,115 @@
+/** Reads a snapshot (PROTOCOL §11): the latest event of every subject as a stream of lines, resumed where it was cut. */
+import type { Connection } from '../connection.ts'
+import { decodeEvent, decodeSnapshotEnd, isWhole, parseJson } from '../decode.ts'
+import { InvalidAnswerError } from '../errors.ts'
+import { decodeUtf8, openAnswer, waitToRepeat } from '../http.ts'
+import type { OpenAnswer } from '../http.ts'
+import { feedPaths } from '../wire.ts'
+import type { FeedEvent } from '../wire.ts'
+
+export interface SnapshotQuery {
+  readonly apiEventType?: string | undefined
+  /** Goes on with a snapshot that was begun: behind this number, as of the same head. */
+  readonly resume?: { readonly after: number; readonly head: number; readonly epoch: string }
+}
+
+export interface SnapshotOpening {
+  readonly kind: 'opened'
+  readonly head: number
+  readonly epoch: string
+  readonly revision: number
+}
+
+export type SnapshotPiece =
+  | SnapshotOpening
+  /** In ascending numbers. */
+  | { readonly kind: 'events'; readonly events: readonly FeedEvent[] }
+
+/** Ends only when the whole snapshot has come. A cut or stalled stream is asked for again from its last whole line. */
+export async function* readSnapshot(
+  connection: Connection,
+  query: SnapshotQuery,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SnapshotPiece> {
+  let resume = query.resume
+  let attempt = 1
+  for (;;) {
+    try {
+      const answer = await openAnswer(
+        connection,
+        {
+          method: 'GET',
+          path: feedPaths[connection.feed].snapshot,
+          query: { apiEventType: query.apiEventType, ...resume },
+        },
+        signal,
+      )
+      const opening = openingOf(answer)
+      if (resume === undefined) {
+        resume = { after: 0, head: opening.head, epoch: opening.epoch }
+        yield opening
+      }
+      for await (const events of eventsOf(answer, resume)) {
+        yield { kind: 'events', events }
+        resume = { ...resume, after: events.at(-1)?.sequenceNumber ?? resume.after }
+        attempt = 1
+      }
+      return
+    } catch (error) {
+      attempt += 1
+      await waitToRepeat(connection, attempt, error, Number.POSITIVE_INFINITY, signal)
+    }
+  }
+}
+
+function openingOf(answer: OpenAnswer): SnapshotOpening {
+  const number = (name: string) => Number(answer.headers.get(name) ?? Number.NaN)
+  const head = number('x-feed-head')
+  const revision = number('x-feed-revision')
+  const epoch = answer.headers.get('x-feed-epoch')
+  if (!isWhole(head) || !isWhole(revision) || epoch === null) {
+    answer.close()
+    throw new InvalidAnswerError('The snapshot came without x-feed-head, x-feed-epoch and x-feed-revision.')
+  }
+  return { kind: 'opened', head, epoch, revision }
+}
+
+/** The events of the whole lines of each piece, until the end line has come. */
+async function* eventsOf(
+  answer: OpenAnswer,
+  range: { readonly after: number; readonly head: number },
+): AsyncGenerator<readonly FeedEvent[]> {
+  let count = 0
+  let last = range.after
+  for await (const lines of linesOf(answer)) {
+    const events: FeedEvent[] = []
+    for (const line of lines) {
+      const value = parseJson(line)
+      const end = decodeSnapshotEnd(value)
+      if (end !== undefined) {
+        if (events.length > 0) yield events
+        if (end.head === range.head && end.events === count) return
+        throw new InvalidAnswerError('The snapshot does not hold as many events as its last line says.')
+      }
+      const event = decodeEvent(value)
+      if (event === undefined || event.sequenceNumber <= last || event.sequenceNumber > range.head) {
+        throw new InvalidAnswerError('A line of the snapshot is not an event in its place.')
+      }
+      last = event.sequenceNumber
+      count += 1
+      events.push(event)
+    }
+    if (events.length > 0) yield events
+  }
+  throw new InvalidAnswerError('The snapshot was cut off: its end line is missing.')
+}
+
+async function* linesOf(answer: OpenAnswer): AsyncGenerator<readonly string[]> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let rest = ''
+  for await (const chunk of answer.chunks()) {
+    const lines = (rest + decodeUtf8(decoder, chunk)).split('\n')
+    rest = lines.pop() ?? ''
+    if (lines.length > 0) yield lines
+  }
+}

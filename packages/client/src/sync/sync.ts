@@ -1,0 +1,158 @@
+/** Keeps a copy in step with a feed: load the checkpoint, ask, keep the latest per subject, apply, save, again. */
+import type { Connection } from '../connection.ts'
+import { decodeHeads } from '../decode.ts'
+import { AbortedError } from '../errors.ts'
+import { requestJson } from '../http.ts'
+import { isPassing } from '../retry.ts'
+import { ServiceError } from '../service-errors.ts'
+import { headsPath } from '../wire.ts'
+import type { FeedName } from '../wire.ts'
+import type { SyncOptions, SyncResult } from './options.ts'
+import { firstWalk } from './plan.ts'
+import type { ResyncReason } from './plan.ts'
+import { readNumbers, resyncReasonOf, takeSnapshot } from './read-numbers.ts'
+import { walkPages } from './read-pages.ts'
+import type { RoundOptions } from './round.ts'
+import { openSession } from './session.ts'
+import type { Session } from './session.ts'
+
+const defaultOverlapMs = 3_600_000
+
+/**
+ * Reads what the copy lacks and applies it, batch by batch.
+ *
+ * At least once: a batch may come again after a crash between `apply` and the saving of the checkpoint. In each batch a
+ * subject occurs once, and an event is never applied after a newer one of its subject. When the sync has caught up, the
+ * copy equals the fold of the feed: of each subject the event with the highest number.
+ *
+ * It uses the service's own reads where the service has them, and the contract's pages where it does not. It never
+ * needs to be told, and a copy that was begun one way goes on the other way after reading the feed anew.
+ */
+export async function sync<F extends FeedName>(
+  connection: Connection & { readonly feed: F },
+  options: SyncOptions<F>,
+): Promise<SyncResult> {
+  const session = await openSession(connection.feed, options, connection.now)
+  const round: RoundOptions = {
+    apiEventType: options.apiEventType,
+    pageSize: options.pageSize,
+    overlapMs: options.overlapMs ?? defaultOverlapMs,
+    signal: options.signal,
+    report: (phase, done, total) =>
+      options.onProgress?.({
+        phase,
+        done,
+        total,
+        events: session.counts.events,
+        changes: session.counts.changes,
+      }),
+  }
+  try {
+    await catchUp(connection, session, round)
+    if (options.follow === undefined || options.follow === false) return resultOf(session, 'caughtUp')
+    await follow(connection, session, round, options)
+  } catch (error) {
+    if (error instanceof AbortedError && options.signal?.aborted === true) return resultOf(session, 'aborted')
+    throw error
+  }
+  return resultOf(session, 'aborted')
+}
+
+/** Asks again and again, until an abort ends it. */
+async function follow<F extends FeedName>(
+  connection: Connection,
+  session: Session,
+  round: RoundOptions,
+  options: SyncOptions<F>,
+): Promise<void> {
+  const { minIntervalMs = 1_000, maxIntervalMs = 30_000 } =
+    options.follow === true ? {} : options.follow || {}
+  let intervalMs = minIntervalMs
+  while (options.signal?.aborted !== true) {
+    await connection.sleep(intervalMs * (0.75 + connection.random() / 2), options.signal)
+    const before = session.counts.changes
+    try {
+      await catchUp(connection, session, round)
+      intervalMs = session.counts.changes > before ? minIntervalMs : Math.min(maxIntervalMs, intervalMs * 2)
+    } catch (error) {
+      // Retries are used up, but a service may be away for an hour, and a follower should be there when it is back.
+      if (session.broken || !isPassing(error)) throw error
+      options.onTrouble?.(error)
+      intervalMs = maxIntervalMs
+    }
+  }
+}
+
+/** Resyncs in one round that are still believed: a server that changes its epoch all the time is broken. */
+const maxResyncs = 3
+
+async function catchUp(connection: Connection, session: Session, round: RoundOptions): Promise<void> {
+  let ownReads: boolean | undefined
+  for (let resyncs = 0; ; resyncs += 1) {
+    let reason: ResyncReason | undefined
+    try {
+      ownReads ??= await hasOwnReads(connection, session, round.signal)
+      reason = await readOn(connection, session, ownReads, round)
+    } catch (error) {
+      // What a copy or its store throws is the caller's own, even if it looks like an answer of ours.
+      const isOurs = !session.broken && session.reading.kind !== 'pages'
+      reason = isOurs ? resyncReasonOf(error) : undefined
+      if (reason === undefined || resyncs >= maxResyncs) throw error
+      if (reason === 'server_changed') ownReads = undefined
+    }
+    if (reason === undefined) return
+    session.startOver(reason)
+  }
+}
+
+async function readOn(
+  connection: Connection,
+  session: Session,
+  ownReads: boolean,
+  round: RoundOptions,
+): Promise<ResyncReason | undefined> {
+  const { reading } = session
+  if (!ownReads) {
+    if (reading.kind === 'pages') return walkPages(connection, session, reading, round)
+    if (reading.kind !== 'start') return 'server_changed'
+    await session.open(firstWalk)
+    return walkPages(connection, session, firstWalk, round)
+  }
+  if (reading.kind === 'pages') return 'server_changed'
+  if (reading.kind !== 'numbers') {
+    await takeSnapshot(connection, session, reading.kind === 'snapshot' ? reading : undefined, round)
+  }
+  const behind = session.reading
+  return behind.kind === 'numbers' ? readNumbers(connection, session, behind, round) : undefined
+}
+
+/**
+ * Whether the server has the reads of PROTOCOL §11. Asked only while that is open: in the middle of reading by numbers
+ * a passing fault must not be taken for a plain server.
+ */
+async function hasOwnReads(
+  connection: Connection,
+  session: Session,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (session.reading.kind === 'snapshot' || session.reading.kind === 'numbers') return true
+  try {
+    const request = { method: 'GET', path: headsPath } as const
+    // Some servers answer every path with 200 and a page: whatever is not ours is an answer, too.
+    const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
+    if (value === 'notOurs') return false
+    const heads = value.filter(({ feed }) => feed === connection.feed)
+    const only = heads.length === 1 ? heads[0] : undefined
+    if (only !== undefined) session.checkTenant(only.tenantId)
+    return only !== undefined
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+}
+
+function resultOf(session: Session, ended: SyncResult['ended']): SyncResult {
+  const { kind } = session.reading
+  const readBy = kind === 'pages' ? 'pages' : kind === 'start' ? 'nothing' : 'numbers'
+  return { ended, readBy, ...session.counts }
+}

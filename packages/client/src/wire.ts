@@ -1,0 +1,150 @@
+/**
+ * What travels between the client and a feed (PROTOCOL §3, §4, §11). Written out here, and not imported from the
+ * protocol package, so that the published package is whole by itself; a test compares the two.
+ */
+
+export type FeedName = 'property' | 'contact'
+
+/** One event, as it stands on the wire (spec §2.1). */
+export interface FeedEvent {
+  readonly tenantId: string
+  /** Ordering number: the highest of a subject is the current one. */
+  readonly sequenceNumber: number
+  readonly eventType: number
+  readonly eventTypeShortCode: string
+  /** JSON text; `readPropertyPayload` and `readContactPayload` read it. */
+  readonly payload: string
+  readonly transactionId: string
+  readonly id: string
+  /** UTC, `YYYY-MM-DDTHH:mm:ss.fffffff`, no zone designator. */
+  readonly createdDate: string
+}
+
+/** A page of events (spec §2.2). */
+export interface EventPage {
+  readonly items: readonly FeedEvent[]
+  /** From 1. */
+  readonly page: number
+  readonly pageSize: number
+  /** Events that match, on all pages together. */
+  readonly availableCount: number
+  readonly totalPages: number
+}
+
+/** Where a feed stands (PROTOCOL §11). */
+export interface FeedHead {
+  readonly tenantId: string
+  readonly feed: FeedName
+  /** Of the feed's last event. */
+  readonly sequenceNumber: number
+  /** Of the feed's last event; null in an empty feed. */
+  readonly createdDate: string | null
+  /** Another one: numbers were carried past a gap, start again from a snapshot. */
+  readonly epoch: string
+  /** A greater one: payloads that were read before have been reduced, read them again. */
+  readonly revision: number
+}
+
+/** A run of events behind a number (PROTOCOL §11). */
+export interface EventRun {
+  readonly items: readonly FeedEvent[]
+  /** Ask for events after this number next. */
+  readonly next: number
+  /** The feed's last number when the answer was made; nothing is left to read when `next` has reached it. */
+  readonly head: number
+  readonly epoch: string
+  readonly revision: number
+}
+
+/** One event to publish (PROTOCOL §4): a payload, or the removal of a subject. */
+export type Publication = PayloadPublication | RemovalPublication
+
+interface PublicationMembers {
+  /** The publisher's own event id and repeat key. Without one, `publish` makes one, so that its retries repeat nothing. */
+  readonly id?: string
+  readonly eventType?: string
+  readonly transactionId?: string
+  readonly category?: 'sales' | 'lettings'
+}
+
+export interface PayloadPublication extends PublicationMembers {
+  /** A JSON object, or JSON text, which is kept byte for byte. */
+  readonly payload: object | string
+}
+
+export interface RemovalPublication extends PublicationMembers {
+  readonly remove: { readonly agentRef: string; readonly reason?: number | string }
+}
+
+/** What became of one published event. */
+export interface ReceiptEvent {
+  readonly id: string
+  /** Absent only for what a dry run would store. */
+  readonly sequenceNumber?: number
+  readonly eventType: number
+  readonly eventTypeShortCode: string
+  readonly transactionId: string
+  /** Absent only for what a dry run would store. */
+  readonly createdDate?: string
+  /** Stored by an earlier request. */
+  readonly repeated?: true
+  /** Added by the service: the subject left a category or branch. */
+  readonly derived?: true
+  /** Equal to the subject's latest event, which is shown; nothing was stored. */
+  readonly unchanged?: true
+}
+
+/** Advice about one published payload: it was stored as it is. */
+export interface PublishWarning {
+  /** Place among the events that were given to `publish`, from 0. */
+  readonly index: number
+  /** JSON pointer into the payload. */
+  readonly pointer: string
+  readonly code: string
+  readonly message: string
+}
+
+export interface PublishReceipt {
+  readonly events: readonly ReceiptEvent[]
+  /** Every event had been stored before. */
+  readonly repeated: boolean
+  readonly warnings: readonly PublishWarning[]
+}
+
+/** One fault of a request: which parameter, or which place in the body. */
+export interface ProblemFault {
+  readonly parameter?: string
+  readonly pointer?: string
+  readonly code: string
+  readonly message: string
+}
+
+interface FeedPaths {
+  /** The contract's operations (spec §4, D18). */
+  readonly list: string
+  readonly get: string
+  /** Our own: publishing, and events behind a number. */
+  readonly events: string
+  readonly snapshot: string
+  /** Our own: one subject. */
+  readonly subjects: string
+}
+
+export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
+  property: {
+    list: '/api/func/api/v1/events/getevents',
+    get: '/api/func/api/v1/events/geteventbyid/',
+    events: '/v1/property-events',
+    snapshot: '/v1/property-events/snapshot',
+    subjects: '/v1/properties/',
+  },
+  contact: {
+    list: '/api/func/api/v1/contactevents/getevents',
+    get: '/api/func/api/v1/contactevents/geteventbyid/',
+    events: '/v1/contact-events',
+    snapshot: '/v1/contact-events/snapshot',
+    subjects: '/v1/contacts/',
+  },
+}
+
+export const headsPath = '/v1/heads'
