@@ -5,7 +5,7 @@ import { feedReader, headReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 
 /** Every statement is one probe of a tree (P5). */
-export const locateStatements = {
+const locateStatements = {
   lastOrdinal: 'SELECT last_ordinal FROM view WHERE feed_no = ? AND view = ?',
   positionFrom: `SELECT place & 0xffffffffff FROM event INDEXED BY event_created
     WHERE feed_no = ? AND created >= ? ORDER BY created LIMIT 1`,

@@ -14,7 +14,7 @@ interface After {
 }
 
 /** Runs through trees in order, each cut off by its limit. Positions are those strictly behind the given one. */
-export const readAfterStatements = {
+const readAfterStatements = {
   all: `SELECT sequence, json FROM event
     WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT @limit`,
   /** Time rises with position, so a view's time index also finds where a position falls in it. */

@@ -9,7 +9,7 @@ import { feedReader } from './feed-row.ts'
 const eventsPerPiece = 100
 
 /** Each piece is a run through one tree; a view's entries lead into the event tree by its own key. */
-export const readRangeStatements = {
+const readRangeStatements = {
   all: `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) FROM (
     SELECT json FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place)`,
   view: `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) FROM (

@@ -32,6 +32,8 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     close() {
       try {
         db.pragma('wal_checkpoint(TRUNCATE)')
+      } catch {
+        // A full disk, say. Every commit is safe in the WAL, and whoever opens the store next goes on from there.
       } finally {
         db.close()
       }

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { acquireServingLock } from '../../src/storage/open-storage.ts'
+import { StorageRefusal } from '../../src/storage/storage.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+describe('the lock for serving a data folder', () => {
+  it('is held by one, and free again when released', () => {
+    using folder = temporaryFolder()
+    const lock = acquireServingLock(folder.path)
+    assert.ok(!(lock instanceof StorageRefusal))
+    const refusal = acquireServingLock(folder.path)
+    assert.ok(refusal instanceof StorageRefusal)
+    assert.equal(refusal.code, 'in_use')
+    assert.match(refusal.message, /Another process is serving .*--data/)
+    lock.release()
+    lock.release()
+    const again = acquireServingLock(folder.path)
+    assert.ok(!(again instanceof StorageRefusal))
+    again.release()
+  })
+
+  it('goes with the process that held it, even when that is killed', async () => {
+    using folder = temporaryFolder()
+    const program = fileURLToPath(new URL('./support/hold-serving-lock.ts', import.meta.url))
+    const child = spawn(process.execPath, [program, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    assert.ok(acquireServingLock(folder.path) instanceof StorageRefusal)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const lock = acquireServingLock(folder.path)
+    assert.ok(!(lock instanceof StorageRefusal))
+    lock.release()
+  })
+})
