@@ -96,11 +96,10 @@ async function publish({ output, settings: reader, flags }: Invocation, file: st
         output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
     })
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal) || Object.values(totals).every((total) => total === 0)) throw error
     progress.end()
-    output.say(`Stopped: ${summary()}`)
     throw new Refusal(
-      `${error.message}\nWhat was published stays; publishing the same file again repeats nothing.`,
+      `${error.message}\nStopped at: ${summary()}. What was published stays; the same file again repeats nothing.`,
     )
   } finally {
     progress.end()

@@ -53,10 +53,21 @@ async function describe(path: string, format: Format | undefined, close: () => v
     digest: hash.digest('hex'),
     bytes,
     format: format ?? formatOf(Buffer.concat(head).toString('utf8')),
-    read: () => readChunks(path),
+    read: () => readEvents(path),
     close,
   }
 }
+
+/** Windows programs like to begin a file with a byte order mark. It says nothing about the events, and is left out. */
+async function* readEvents(path: string): AsyncGenerator<Buffer> {
+  let atStart = true
+  for await (const chunk of readChunks(path)) {
+    yield atStart && chunk.subarray(0, 3).equals(byteOrderMark) ? chunk.subarray(3) : chunk
+    atStart = false
+  }
+}
+
+const byteOrderMark = Buffer.from('\ufeff')
 
 async function* readChunks(path: string): AsyncGenerator<Buffer> {
   for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {

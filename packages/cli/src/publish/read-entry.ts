@@ -1,6 +1,6 @@
 import { compactJson, parseUuid, readJson, setMembers, uuidV5 } from '@property-events/protocol'
 import type { Piece } from './split-lines.ts'
-import { maxPieceBytes } from './split-lines.ts'
+import { isWhiteSpaceByte, maxPieceBytes } from './split-lines.ts'
 
 /** Where in the file an event stands: its line, and its place when the file is a JSON array. */
 export interface Place {
@@ -51,9 +51,7 @@ export function readEntry(piece: Piece, namespace: string, fileDigest: string): 
   } catch {
     return refuse('invalid_utf8', 'The text is not UTF-8.')
   }
-  // Windows programs like to begin a file with a byte order mark. It says nothing about the event.
-  if (line === 1 && text.startsWith('\ufeff')) text = text.slice(1)
-  text = text.trim()
+  text = withoutOuterSpace(text)
   const reading = readJson(text, { maxDepth, members: { keys: ['id'], depth: 1 } })
   if (reading.kind === 'fault')
     return refuse(reading.fault.code, reading.fault.message, reading.fault.pointer)
@@ -76,6 +74,15 @@ export function readEntry(piece: Piece, namespace: string, fileDigest: string): 
       endOffset: piece.endOffset,
     },
   }
+}
+
+/** JSON's own white space; `trim` would take a byte order mark or a no-break space for it, too. */
+function withoutOuterSpace(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isWhiteSpaceByte(text.charCodeAt(start))) start += 1
+  while (end > start && isWhiteSpaceByte(text.charCodeAt(end - 1))) end -= 1
+  return text.slice(start, end)
 }
 
 function memberOf(value: unknown, name: string): unknown {

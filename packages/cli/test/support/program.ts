@@ -80,18 +80,28 @@ export interface Running {
 
 /** Starts `serve` or `demo` on any free port and waits until it says that it is ready. */
 export async function start(args: readonly string[], options: RunOptions = {}): Promise<Running> {
-  const child = launch([...args, '--port', '0', '--json', '--log-level', 'warn'], options)
+  const { text, child, stop } = await startUntil([...args, '--json'], /\n$/, options)
+  return { line: JSON.parse(text) as ServiceLine, child, stop }
+}
+
+/** The same as a person sees it: waits until stdout shows what is expected. */
+export async function startUntil(
+  args: readonly string[],
+  expected: RegExp,
+  options: RunOptions = {},
+): Promise<Omit<Running, 'line'> & { readonly text: string }> {
+  const child = launch([...args, '--port', '0', '--log-level', 'warn'], options)
   const end = finished(child)
-  const line = await new Promise<string>((resolve, reject) => {
+  const text = await new Promise<string>((resolve, reject) => {
     let text = ''
     child.stdout?.on('data', (part: string) => {
       text += part
-      if (text.includes('\n')) resolve(text)
+      if (expected.test(text)) resolve(text)
     })
     void end.then(({ code, stderr }) => reject(new Error(`ended with ${code}: ${stderr}`)))
   })
   return {
-    line: JSON.parse(line) as ServiceLine,
+    text,
     child,
     stop(signal = 'SIGTERM') {
       child.kill(signal)

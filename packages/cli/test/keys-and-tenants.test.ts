@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import {
+  listEvents,
+  run,
+  runJson,
+  startMarket,
+  start,
+  removeFolder,
+  temporaryFolder,
+} from './support/program.ts'
+import type { Market } from './support/program.ts'
+
+interface KeyJson {
+  readonly key: string
+  readonly keyId: string
+  readonly label: string
+  readonly expires: string | null
+  readonly revoked: string | null
+}
+
+let market: Market
+let data: readonly string[]
+before(async () => {
+  market = await startMarket()
+  data = ['--data', market.folder]
+})
+after(() => market.close())
+
+async function statusOf(key: string): Promise<number> {
+  return (await listEvents(market.url, key)).status
+}
+
+/** A running server notices within two seconds (D11). */
+async function becomes(key: string, status: number): Promise<void> {
+  const deadlineMs = Date.now() + 2000
+  let seen = await statusOf(key)
+  while (seen !== status && Date.now() < deadlineMs) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    seen = await statusOf(key)
+  }
+  assert.equal(seen, status)
+}
+
+const createKey = (...args: readonly string[]) =>
+  runJson<KeyJson>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', ...args, ...data])
+
+describe('keys, while the service runs', () => {
+  it('a new key works at once, a revoked one stops within two seconds (D11)', async () => {
+    const { key, keyId } = await createKey('--label', 'website')
+    assert.equal(await statusOf(key), 200)
+    await runJson(['keys', 'revoke', keyId, ...data])
+    await becomes(key, 401)
+  })
+
+  it('a key can be made to end, and to live on (D11)', async () => {
+    const { key, expires } = await createKey('--expires', '90d')
+    assert(Math.abs(Date.parse(expires ?? '') - Date.now() - 90 * 86_400_000) < 60_000)
+    assert.equal(await statusOf(key), 200)
+    await runJson(['keys', 'expire', key, 'now', ...data])
+    await becomes(key, 401)
+    await runJson(['keys', 'expire', key, '2099-01-31', ...data])
+    await becomes(key, 200)
+  })
+
+  it('a suspended tenant is locked out within two seconds, and let in again (D7)', async () => {
+    const { key } = await createKey()
+    await runJson(['tenants', 'suspend', 'Hill & Co', ...data])
+    await becomes(key, 401)
+    await runJson(['tenants', 'resume', market.tenantId, ...data])
+    await becomes(key, 200)
+  })
+
+  it('the list shows every key with its state and never its text (D11)', async () => {
+    const { key, keyId } = await createKey('--label', 'listed')
+    const secret = key.slice('pev_'.length + 12 + 1)
+    const list = await run(['keys', 'list', ...data])
+    assert.equal(list.code, 0)
+    const line = list.stdout.split('\n').find((one) => one.startsWith(keyId)) ?? ''
+    assert.match(line, /listed +Hill & Co +property:read contact:read +active/)
+    const json = await run(['keys', 'list', '--json', ...data])
+    assert(!json.stdout.includes(secret) && !list.stdout.includes(secret))
+    const keys = JSON.parse(json.stdout) as readonly KeyJson[]
+    assert(keys.some((one) => one.keyId === keyId && one.label === 'listed' && one.revoked === null))
+  })
+
+  it('a person gets the key alone on stdout, so that it can be piped', async () => {
+    const { code, stdout } = await run([
+      'keys',
+      'create',
+      '--tenant',
+      'Hill & Co',
+      '--scope',
+      'property:read',
+      ...data,
+    ])
+    assert.equal(code, 0)
+    assert.match(stdout, /^pev_\w+\n$/)
+  })
+
+  it('a key may do what it was made for and no more (D11)', async () => {
+    const { key } = await runJson<KeyJson>([
+      'keys',
+      'create',
+      '--tenant',
+      'Hill & Co',
+      '--scope',
+      'contact:read',
+      ...data,
+    ])
+    assert.equal(await statusOf(key), 401)
+    const contacts = await listEvents(market.url, key, '', '/api/func/api/v1/contactevents/getevents')
+    assert.equal(contacts.status, 200)
+  })
+
+  it('a request that makes no sense is refused with what is allowed', async () => {
+    const refused: readonly (readonly [readonly string[], RegExp])[] = [
+      [['keys', 'create'], /--tenant and --scope/],
+      [['keys', 'create', '--operator', '--scope', 'read'], /belongs to no tenant/],
+      [
+        ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'property:reed'],
+        /Did you mean property:read\?/,
+      ],
+      [['keys', 'create', '--tenant', 'Nobody', '--scope', 'read'], /There is no tenant "Nobody"/],
+      [
+        ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--expires', '2020-01-01'],
+        /has passed/,
+      ],
+      [['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--expires', 'soon'], /90d/],
+      [['keys', 'revoke', 'nosuchkey'], /There is no key "nosuchkey"/],
+      [['tenants', 'create', ' '], /1 to 200 characters/],
+      [['tenants', 'create', 'X', '--id', '123'], /--id must be a UUID/],
+      [['tenants', 'suspend', 'a\u001b[2J'], /There is no tenant "a\\u001b\[2J"/],
+    ]
+    await Promise.all(
+      refused.map(async ([args, expected]) => {
+        const { code, stdout, stderr } = await run([...args, ...data])
+        assert.equal(code, 1, args.join(' '))
+        assert.equal(stdout, '')
+        assert.match(stderr, expected)
+      }),
+    )
+  })
+})
+
+describe('tenants', () => {
+  it('can bring their own id, once', async () => {
+    const id = '0B5E1A4E-8A3C-4A55-9C3F-3F3F2B1A0001'
+    const tenant = await runJson<{ tenantId: string }>(['tenants', 'create', 'Own Id', '--id', id, ...data])
+    assert.equal(tenant.tenantId, id.toLowerCase())
+    const again = await run(['tenants', 'create', 'Own Id', '--id', id, ...data])
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /There is a tenant .* already/)
+    const list = await runJson<readonly { tenantId: string; name: string; suspended: boolean }[]>([
+      'tenants',
+      'list',
+      ...data,
+    ])
+    assert.deepEqual(
+      list.map((one) => one.name),
+      ['Hill & Co', 'Own Id'],
+    )
+    assert.deepEqual(
+      list.map((one) => one.suspended),
+      [false, false],
+    )
+  })
+
+  it('a folder without a store is refused, and stays as it was', async () => {
+    const folder = temporaryFolder()
+    const { code, stderr } = await run(['tenants', 'list', '--data', join(folder, 'dta')])
+    assert.equal(code, 1)
+    assert.match(stderr, /There is no store in .*dta\. Check --data/)
+    assert.equal(statSync(join(folder, 'dta'), { throwIfNoEntry: false }), undefined)
+    removeFolder(folder)
+  })
+})
+
+describe('a backup', () => {
+  it('is one file for its owner that opens as a store and waits for a new epoch (D13)', async () => {
+    const folder = temporaryFolder()
+    const restored = join(folder, 'restored')
+    mkdirSync(restored)
+    const file = join(restored, 'property-events.db')
+    const { bytes } = await runJson<{ bytes: number }>(['backup', file, ...data])
+    assert(bytes > 0)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const again = await run(['backup', file, ...data])
+    assert.equal(again.code, 1)
+    assert.match(again.stderr, /never replaces a file/)
+    const nowhere = await run(['backup', join(folder, 'no', 'such', 'file'), ...data])
+    assert.equal(nowhere.code, 1)
+    assert.match(nowhere.stderr, /does not exist/)
+
+    const doctor = await run(['doctor', '--json', '--port', '0', '--data', restored])
+    assert.equal(doctor.code, 1)
+    const findings = JSON.parse(doctor.stdout) as readonly { check: string; status: string }[]
+    assert.equal(findings.find((finding) => finding.check === 'epoch')?.status, 'fail')
+    assert.equal(
+      findings.find((finding) => finding.check === 'pepper')?.status,
+      'fail',
+      'its keys need the pepper',
+    )
+
+    await runJson(['epoch', 'start', '--continue-after', '5000', '--data', restored])
+    const running = await start(['serve', '--data', restored])
+    const { key } = await runJson<KeyJson>([
+      'keys',
+      'create',
+      '--tenant',
+      'Hill & Co',
+      '--scope',
+      'publish',
+      '--data',
+      restored,
+    ])
+    const agentRef = '7d1c3a54-5c1e-4c4f-8e0b-000000000001'
+    const answer = await fetch(`${running.line.url}/v1/property-events`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ payload: { agent_ref: agentRef, published: true } }),
+    })
+    assert.equal(answer.status, 201)
+    const receipt = (await answer.json()) as { events: readonly { sequenceNumber: number }[] }
+    assert.equal(receipt.events[0]?.sequenceNumber, 5001)
+    assert.equal((await running.stop()).code, 0)
+    removeFolder(folder)
+  })
+})
+
+describe('doctor', () => {
+  it('finds a healthy store healthy, while the service runs', async () => {
+    const findings = await runJson<readonly { check: string; status: string; detail: string }[]>([
+      'doctor',
+      '--port',
+      new URL(market.url).port,
+      ...data,
+    ])
+    assert.deepEqual(
+      findings.map((finding) => finding.check),
+      ['node', 'port', 'disk space', 'flush speed', 'integrity', 'schema', 'clock', 'pepper'],
+    )
+    assert.deepEqual(
+      findings.filter((finding) => finding.status === 'fail'),
+      [],
+    )
+    assert.match(findings[1]?.detail ?? '', /a service runs on this data folder/)
+  })
+
+  it('names a remedy for whatever fails, and fails with it', async () => {
+    const folder = temporaryFolder()
+    // Taken by a service of another folder.
+    const { code, stdout } = await run(['doctor', '--data', folder, '--port', new URL(market.url).port])
+    assert.equal(code, 1)
+    assert.match(stdout, /^fail {2}port .* taken by another program\n +→ Stop that program/m)
+    assert.match(stdout, /^warn {2}store +none in .*\n +→ Start `property-events serve`/m)
+    removeFolder(folder)
+  })
+})

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { isUuid, parseUuid } from '@property-events/protocol'
+import { gatherBatches } from '../src/publish/batches.ts'
+import { readEntry } from '../src/publish/read-entry.ts'
+import type { EntryReading } from '../src/publish/read-entry.ts'
+import { splitJson } from '../src/publish/split-json.ts'
+import { maxPieceBytes, splitLines } from '../src/publish/split-lines.ts'
+import type { Piece } from '../src/publish/split-lines.ts'
+import { withRetries } from '../src/publish/with-retries.ts'
+import { NoAnswer } from '../src/service-client.ts'
+import type { ServiceAnswer } from '../src/service-client.ts'
+
+const namespace = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
+
+async function* inChunks(text: string | Buffer, size: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text as string)
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
+  const gathered: Item[] = []
+  for await (const item of items) gathered.push(item)
+  return gathered
+}
+
+const textOf = (piece: Piece) => piece.bytes?.toString('utf8')
+
+describe('cutting a file', () => {
+  it('gives every line with its number, wherever chunks end, blank lines left out', async () => {
+    const lines = fc.array(
+      fc.oneof(fc.constant(''), fc.constant('  '), fc.json(), fc.constant('{"a":"é🏠"}')),
+    )
+    await fc.assert(
+      fc.asyncProperty(lines, fc.integer({ min: 1, max: 20 }), fc.boolean(), async (given, size, closed) => {
+        const text = given.join('\n') + (closed ? '\n' : '')
+        const pieces = await all(splitLines(inChunks(text, size)))
+        const expected = text
+          .split('\n')
+          .map((line, index) => [index + 1, line] as const)
+          .filter(([, line]) => line.trim() !== '')
+        assert.deepEqual(
+          pieces.map((piece) => [piece.line, textOf(piece)]),
+          expected,
+        )
+      }),
+    )
+  })
+
+  it('gives every element of an array as it is written, wherever chunks end (D22)', async () => {
+    const element = fc.dictionary(fc.string(), fc.jsonValue())
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(element),
+        fc.integer({ min: 1, max: 20 }),
+        fc.constantFrom(0, 2),
+        async (given, size, indent) => {
+          const text = JSON.stringify(given, undefined, indent)
+          const pieces = await all(splitJson(inChunks(text, size)))
+          const compact = (piece: Piece) => JSON.stringify(JSON.parse(textOf(piece) ?? ''))
+          assert.deepEqual(
+            pieces.map(compact),
+            given.map((one) => JSON.stringify(one)),
+          )
+          assert.deepEqual(
+            pieces.map((piece) => piece.item),
+            given.map((_, index) => index + 1),
+          )
+          for (const piece of pieces) {
+            assert(text.split('\n')[piece.line - 1]?.includes(textOf(piece)?.split('\n')[0] ?? ''))
+          }
+        },
+      ),
+    )
+    const [piece] = await all(splitJson(inChunks('[ {"price": 250000.00 , "n":1e2} ]', 3)))
+    assert.equal(piece && textOf(piece)?.trim(), '{"price": 250000.00 , "n":1e2}')
+  })
+
+  it('gives a single object that is spread over lines', async () => {
+    const pieces = await all(splitJson(inChunks('\n{\n "a": [1,\n 2]\n}\n', 4)))
+    assert.deepEqual(
+      pieces.map((piece) => [piece.line, textOf(piece)]),
+      [[2, '{\n "a": [1,\n 2]\n}']],
+    )
+  })
+
+  it('says so when a document is cut off or goes on behind its end, after what came before', async () => {
+    for (const [text, expected] of [
+      ['[{"a":1},{"b":', /ends in the middle/],
+      ['[{"a":1}] []', /has ended, and more text follows/],
+      ['[{"a":1},', /ends in the middle/],
+    ] as const) {
+      const seen: Piece[] = []
+      await assert.rejects(async () => {
+        for await (const piece of splitJson(inChunks(text, 2))) seen.push(piece)
+      }, expected)
+      assert.equal(seen[0] && textOf(seen[0]), '{"a":1}')
+    }
+  })
+
+  it('keeps no line that is longer than any event may be', async () => {
+    const long = `{"a":"${'x'.repeat(maxPieceBytes)}"}`
+    const pieces = await all(splitLines(inChunks(`{"a":1}\n${long}\n{"b":2}\n`, 65_536)))
+    assert.deepEqual(
+      pieces.map((piece) => [piece.line, piece.bytes?.length]),
+      [
+        [1, 7],
+        [2, undefined],
+        [3, 7],
+      ],
+    )
+  })
+})
+
+function read(text: string | Buffer, place: { line?: number; item?: number } = {}): EntryReading {
+  const { line = 1, item } = place
+  return readEntry({ line, item, bytes: Buffer.from(text as string), endOffset: 0 }, namespace, 'digest')
+}
+
+describe('an event of a file', () => {
+  it('keeps its text, and gets an id that depends on tenant, file and line alone (D14, D22)', () => {
+    const first = read('{"payload":{"price":250000.00}}', { line: 7 })
+    assert(first.kind === 'entry')
+    assert(isUuid(first.entry.id))
+    assert.equal(first.entry.text, `{"id":"${first.entry.id}","payload":{"price":250000.00}}`)
+    const again = read('{"payload":{"price":250000.00}}', { line: 7 })
+    const other = read('{"payload":{"price":250000.00}}', { line: 8 })
+    assert(again.kind === 'entry' && other.kind === 'entry')
+    assert.equal(again.entry.id, first.entry.id)
+    assert.notEqual(other.entry.id, first.entry.id)
+  })
+
+  it('keeps the id it has; a null one counts as none (D14)', () => {
+    const id = '7D1C3A54-5C1E-4C4F-8E0B-000000000001'
+    const own = read(`{"id":"${id}","payload":{}}`)
+    assert(own.kind === 'entry')
+    assert.equal(own.entry.id, parseUuid(id))
+    assert.equal(own.entry.text, `{"id":"${id}","payload":{}}`)
+    const none = read('{"id": null, "payload":{"id":"inner"}}')
+    assert(none.kind === 'entry')
+    assert.equal(none.entry.text, `{"id": "${none.entry.id}", "payload":{"id":"inner"}}`)
+  })
+
+  it('becomes one line, whatever lines it was spread over', () => {
+    const reading = read('{\n  "payload": {\r\n "text": "a  b\\n" }\n}')
+    assert(reading.kind === 'entry')
+    assert.equal(reading.entry.text, `{"id":"${reading.entry.id}","payload":{"text":"a  b\\n"}}`)
+  })
+
+  it('is refused here when it is no JSON object, with a stable code', () => {
+    const refused: readonly (readonly [string | Buffer, string])[] = [
+      ['{"payload":', 'invalid_json'],
+      ['{"payload":{"a":1,"a":2}}', 'duplicate_key'],
+      ['[]', 'wrong_type'],
+      ['null', 'wrong_type'],
+      ['\ufeff{}', 'invalid_json'],
+      ['\u00a0{}', 'invalid_json'],
+      [Buffer.from([0x7b, 0xff, 0x7d]), 'invalid_utf8'],
+      ['['.repeat(100_000), 'too_deep'],
+    ]
+    for (const [text, code] of refused) {
+      const reading = read(text, { line: 3 })
+      assert(reading.kind === 'refused')
+      assert.deepEqual([reading.refused.line, reading.refused.code], [3, code])
+    }
+  })
+})
+
+describe('requests of a file', () => {
+  async function* entries(ids: readonly string[]): AsyncGenerator<EntryReading> {
+    for (const [index, id] of ids.entries()) yield read(`{"id":"${id}"}`, { line: index + 1 })
+  }
+  const idOf = (number: number) => `7d1c3a54-5c1e-4c4f-8e0b-${String(number).padStart(12, '0')}`
+
+  it('hold at most 500 events, in the order of the file', async () => {
+    const ids = Array.from({ length: 1201 }, (_, number) => idOf(number))
+    const batches = await all(gatherBatches(entries(ids)))
+    assert.deepEqual(
+      batches.map((batch) => batch.entries.length),
+      [500, 500, 201],
+    )
+    assert.deepEqual(
+      batches.flatMap((batch) => batch.entries.map((entry) => entry.id)),
+      ids,
+    )
+  })
+
+  it('never hold the same id twice (D14)', async () => {
+    const batches = await all(gatherBatches(entries([idOf(1), idOf(2), idOf(1).toUpperCase(), idOf(3)])))
+    assert.deepEqual(
+      batches.map((batch) => batch.entries.length),
+      [2, 2],
+    )
+  })
+})
+
+describe('asking again', () => {
+  const answer = (status: number, code?: string, retryAfterMs?: number): ServiceAnswer => ({
+    status,
+    body: code === undefined ? undefined : { code, detail: 'A sentence.' },
+    retryAfterMs,
+  })
+  async function asked(answers: readonly (ServiceAnswer | Error)[]) {
+    const waits: number[] = []
+    let asks = 0
+    const outcome = withRetries(
+      async () => {
+        const next = answers[Math.min(asks, answers.length - 1)]
+        asks += 1
+        if (next === undefined || next instanceof Error) throw next ?? new Error('nothing')
+        return next
+      },
+      { onWait: () => undefined, wait: async (waitMs) => void waits.push(waitMs) },
+    )
+    const [result] = await Promise.allSettled([outcome])
+    return { result, asks, waits }
+  }
+
+  it('goes on until the service answers, and waits as long as it says', async () => {
+    const { result, waits } = await asked([
+      answer(429, 'rate_limited', 7000),
+      answer(503, 'overloaded'),
+      new NoAnswer('gone'),
+      answer(201),
+    ])
+    assert(result.status === 'fulfilled')
+    assert.equal(result.value.status, 201)
+    assert.equal(waits.length, 3)
+    assert.equal(waits[0], 7000)
+    for (const [index, waitMs] of waits.slice(1).entries()) {
+      assert(waitMs >= 500 * 2 ** index && waitMs <= 1000 * 2 ** (index + 1), String(waitMs))
+    }
+  })
+
+  it('ends after ten tries', async () => {
+    const busy = await asked([answer(503, 'overloaded')])
+    assert.deepEqual([busy.asks, busy.result.status], [10, 'fulfilled'])
+    const silent = await asked([new NoAnswer('gone')])
+    assert.deepEqual([silent.asks, silent.result.status], [10, 'rejected'])
+  })
+
+  it('does not wait for what waiting does not mend', async () => {
+    for (const one of [
+      answer(400, 'invalid_body'),
+      answer(401, 'unauthorized'),
+      answer(500, 'internal_error'),
+      answer(503, 'epoch_required'),
+      answer(503, 'clock_behind', 60_000),
+      answer(429, 'rate_limited', 3_600_000),
+    ]) {
+      assert.equal((await asked([one])).asks, 1, JSON.stringify(one))
+    }
+    const fault = await asked([new TypeError('a mistake of ours')])
+    assert.equal(fault.asks, 1)
+  })
+})

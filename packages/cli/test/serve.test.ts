@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, it } from 'node:test'
+import {
+  listEvents,
+  removeFolder,
+  run,
+  runJson,
+  start,
+  startUntil,
+  temporaryFolder,
+} from './support/program.ts'
+import type { ServiceLine } from './support/program.ts'
+
+const root = temporaryFolder()
+after(() => removeFolder(root))
+
+/** One sentence or two, no stack. */
+function assertSentence(stderr: string, expected: RegExp): void {
+  assert.match(stderr, expected)
+  assert.equal(stderr.trimEnd().split('\n').length, 1, stderr)
+  assert(!/\bat .*:\d+/.test(stderr) && !stderr.includes('Error:'), stderr)
+}
+
+describe('serve', () => {
+  it('says in one line of JSON where it listens, and on the first start an operator key (D11)', async () => {
+    const data = ['--data', join(root, 'first')]
+    const first = await start(['serve', ...data, '--base-path', '/feeds/'])
+    const { url, metricsUrl, adminKey, ...rest } = first.line
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/feeds$/)
+    assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
+    assert.match(adminKey ?? '', /^pev_/)
+    assert.deepEqual(rest, {})
+    assert.equal((await fetch(metricsUrl)).status, 200)
+    assert.equal((await fetch(`${url}/openapi.json`)).status, 200)
+    const stopped = await first.stop()
+    assert.equal(stopped.code, 0, stopped.stderr)
+    assert.equal(stopped.stdout.split('\n').length, 2, 'nothing but the line on stdout')
+
+    const second = await start(['serve', ...data])
+    assert.equal(second.line.adminKey, undefined, 'shown once')
+    assert.equal((await second.stop('SIGINT')).code, 0)
+  })
+
+  it('shows a person a summary with what to do next', async () => {
+    const running = await startUntil(['serve', '--data', join(root, 'person')], /┘\n$/)
+    const { code, stdout } = await running.stop('SIGINT')
+    assert.equal(code, 0)
+    assert.match(stdout, /│ Property Events {2}http:\/\/127\.0\.0\.1:\d+/)
+    assert.match(stdout, /Operator key, shown once: {2}pev_/)
+    assert.match(stdout, /property-events tenants create "Hill & Co"/)
+  })
+
+  it('refuses a folder that is being served, with a sentence', async () => {
+    const data = ['--data', join(root, 'twice')]
+    const running = await start(['serve', ...data])
+    const { code, stdout, stderr } = await run(['serve', ...data, '--port', '0'])
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assertSentence(stderr, /Another process is serving the data folder .* Stop it first/)
+    assert.equal((await running.stop()).code, 0)
+    const again = await start(['serve', ...data])
+    assert.equal((await again.stop()).code, 0)
+  })
+
+  it('refuses a taken port, with a sentence that names it, and gives the folder free', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    const data = ['--data', join(root, 'port')]
+    const taken = await run(['serve', ...data, '--port', String(port), '--metrics-port', '0'])
+    assert.equal(taken.code, 1)
+    assertSentence(taken.stderr, new RegExp(`Port ${port} is taken\\. Stop .* --port`))
+    const metrics = await run(['serve', ...data, '--port', '0', '--metrics-port', String(port)])
+    assert.equal(metrics.code, 1)
+    assertSentence(metrics.stderr, new RegExp(`Port ${port} for metrics is taken\\. .* --metrics-port`))
+    server.close()
+    const running = await start(['serve', ...data])
+    assert.equal((await running.stop()).code, 0)
+  })
+
+  it('refuses a folder it cannot make, with a sentence', async () => {
+    const file = join(root, 'a-file')
+    writeFileSync(file, '')
+    const { code, stderr } = await run(['serve', '--data', join(file, 'store'), '--port', '0'])
+    assert.equal(code, 1)
+    assertSentence(stderr, /a-file.* Choose another path/)
+  })
+
+  it('refuses a store of a newer program, one with other event types, and what is no store (D12)', async () => {
+    const folder = join(root, 'refused')
+    const data = ['--data', folder, '--port', '0']
+    await (await start(['serve', '--data', folder])).stop()
+    const other = await run(['serve', ...data, '--catalogue', 'published-0'])
+    assert.equal(other.code, 1)
+    assertSentence(other.stderr, /created with other event types/)
+    const started = await run(['serve', ...data, '--start-sequence', '500'])
+    assert.equal(started.code, 1)
+    assertSentence(started.stderr, /start sequence 0, and 500 is asked for/)
+
+    const db = new DatabaseSync(join(folder, 'property-events.db'))
+    db.exec('PRAGMA user_version = 999')
+    db.close()
+    const newer = await run(['serve', ...data])
+    assert.equal(newer.code, 1)
+    assertSentence(newer.stderr, /has schema 999.* Start the newer program/)
+
+    const foreign = join(root, 'foreign')
+    mkdirSync(foreign)
+    writeFileSync(
+      join(foreign, 'property-events.db'),
+      'this is somebody’s shopping list, and it is long enough to be read',
+    )
+    const { code, stderr } = await run(['serve', '--data', foreign, '--port', '0'])
+    assert.equal(code, 1)
+    assertSentence(stderr, /no Property Events store/)
+  })
+
+  it('refuses a pepper file that is damaged, with a sentence (D11)', async () => {
+    const folder = join(root, 'pepper')
+    await (await start(['serve', '--data', folder])).stop()
+    assert.equal(statSync(join(folder, 'pepper')).mode & 0o777, 0o600)
+    writeFileSync(join(folder, 'pepper'), 'damaged')
+    const { code, stderr } = await run(['serve', '--data', folder, '--port', '0'])
+    assert.equal(code, 1)
+    assertSentence(stderr, /does not hold a pepper/)
+  })
+
+  it('keeps the start sequence and the event types a store was created with (D12, D13)', async () => {
+    const folder = join(root, 'kept')
+    await (
+      await start(['serve', '--data', folder, '--catalogue', 'published-0', '--start-sequence', '500'])
+    ).stop()
+    const again = await start(['serve', '--data', folder])
+    assert.equal((await again.stop()).code, 0)
+  })
+
+  it('what was acknowledged while it stopped is there after the next start (P7)', async () => {
+    const data = ['--data', join(root, 'drain')]
+    const running = await start(['serve', ...data])
+    await runJson(['tenants', 'create', 'Hill & Co', ...data])
+    const key = (scope: string) =>
+      runJson<{ key: string }>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...data])
+    const publisher = await key('publish')
+    const reader = await key('read')
+    const acknowledged: string[] = []
+    const warm = Promise.withResolvers<void>()
+    let number = 0
+    const publish = async () => {
+      const id = `7d1c3a54-5c1e-4c4f-8e0b-${String((number += 1)).padStart(12, '0')}`
+      const answer = await fetch(`${running.line.url}/v1/property-events`, {
+        method: 'POST',
+        headers: { 'x-api-key': publisher.key, 'content-type': 'application/json' },
+        body: JSON.stringify({ id, payload: { agent_ref: id, published: true } }),
+      })
+      if (answer.status === 201) acknowledged.push(id)
+      if (acknowledged.length === 20) warm.resolve()
+    }
+    const publishUntilRefused = async () => {
+      while (number < 400) await publish()
+    }
+    const publishers = Promise.allSettled(Array.from({ length: 5 }, publishUntilRefused))
+    await warm.promise
+    const stopped = await running.stop()
+    assert.equal(stopped.code, 0, stopped.stderr)
+    await publishers
+    assert(acknowledged.length >= 20)
+
+    const again = await start(['serve', ...data])
+    const page = await listEvents(again.line.url, reader.key, 'pageSize=1000')
+    const stored = new Set(page.body.items.map((event) => event['id']))
+    assert.deepEqual(
+      acknowledged.filter((id) => !stored.has(id)),
+      [],
+    )
+    assert.equal((await again.stop()).code, 0)
+  })
+
+  it('a second signal ends it at once', async () => {
+    const data = ['--data', join(root, 'signals')]
+    const running = await start(['serve', ...data])
+    await runJson(['tenants', 'create', 'Hill & Co', ...data])
+    const { key } = await runJson<{ key: string }>([
+      'keys',
+      'create',
+      '--tenant',
+      'Hill & Co',
+      '--scope',
+      'publish',
+      ...data,
+    ])
+    // A request whose body does not come keeps the first signal waiting.
+    const socket = connect(Number(new URL(running.line.url).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    socket.write(
+      `POST /v1/property-events HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nExpect: 100-continue\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n',
+    )
+    const answered = await new Promise<string>((resolve) =>
+      socket.once('data', (text) => resolve(text.toString())),
+    )
+    assert.match(answered, /^HTTP\/1\.1 100/)
+    socket.write('{')
+    running.child.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.equal(running.child.exitCode, null, 'it waits for the request')
+    const { code } = await running.stop('SIGTERM')
+    assert.equal(code, 143)
+    socket.destroy()
+  })
+})
+
+describe('demo', () => {
+  const folder = join(root, 'demo')
+  let first: ServiceLine
+  before(async () => {
+    const running = await start(['demo', '--data', folder])
+    first = running.line
+    await check(first)
+    const { code, stderr } = await running.stop()
+    assert.equal(code, 0, stderr)
+  })
+
+  async function check(line: ServiceLine): Promise<void> {
+    assert.match(line.adminKey ?? '', /^pev_/)
+    assert((line.tenants ?? []).length >= 2)
+    for (const tenant of line.tenants ?? []) {
+      assert.deepEqual(Object.keys(tenant), ['tenantId', 'name', 'readKey', 'publishKey'])
+      const contacts = '/api/func/api/v1/contactevents/getevents'
+      const all = await listEvents(line.url, tenant.readKey, 'pageSize=1')
+      const sales = await listEvents(line.url, tenant.readKey, 'pageSize=1&apiEventType=salesproperty')
+      const people = await listEvents(line.url, tenant.readKey, 'pageSize=1', contacts)
+      assert(all.body.availableCount >= 1000)
+      assert(sales.body.availableCount > 0 && sales.body.availableCount < all.body.availableCount)
+      assert(people.body.availableCount >= 50)
+      assert.equal(all.body.items[0]?.['tenantId'], tenant.tenantId)
+      const publishing = await fetch(`${line.url}/v1/property-events`, {
+        method: 'POST',
+        headers: { 'x-api-key': tenant.publishKey, 'content-type': 'application/json' },
+        body: '[]',
+      })
+      assert.equal(publishing.status, 400, 'the key may publish, the body is empty')
+    }
+  }
+
+  it('keeps its keys, for its owner only, and its market: the second start prints the same and loads nothing', async () => {
+    const file = join(folder, 'demo-keys.json')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const running = await start(['demo', '--data', folder])
+    assert.deepEqual({ ...running.line, url: '', metricsUrl: '' }, { ...first, url: '', metricsUrl: '' })
+    const [tenant] = running.line.tenants ?? []
+    const before = await listEvents(running.line.url, tenant?.readKey ?? '', 'pageSize=1')
+    assert.equal((await running.stop()).code, 0)
+
+    unlinkSync(file)
+    const without = await start(['demo', '--data', folder])
+    assert.notEqual(without.line.adminKey, first.adminKey, 'keys cannot be read back, so there are new ones')
+    await check(without.line)
+    const [again] = without.line.tenants ?? []
+    const now = await listEvents(without.line.url, again?.readKey ?? '', 'pageSize=1')
+    assert.deepEqual(now.body, before.body)
+    assert.equal((await without.stop()).code, 0)
+  })
+
+  it('makes a key anew that has stopped working', async () => {
+    const kept: ServiceLine = JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8')) as ServiceLine
+    await runJson(['keys', 'revoke', kept.tenants?.[0]?.readKey ?? '', '--data', folder])
+    const running = await start(['demo', '--data', folder])
+    assert.notEqual(running.line.tenants?.[0]?.readKey, kept.tenants?.[0]?.readKey)
+    assert.equal(running.line.tenants?.[0]?.publishKey, kept.tenants?.[0]?.publishKey)
+    await check(running.line)
+    assert.equal((await running.stop()).code, 0)
+  })
+
+  it('its times are those of the market, in the past (D25)', async () => {
+    const running = await start(['demo', '--data', folder])
+    const [tenant] = running.line.tenants ?? []
+    const page = await listEvents(running.line.url, tenant?.readKey ?? '', 'to=2023-01-01&pageSize=1')
+    assert(page.body.availableCount >= 1000)
+    assert.equal((await running.stop()).code, 0)
+  })
+
+  it('shows a person a curl that works', async () => {
+    const running = await startUntil(['demo', '--data', folder], /curl .*\n$/)
+    const stdout = running.text
+    const match = /^curl -H 'x-api-key: (pev_\w+)' '(http:[^']+)'$/m.exec(stdout)
+    assert(match !== null, stdout)
+    const answer = await fetch(match[2] ?? '', { headers: { 'x-api-key': match[1] ?? '' } })
+    assert.equal(answer.status, 200)
+    assert.equal((await running.stop()).code, 0)
+  })
+
+  it('does not mingle with a store that holds tenants of its own', async () => {
+    const own = join(root, 'own')
+    await (await start(['serve', '--data', own])).stop()
+    await runJson(['tenants', 'create', 'Hill & Co', '--data', own])
+    const { code, stderr } = await run(['demo', '--data', own, '--port', '0'])
+    assert.equal(code, 1)
+    assertSentence(stderr, /holds tenants of its own/)
+    assert(!readdirSync(own).includes('demo-keys.json'))
+  })
+})
