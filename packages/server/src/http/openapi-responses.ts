@@ -93,6 +93,19 @@ export const taggedHeaders = {
   },
 } as const
 
+/** Headers of a document that is the same until the service is renewed. */
+export const documentHeaders = { 'x-request-id': requestId, etag: taggedHeaders.etag } as const
+
+/** What an operation answers when the caller's copy is still current. */
+export function notModified(headers: Readonly<Record<string, object>>): object {
+  return { type: 'null', description: 'What `If-None-Match` names is still current.', headers }
+}
+
+/** `property` → `Property`, for operation ids. */
+export function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
+}
+
 /** A successful response with one media type. */
 export function answer(
   description: string,

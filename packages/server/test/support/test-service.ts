@@ -39,6 +39,7 @@ export interface TestService {
   readonly storage: StorageEngine
   readonly tenant: TestTenant
   readonly otherTenant: TestTenant
+  readonly log: ServiceOptions['log']
   /** Log lines so far. */
   readonly logLines: readonly string[]
   /** A new key. */
@@ -66,10 +67,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   )
   const pepper = loadPepper({ folder: undefined, given: undefined })
   const logLines: string[] = []
+  const log = createLogger({
+    level: 'debug',
+    destination: { write: (line: string) => void logLines.push(line) },
+  })
   const service = await createService({
     storage,
     peppers: [pepper],
-    log: createLogger({ level: 'debug', destination: { write: (line: string) => void logLines.push(line) } }),
+    log,
     host: '127.0.0.1',
     port: 0,
     metrics: { host: '127.0.0.1', port: 0 },
@@ -106,6 +111,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     storage,
     tenant,
     otherTenant,
+    log,
     logLines,
     issue,
     async stop() {

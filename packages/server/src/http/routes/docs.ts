@@ -1,6 +1,6 @@
 /** `GET /docs`: the operations and problem codes, for people (D21). Needs no key. */
 import type { HttpContext } from '../context.ts'
-import { answer, openProblems } from '../openapi-responses.ts'
+import { answer, documentHeaders, notModified, openProblems } from '../openapi-responses.ts'
 import type { Operation } from '../operation.ts'
 import { success } from '../problem.ts'
 import { sendDocument } from '../static-document.ts'
@@ -19,7 +19,8 @@ export function docs(context: HttpContext, document: () => StaticDocument): Oper
       tags: ['Description'],
       security: [],
       response: {
-        [success.ok]: answer('The page.', { type: 'string' }, {}, 'text/html'),
+        [success.ok]: answer('The page.', { type: 'string' }, documentHeaders, 'text/html'),
+        [success.notModified]: notModified(documentHeaders),
         ...openProblems(),
       },
     },

@@ -8,7 +8,7 @@ import type { HttpContext } from '../context.ts'
 import { namesForHeader, quoteInput } from '../echo-text.ts'
 import { contentTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
-import { answer, keyedProblems, taggedHeaders } from '../openapi-responses.ts'
+import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
@@ -18,7 +18,6 @@ import { readQuery } from '../query.ts'
 import { gaveUp, sendEventBytes } from '../send-event-bytes.ts'
 import { sendProblem } from '../send.ts'
 import { queryText } from '../target.ts'
-import { capital, notModified } from './list-events.ts'
 
 export function getEvent(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
@@ -79,7 +78,7 @@ function schemaFor(feedName: FeedName): Operation['schema'] {
     },
     response: {
       [success.ok]: answer('The event.', refTo('Event'), taggedHeaders),
-      [success.notModified]: notModified,
+      [success.notModified]: notModified(taggedHeaders),
       ...keyedProblems('key_scope', 'event_not_found'),
     },
   }

@@ -5,7 +5,7 @@ import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { namesForHeader } from '../echo-text.ts'
 import { readListParameters } from '../list-parameters.ts'
-import { answer, keyedProblems, taggedHeaders } from '../openapi-responses.ts'
+import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { sendPage } from '../page-response.ts'
@@ -89,19 +89,8 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): Operation['schema
         'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },
         'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were reduced.' },
       }),
-      [success.notModified]: notModified,
+      [success.notModified]: notModified(taggedHeaders),
       ...keyedProblems('key_scope'),
     },
   }
-}
-
-/** Shared by the operations that can be validated. */
-export const notModified = {
-  type: 'null',
-  description: 'What `If-None-Match` names is still current. Costs nothing of the rate limit.',
-  headers: taggedHeaders,
-}
-
-export function capital(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1)
 }

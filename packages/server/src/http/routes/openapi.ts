@@ -1,6 +1,6 @@
 /** `GET /openapi.json`: the description of the service, for machines (D21). Needs no key. */
 import type { HttpContext } from '../context.ts'
-import { answer, openProblems } from '../openapi-responses.ts'
+import { answer, documentHeaders, notModified, openProblems } from '../openapi-responses.ts'
 import type { Operation } from '../operation.ts'
 import { success } from '../problem.ts'
 import { sendDocument } from '../static-document.ts'
@@ -19,7 +19,8 @@ export function openApi(context: HttpContext, document: () => StaticDocument): O
       tags: ['Description'],
       security: [],
       response: {
-        [success.ok]: answer('The OpenAPI 3.1 document.', { type: 'object' }, {}),
+        [success.ok]: answer('The OpenAPI 3.1 document.', { type: 'object' }, documentHeaders),
+        [success.notModified]: notModified(documentHeaders),
         ...openProblems(),
       },
     },

@@ -4,7 +4,7 @@ import type { FeedName } from '@property-events/protocol'
 import type { FastifyRequest } from 'fastify'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
-import { answer, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
+import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { success } from '../problem.ts'
@@ -14,7 +14,6 @@ import { refusalOfPublish } from '../publish-refusal.ts'
 import { decodeBody, readBodyHeaders } from '../request-body.ts'
 import { sendProblem } from '../send.ts'
 import { queryText } from '../target.ts'
-import { capital } from './list-events.ts'
 
 export function publishEvents(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]

@@ -1,0 +1,167 @@
+/** Every route with every kind of key, for the own and for a foreign tenant. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, it } from 'node:test'
+import { feedNames, feeds, scopes } from '@property-events/protocol'
+import type { FeedName, Scope } from '@property-events/protocol'
+import { call, pageOf, publish } from '../support/http-client.ts'
+import type { Answer } from '../support/http-client.ts'
+import { onEngines } from '../support/on-engines.ts'
+import { contact, property } from '../support/property.ts'
+
+interface Door {
+  readonly name: string
+  readonly scope: Scope
+  readonly refusedWith: number
+  readonly open: (key: string) => Promise<Answer>
+}
+
+/** All subsets: what a key may hold. */
+const scopeSets: readonly (readonly Scope[])[] = Array.from({ length: 2 ** scopes.length }, (_, bits) =>
+  scopes.filter((_, index) => (bits >> index) & 1),
+)
+
+onEngines('isolation', {}, (service) => {
+  const ids = { own: new Map<FeedName, string>(), foreign: new Map<FeedName, string>() }
+  const payloadOf = (feed: FeedName) => (feed === 'property' ? property() : contact())
+
+  before(async () => {
+    const { tenant, otherTenant } = service()
+    for (const feed of feedNames) {
+      for (const [owner, map] of [
+        [tenant, ids.own],
+        [otherTenant, ids.foreign],
+      ] as const) {
+        const { events } = await publish(
+          service(),
+          { payload: payloadOf(feed) },
+          { key: owner.publishKey, feed },
+        )
+        map.set(feed, events[0]?.id ?? '')
+      }
+    }
+  })
+
+  const doors = (feed: FeedName): readonly Door[] => {
+    const { eventsPath, publishPath, readScope, publishScope } = feeds[feed]
+    return [
+      {
+        name: `list ${feed}`,
+        scope: readScope,
+        refusedWith: 401,
+        open: (key) => call(service(), `${eventsPath}/getevents`, { key }),
+      },
+      {
+        name: `get ${feed}`,
+        scope: readScope,
+        refusedWith: 401,
+        open: (key) => call(service(), `${eventsPath}/geteventbyid/${ids.own.get(feed)}`, { key }),
+      },
+      {
+        name: `publish ${feed}`,
+        scope: publishScope,
+        refusedWith: 403,
+        open: (key) =>
+          call(service(), `${publishPath}?dryRun=true`, {
+            method: 'POST',
+            key,
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ payload: payloadOf(feed) }),
+          }),
+      },
+    ]
+  }
+
+  it('opens each door to exactly the keys that hold its scope (P10, D7, D11)', async () => {
+    let tried = 0
+    for (const held of scopeSets.filter((set) => set.length > 0)) {
+      const { text } = await service().issue({
+        grants: [{ tenantId: service().tenant.tenantId, scopes: held }],
+      })
+      for (const door of feedNames.flatMap(doors)) {
+        const { status } = await door.open(text)
+        assert.equal(
+          status,
+          held.includes(door.scope) ? 200 : door.refusedWith,
+          `${door.name} with ${held.join()}`,
+        )
+        tried += 1
+      }
+    }
+    assert.equal(tried, 15 * 6)
+  })
+
+  it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {
+    const { tenant, otherTenant } = service()
+    for (const held of scopeSets.filter((set) => set.some((scope) => scope.endsWith('read')))) {
+      const { text: key } = await service().issue({ grants: [{ tenantId: tenant.tenantId, scopes: held }] })
+      for (const feed of feedNames) {
+        const { eventsPath, readScope } = feeds[feed]
+        const foreign = await call(service(), `${eventsPath}/geteventbyid/${ids.foreign.get(feed)}`, { key })
+        const listed = await call(service(), `${eventsPath}/getevents?pageSize=1000`, { key })
+        for (const answer of [foreign, listed]) {
+          const seen = JSON.stringify([answer.headers, answer.text])
+          assert.ok(!seen.includes(otherTenant.tenantId))
+        }
+        if (!held.includes(readScope)) continue
+        assert.equal(foreign.status, 404)
+        assert.ok(pageOf(listed).items.every(({ tenantId }) => tenantId === tenant.tenantId))
+        assert.equal(pageOf(listed).availableCount, 1)
+      }
+    }
+  })
+
+  it("does not let one tenant's validator or counts speak of another's feed (P10, D4)", async () => {
+    const { tenant, otherTenant } = service()
+    const path = `${feeds.property.eventsPath}/getevents`
+    const own = await call(service(), path, { key: tenant.readKey })
+    const crossed = await call(service(), path, {
+      key: otherTenant.readKey,
+      headers: { 'if-none-match': String(own.headers.etag) },
+    })
+    assert.equal(crossed.status, 200)
+    const before = own.headers['x-feed-head']
+    await publish(service(), [{ payload: property() }, { payload: property() }], {
+      key: otherTenant.publishKey,
+    })
+    const after = await call(service(), path, {
+      key: tenant.readKey,
+      headers: { 'if-none-match': String(own.headers.etag) },
+    })
+    assert.equal(after.status, 304)
+    assert.equal(after.headers['x-feed-head'], before)
+  })
+
+  it('keeps ids of tenants apart: the same id may be stored by both, and conflicts with neither (P10, D14)', async () => {
+    const { tenant, otherTenant } = service()
+    const id = randomUUID()
+    for (const owner of [tenant, otherTenant]) {
+      const receipt = await publish(service(), { id, payload: property() }, { key: owner.publishKey })
+      assert.equal(receipt.repeated, false)
+    }
+    for (const owner of [tenant, otherTenant]) {
+      const answer = await call(service(), `${feeds.property.eventsPath}/geteventbyid/${id}`, {
+        key: owner.readKey,
+      })
+      assert.equal((JSON.parse(answer.text) as { tenantId: string }).tenantId, owner.tenantId)
+    }
+  })
+
+  it("does not let a tenant name another's: bodies and queries choose no tenant (P10, D11)", async () => {
+    const { tenant, otherTenant } = service()
+    const stranger = otherTenant.tenantId
+    const list = await call(service(), `${feeds.property.eventsPath}/getevents?tenantId=${stranger}`, {
+      key: tenant.readKey,
+      headers: { 'x-tenant-id': stranger },
+    })
+    assert.equal(list.headers['x-ignored-parameters'], 'tenantId')
+    assert.ok(pageOf(list).items.every(({ tenantId }) => tenantId === tenant.tenantId))
+    const sent = await call(service(), `/v1/property-events?tenantId=${stranger}`, {
+      method: 'POST',
+      key: tenant.publishKey,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ payload: property() }),
+    })
+    assert.equal(sent.status, 400)
+  })
+})

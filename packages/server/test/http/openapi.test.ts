@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { feedNames, feeds } from '@property-events/protocol'
+import { defaultLimits } from '../../src/index.ts'
+import { problems } from '../../src/http/problem.ts'
+import { call, problemOf } from '../support/http-client.ts'
+import {
+  committedDocument,
+  documentPath,
+  operationsOf,
+  refsIn,
+  resolveRef,
+  validatorOf,
+} from '../support/openapi-document.ts'
+import type { JsonSchema } from '../support/openapi-document.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
+
+describe('the OpenAPI document', () => {
+  const document = committedDocument()
+  const operations = operationsOf(document)
+  let service: TestService
+
+  before(async () => {
+    service = await startTestService()
+  })
+  after(() => service.stop())
+
+  it('is committed as it is served, without a key (D21)', async () => {
+    const answer = await call(service, '/openapi.json')
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-type'], 'application/json')
+    assert.equal(answer.text, readFileSync(documentPath, 'utf8'), 'openapi.json is old: npm run openapi')
+    const again = await call(service, '/openapi.json', {
+      headers: { 'if-none-match': String(answer.headers.etag) },
+    })
+    assert.equal(again.status, 304)
+  })
+
+  it('describes the operations of the spec and our own, and no others (spec §4, D18, D21)', () => {
+    const expected = feedNames.flatMap((name) => [
+      `GET ${feeds[name].eventsPath}/getevents`,
+      `GET ${feeds[name].eventsPath}/geteventbyid/{eventId}`,
+      `POST ${feeds[name].publishPath}`,
+    ])
+    const described = operations.map(({ method, path }) => `${method} ${path}`)
+    assert.deepEqual(described.toSorted(), [...expected, 'GET /docs', 'GET /openapi.json'].toSorted())
+  })
+
+  it('names, sums up, tags and secures every operation, and describes every parameter (D21)', () => {
+    assert.equal(document.openapi, '3.1.0')
+    const ids = operations.map(({ operationId }) => operationId)
+    assert.equal(new Set(ids).size, operations.length)
+    const tags = new Set(document.tags.map(({ name }) => name))
+    for (const operation of operations) {
+      assert.match(operation.operationId, /^[a-z][A-Za-z]+$/)
+      assert.ok(operation.summary.length > 5)
+      assert.ok(operation.description.length > 10)
+      assert.ok(operation.tags.length > 0 && operation.tags.every((tag) => tags.has(tag)))
+      assert.ok(operation.security !== undefined)
+      for (const parameter of operation.parameters ?? []) {
+        assert.ok((parameter.description ?? '').length > 5, `${operation.operationId} ${parameter.name}`)
+      }
+    }
+    for (const { url } of document.servers) assert.match(url, /^\//)
+  })
+
+  it('describes every answer: a Problem for every error, and the id of the request (D6, D9)', () => {
+    for (const { operationId, responses, security = [] } of operations) {
+      const statuses = Object.keys(responses)
+      assert.ok(statuses.includes('200') && statuses.includes('400'), operationId)
+      assert.equal(statuses.includes('401'), security.length > 0)
+      for (const [status, response] of Object.entries(responses)) {
+        assert.ok(response.description.length > 5, `${operationId} ${status}`)
+        if (Number(status) < 400) continue
+        assert.deepEqual(response.content?.['application/json']?.schema, {
+          $ref: '#/components/schemas/Problem',
+        })
+        assert.ok(response.headers?.['x-request-id'])
+      }
+    }
+  })
+
+  it('holds no reference that leads nowhere, and no schema nobody refers to (D21)', () => {
+    const refs = refsIn(document)
+    assert.ok(refs.length > 10)
+    for (const ref of refs) assert.ok(resolveRef(document, ref), ref)
+    for (const name of Object.keys(document.components.schemas)) {
+      assert.ok(refs.includes(`#/components/schemas/${name}`), `${name} is not referred to`)
+    }
+  })
+
+  it('has only examples and defaults that its own schemas allow (D21)', () => {
+    let seen = 0
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      const { examples, example, default: byDefault, ...schema } = value as JsonSchema
+      const given = [
+        ...(Array.isArray(examples) ? examples : []),
+        ...(example === undefined ? [] : [example]),
+      ]
+      if (byDefault !== undefined && 'type' in schema) given.push(byDefault)
+      if ('type' in schema) {
+        const validate = validatorOf(document, schema)
+        for (const one of given) {
+          seen += 1
+          assert.equal(validate(one), undefined, JSON.stringify(one))
+        }
+      }
+      for (const member of Object.values(value)) visit(member)
+    }
+    visit(document)
+    assert.ok(seen > 5)
+  })
+
+  it('says the limits the service has (D2)', () => {
+    const list = operations.find(({ operationId }) => operationId === 'listPropertyEvents')
+    const pageSize = list?.parameters?.find(({ name }) => name === 'pageSize')
+    assert.deepEqual(pageSize?.schema, {
+      type: 'integer',
+      minimum: 1,
+      maximum: defaultLimits.maxPageSize,
+      default: defaultLimits.defaultPageSize,
+    })
+    assert.deepEqual(
+      list?.parameters?.map(({ name, in: place, required = false }) => [name, place, required]),
+      ['apiEventType', 'page', 'pageSize', 'from', 'to'].map((name) => [name, 'query', false]),
+    )
+  })
+
+  it('is shown as a page that lists every operation and problem code, without scripts (D21)', async () => {
+    const answer = await call(service, '/docs')
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-type'], 'text/html; charset=utf-8')
+    const policy = String(answer.headers['content-security-policy'])
+    assert.match(
+      policy,
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    )
+    assert.doesNotMatch(answer.text, /<script|https?:\/\/|onload/i)
+    for (const { path, method } of operations) assert.ok(answer.text.includes(`${method} ${path}`), path)
+    for (const code of Object.keys(problems)) assert.ok(answer.text.includes(`id="${code}"`), code)
+  })
+
+  it('takes no unknown parameter on these routes (D19)', async () => {
+    for (const path of ['/docs?x=1', '/openapi.json?format=yaml']) {
+      const answer = await call(service, path)
+      assert.equal(answer.status, 400)
+      assert.equal(problemOf(answer).errors?.[0]?.code, 'unknown_parameter')
+    }
+  })
+})

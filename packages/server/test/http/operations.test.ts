@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { StorageFailure } from '../../src/index.ts'
+import type { StorageEngine } from '../../src/index.ts'
+import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
+import { onEngines } from '../support/on-engines.ts'
+import { property } from '../support/property.ts'
+import { collect, head, open } from '../support/raw-socket.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
+
+const operationsCall = (service: TestService, path: string, method = 'GET') =>
+  fetch(new URL(path, service.service.metricsUrl), { method })
+
+onEngines('operating the service', {}, (service) => {
+  it('shows metrics, liveness and readiness on a port of their own only (D9)', async () => {
+    await publish(service(), { payload: property() })
+    const metrics = await (await operationsCall(service(), '/metrics')).text()
+    assert.match(
+      metrics,
+      /property_events_http_request_duration_seconds_count\{route="\/v1\/property-events",method="POST",status="201"\} 1/,
+    )
+    assert.match(metrics, /property_events_publish_requests_total\{feed="property",outcome="receipt"\} 1/)
+    assert.match(metrics, /property_events_stored_events_total\{feed="property"\} 1/)
+    assert.match(metrics, /nodejs_eventloop_lag_seconds/)
+    for (const path of ['/livez', '/readyz'])
+      assert.equal((await operationsCall(service(), path)).status, 200)
+    assert.equal((await operationsCall(service(), '/nope')).status, 404)
+    assert.equal((await operationsCall(service(), '/metrics', 'POST')).status, 405)
+    for (const path of ['/metrics', '/livez', '/readyz'])
+      assert.equal((await call(service(), path)).status, 404)
+  })
+
+  it('keeps keys, ids, tenants and paths of strangers out of metric labels (P10, D11)', async () => {
+    const { tenant } = service()
+    const { events } = await publish(service(), { payload: property() })
+    const id = events[0]?.id ?? ''
+    await call(service(), `${getPath}/${id}`, { key: tenant.readKey })
+    await call(service(), `/wp-admin/${id}`, { key: tenant.readKey, method: 'PROPFIND' })
+    const metrics = await (await operationsCall(service(), '/metrics')).text()
+    for (const secret of [id, tenant.tenantId, tenant.readKey.slice(4, 16), 'wp-admin', 'PROPFIND']) {
+      assert.ok(!metrics.includes(secret), secret)
+    }
+  })
+
+  it('writes one line for each request, with its id and what came of it, and never a query (D6, D18)', async () => {
+    const before = service().logLines.length
+    const answer = await call(service(), `${listPath}?page=0&from=secret-value`, {
+      key: service().tenant.readKey,
+    })
+    const lines = service()
+      .logLines.slice(before)
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    assert.equal(lines.length, 1)
+    const [line] = lines
+    assert.equal(line?.['requestId'], answer.headers['x-request-id'])
+    assert.equal(line?.['status'], 400)
+    assert.equal(line?.['problem'], 'invalid_parameter')
+    assert.equal(line?.['path'], listPath)
+    assert.ok(!JSON.stringify(line).includes('secret-value'))
+  })
+})
+
+/** An engine of which one part fails. */
+function failing(storage: StorageEngine, events: Partial<StorageEngine['events']>): StorageEngine {
+  return {
+    ...storage,
+    [Symbol.asyncDispose]: () => storage.close(),
+    events: { ...storage.events, ...events },
+  }
+}
+
+const unavailable = () =>
+  Promise.reject(new StorageFailure('storage_unavailable', new Error('SQLITE_IOERR at /data/x.db')))
+
+describe('a failing store', () => {
+  const posting = (service: TestService, query = '') =>
+    call(service, `/v1/property-events${query}`, {
+      method: 'POST',
+      key: service.tenant.publishKey,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ payload: property() }),
+    })
+
+  it('that is full refuses to publish with 503 and still reads (P6, D9)', async () => {
+    const append = () => Promise.reject(new StorageFailure('storage_full'))
+    const service = await startTestService({ wrap: (storage) => failing(storage, { append }) })
+    const answer = await posting(service)
+    assert.equal(answer.status, 503)
+    assert.equal(problemOf(answer).code, 'storage_full')
+    assert.equal(answer.headers['retry-after'], '30')
+    assert.equal((await call(service, listPath, { key: service.tenant.readKey })).status, 200)
+    await service.stop()
+  })
+
+  it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {
+    const service = await startTestService({
+      wrap: (storage) =>
+        failing(storage, {
+          locate: unavailable,
+          readEvent: unavailable,
+          append: unavailable,
+          preview: unavailable,
+        }),
+    })
+    for (const answer of [
+      await call(service, listPath, { key: service.tenant.readKey }),
+      await call(service, `${getPath}/0194b3e0-0000-7000-8000-000000000000`, { key: service.tenant.readKey }),
+      await posting(service),
+      await posting(service, '?dryRun=true'),
+    ]) {
+      assert.equal(answer.status, 503)
+      assert.equal(problemOf(answer).code, 'storage_unavailable')
+      assert.equal(answer.headers['retry-after'], '5')
+      assert.doesNotMatch(answer.text, /SQLITE|\/data/)
+    }
+    assert.match(service.logLines.join(''), /SQLITE_IOERR/)
+    await service.stop()
+  })
+
+  it('that breaks its own promises gives 500 without a word of why (D6)', async () => {
+    const readRange = () => Promise.reject(new TypeError('undefined is not a function at secret.ts:12'))
+    const service = await startTestService({ wrap: (storage) => failing(storage, { readRange }) })
+    await publish(service, { payload: property() })
+    const answer = await call(service, listPath, { key: service.tenant.readKey })
+    assert.equal(answer.status, 500)
+    assert.equal(problemOf(answer).code, 'internal_error')
+    assert.doesNotMatch(answer.text, /undefined|secret/)
+    await service.stop()
+  })
+
+  it('that waits for its clock, for an epoch or for the disk says so with 503 (D13, D25)', async () => {
+    for (const [outcome, code, retryAfter] of [
+      [
+        { kind: 'clockBehind', headCreated: 17_000_006_000_000_000n, now: 17_000_000_000_000_000n },
+        'clock_behind',
+        '300',
+      ],
+      [{ kind: 'epochRequired' }, 'epoch_required', '60'],
+    ] as const) {
+      const append = () => Promise.resolve([outcome])
+      const service = await startTestService({ wrap: (storage) => failing(storage, { append }) })
+      const answer = await posting(service)
+      assert.equal(answer.status, 503)
+      assert.equal(problemOf(answer).code, code)
+      assert.equal(answer.headers['retry-after'], retryAfter)
+      await service.stop()
+    }
+  })
+
+  it('makes the service not ready, but leaves it alive (D9)', async () => {
+    const service = await startTestService({
+      wrap: (storage) => ({ ...storage, [Symbol.asyncDispose]: () => storage.close(), ping: unavailable }),
+    })
+    assert.equal((await operationsCall(service, '/readyz')).status, 503)
+    assert.equal((await operationsCall(service, '/livez')).status, 200)
+    await service.stop()
+  })
+})
+
+describe('a graceful stop', () => {
+  it('answers what was asked, stores what it answers, and then takes no more (P7)', async () => {
+    const gate = Promise.withResolvers<void>()
+    const service = await startTestService({
+      wrap: (storage) =>
+        failing(storage, {
+          append: async (batches) => {
+            await gate.promise
+            return storage.events.append(batches)
+          },
+        }),
+    })
+    const inFlight = publish(service, { payload: property() })
+    const idle = await open(service.port)
+    const half = await open(service.port)
+    half.write(head(`GET ${listPath} HTTP/1.1`, `x-api-key: ${service.tenant.readKey}`).slice(0, -2))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const closed = service.service.close()
+    assert.equal(service.service.close(), closed)
+    assert.ok((await collect(idle)).closed)
+    half.write('\r\n')
+    const last = await collect(half)
+    assert.equal(last.status, 200)
+    assert.match(last.text, /^connection: close/im)
+    gate.resolve()
+    assert.equal((await inFlight).events.length, 1)
+    await closed
+    await assert.rejects(call(service, listPath))
+    await service.storage.close()
+  })
+})

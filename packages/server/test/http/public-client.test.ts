@@ -1,0 +1,99 @@
+/**
+ * A consumer as a known public client of a service with this contract behaves: 25 events a page from page 1, stop at the
+ * first page without items, stable sort by `createdDate` to the second, the newest per `transactionId`, types 0 (insert or
+ * update) and 1 (remove the property whose `agent_ref` is the `transactionId`), and abort on anything else.
+ */
+import assert from 'node:assert/strict'
+import { before, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { call, listPath, pageOf, publish } from '../support/http-client.ts'
+import type { Page } from '../support/http-client.ts'
+import { onEngines } from '../support/on-engines.ts'
+import { property } from '../support/property.ts'
+import type { TestProperty } from '../support/property.ts'
+import type { TestService } from '../support/test-service.ts'
+
+async function importProperties(service: TestService): Promise<ReadonlyMap<string, unknown>> {
+  const events: Page['items'][number][] = []
+  for (let page = 1; ; page += 1) {
+    const answer = await call(service, `${listPath}?apiEventType=property&page=${page}&pageSize=25`, {
+      key: service.tenant.readKey,
+    })
+    assert.equal(answer.status, 200, 'any other status is a failed import')
+    const { items } = pageOf(answer)
+    if (items.length === 0) break
+    events.push(...items)
+  }
+  const toSecond = (date: string) => date.slice(0, 19)
+  const sorted = events.toSorted((left, right) =>
+    toSecond(left.createdDate).localeCompare(toSecond(right.createdDate)),
+  )
+  const newest = new Map<string, Page['items'][number]>()
+  for (const event of sorted) newest.set(event.transactionId, event)
+  const site = new Map<string, unknown>()
+  for (const { eventType, payload, transactionId } of newest.values()) {
+    if (eventType === 0) {
+      const parsed = JSON.parse(payload) as TestProperty
+      site.set(parsed.agent_ref, parsed['price_information'])
+    } else if (eventType === 1) site.delete(transactionId)
+    else throw new Error(`the import aborts on event type ${eventType}`)
+  }
+  return site
+}
+
+/** Numbers that look random and are the same in every run. */
+function sequence(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * below)
+  }
+}
+
+onEngines('a known public client', { catalogue: catalogues['published-0'] }, (service) => {
+  const live = new Map<string, unknown>()
+
+  before(async () => {
+    const random = sequence(7)
+    const known: TestProperty[] = []
+    for (let batch = 0; batch < 12; batch += 1) {
+      const events: unknown[] = []
+      for (let index = 0; index < 20; index += 1) {
+        const choice = random(10)
+        const old = known[random(Math.max(1, known.length))]
+        if (old === undefined || choice < 4) {
+          const made = property({ price_information: { price: 100_000 + random(1_000) } })
+          known.push(made)
+          live.set(made.agent_ref, made['price_information'])
+          events.push({ payload: made })
+        } else if (choice < 8) {
+          const changed = {
+            ...old,
+            published: true,
+            price_information: { price: 200_000 + random(1_000), ...(choice === 4 ? { deposit: 100 } : {}) },
+          }
+          live.set(old.agent_ref, changed.price_information)
+          events.push({ payload: changed })
+        } else if (choice === 8) {
+          live.delete(old.agent_ref)
+          events.push({ payload: { ...old, published: false } })
+        } else {
+          live.delete(old.agent_ref)
+          events.push({ remove: { agentRef: old.agent_ref, reason: 9 } })
+        }
+      }
+      await publish(service(), events)
+    }
+  })
+
+  it('ends with exactly the live properties and their latest prices (spec §1, D3, D12, D15)', async () => {
+    const site = await importProperties(service())
+    assert.ok(live.size > 30)
+    assert.deepEqual(new Map(site), live)
+  })
+
+  it('sees only the event types 0 and 1 (spec §6.1, D12)', async () => {
+    const page = pageOf(await call(service(), `${listPath}?pageSize=1000`, { key: service().tenant.readKey }))
+    assert.deepEqual(new Set(page.items.map(({ eventType }) => eventType)), new Set([0, 1]))
+  })
+})

@@ -1,0 +1,193 @@
+/** Requests made from the OpenAPI document: some right, some nearly, some not at all. The same seed gives the same ones. */
+import assert from 'node:assert/strict'
+import { contact, property } from './property.ts'
+import type { DocumentedOperation, Parameter } from './openapi-document.ts'
+import type { TestTenant } from './test-service.ts'
+
+export interface RandomRequest {
+  readonly operation: DocumentedOperation
+  readonly method: string
+  readonly path: string
+  readonly key: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Buffer | undefined
+}
+
+/** What is known about the service: makes requests that hit something. */
+export interface Surroundings {
+  readonly tenants: readonly TestTenant[]
+  /** Ids of events that are stored. */
+  readonly ids: readonly string[]
+  /** Tags seen in answers. */
+  readonly tags: readonly string[]
+}
+
+export type Random = (below: number) => number
+
+/** mulberry32: 32 bits of state, good enough to vary requests. */
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
+  }
+}
+
+const nasty = [
+  '',
+  ' ',
+  '0',
+  '-1',
+  '1e309',
+  '0x10',
+  'NaN',
+  'null',
+  'true',
+  '[]',
+  '{}',
+  '%',
+  '%00',
+  '\u0000',
+  "'; DROP TABLE event;--",
+  '1 OR 1=1',
+  '../../etc/passwd',
+  '<script>alert(1)</script>',
+  '__proto__',
+  'constructor',
+  '${7*7}',
+  '{{7*7}}',
+  '\r\nx-evil: 1',
+  'é',
+  '🏠',
+  '\u202e',
+  '\ud800',
+  'a'.repeat(300),
+  '9'.repeat(30),
+  '2025-02-30',
+  '2025-01-31',
+  '2025-01-31 23:59:59.99',
+  '2999-01-01',
+  '1735689600',
+  'salesproperty',
+  'contact',
+  'pev_x',
+  '*',
+  '"',
+  '\\',
+  ';',
+  '&',
+  '=',
+  '#',
+  '?',
+  '/',
+  '+',
+]
+
+export function randomRequest(
+  random: Random,
+  operations: readonly DocumentedOperation[],
+  surroundings: Surroundings,
+): RandomRequest {
+  const pick = <Item>(items: readonly Item[]): Item => {
+    assert.ok(items.length > 0)
+    return items[random(items.length)] as Item
+  }
+  const chance = (percent: number) => random(100) < percent
+  const operation = pick(operations)
+  const tenant = pick(surroundings.tenants)
+  const { method } = operation
+  const key = chance(85)
+    ? method === 'POST'
+      ? tenant.publishKey
+      : tenant.readKey
+    : pick([
+        undefined,
+        tenant.readKey,
+        tenant.publishKey,
+        'pev_',
+        ...nasty.filter((text) => /^[ -~]*$/.test(text)),
+      ])
+
+  const pieces: string[] = []
+  for (const parameter of operation.parameters ?? []) {
+    if (parameter.in === 'query' && chance(40))
+      pieces.push(`${parameter.name}=${encoded(valueFor(parameter))}`)
+  }
+  if (chance(8)) pieces.push(`${encoded(pick(nasty))}=${encoded(pick(nasty))}`)
+  if (chance(3) && pieces[0] !== undefined) pieces.push(pieces[0])
+  if (chance(2)) pieces.push(pick(['%ZZ', '%', '%FF=1', '&&', '=', 'page']))
+  const filled = operation.path.replace('{eventId}', () =>
+    chance(50) && surroundings.ids.length > 0
+      ? pick(surroundings.ids)
+      : chance(40)
+        ? crypto.randomUUID()
+        : encoded(pick(nasty)) || '-',
+  )
+  const path = pieces.length === 0 ? filled : `${filled}?${pieces.join('&')}`
+
+  const headers: Record<string, string> = {}
+  if (chance(20)) headers['accept-encoding'] = pick(['gzip', 'br', '*;q=0', 'gzip;q=0', 'identity'])
+  if (chance(10))
+    headers['accept'] = pick(['application/json', 'text/html', '*/*', 'text/xml', 'application/json;q=0'])
+  if (chance(25) && surroundings.tags.length > 0)
+    headers['if-none-match'] = pick([...surroundings.tags, '*', '"x"'])
+  if (method === 'POST')
+    headers['content-type'] = chance(90)
+      ? 'application/json'
+      : pick(['application/x-ndjson', 'text/plain', 'application/json; charset=utf-16'])
+  const headed = method === 'GET' && chance(8) ? 'HEAD' : method
+  return { operation, method: headed, path, key, headers, body: method === 'POST' ? randomBody() : undefined }
+
+  function valueFor({ schema }: Parameter): string {
+    if (chance(35)) return pick(nasty)
+    if (Array.isArray(schema['enum'])) return String(pick(schema['enum']))
+    if (schema['type'] === 'integer')
+      return String(1 + random(chance(70) ? 20 : Number(schema['maximum'] ?? 1_000)))
+    if (schema['type'] === 'boolean') return pick(['true', 'false'])
+    return pick(['2025-01-31', '2020-01-01 00:00:00.00', '2999-12-31T23:59:59.9999999Z', '2024-02-29'])
+  }
+
+  function randomBody(): string | Buffer {
+    const make = () => {
+      const payload = operation.path.includes('contact')
+        ? contact()
+        : property(chance(30) ? { [pick(nasty)]: pick(nasty), status: random(12) } : {})
+      return {
+        payload: chance(20) ? JSON.stringify(payload) : payload,
+        ...(chance(20)
+          ? { id: surroundings.ids.length > 0 && chance(40) ? pick(surroundings.ids) : crypto.randomUUID() }
+          : {}),
+        ...(chance(10) ? { eventType: pick(['PropertyPublished', 'ContactUpdated', ...nasty]) } : {}),
+        ...(chance(10) ? { category: pick(['sales', 'lettings', ...nasty]) } : {}),
+        ...(chance(5) ? { [pick(nasty)]: pick(nasty) } : {}),
+      }
+    }
+    const removal = { remove: { agentRef: crypto.randomUUID() } }
+    const text = JSON.stringify(
+      chance(5) ? removal : chance(50) ? make() : Array.from({ length: random(4) }, make),
+    )
+    if (chance(80)) return text
+    const at = random(text.length)
+    return pick<() => string | Buffer>([
+      () => text.slice(0, at),
+      () => text.slice(0, at) + pick(nasty) + text.slice(at),
+      () => text.slice(0, at) + text.slice(at + 1),
+      () => `${text}\n${text}`,
+      () => '['.repeat(5_000),
+      () => pick(nasty),
+      () =>
+        Buffer.concat([
+          Buffer.from(text.slice(0, at)),
+          Buffer.from([random(256), random(256)]),
+          Buffer.from(text.slice(at)),
+        ]),
+    ])()
+  }
+}
+
+/** Percent-encoded, also where `encodeURIComponent` would refuse a lone surrogate. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
