@@ -44,9 +44,10 @@ export function copyStore({ file, path }: BackupJob): void {
     } finally {
       copy.close()
     }
-    flush(partial)
+    flush(partial, 'r+')
     giveName(partial, path)
-    flush(dirname(path))
+    // Windows has no flush for folders.
+    if (process.platform !== 'win32') flush(dirname(path), 'r')
   } finally {
     rmSync(partial, { force: true })
   }
@@ -62,8 +63,8 @@ function giveName(partial: string, path: string): void {
   }
 }
 
-function flush(path: string): void {
-  const descriptor = openSync(path, 'r')
+function flush(path: string, mode: 'r' | 'r+'): void {
+  const descriptor = openSync(path, mode)
   try {
     fsyncSync(descriptor)
   } finally {

@@ -1,10 +1,10 @@
 /** Brings a store's file to the schema this program knows, from any number of processes at once. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { StorageRefusal } from '../storage.ts'
 import { pageSize } from './connection.ts'
 import type { Connection } from './connection.ts'
+import { codeOf } from './failure.ts'
 
 /** In the file's header ('PEVT'), so that another program's SQLite file is never taken for a store. */
 const applicationId = 0x50455654
@@ -71,7 +71,7 @@ async function useWal(db: Connection): Promise<void> {
       db.pragma('journal_mode = WAL')
       return
     } catch (error) {
-      const busy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+      const busy = codeOf(error)?.startsWith('SQLITE_BUSY') === true
       if (!busy || tries === triesAtMost) throw error
       await delay(25)
     }

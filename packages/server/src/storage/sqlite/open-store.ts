@@ -1,12 +1,11 @@
 /** From a data folder to a store's file that has the schema and the settings asked for. */
 import { existsSync, statSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connectForWriting, makeStoreFile, storeFileOf } from './connection.ts'
-import { failureOf } from './failure.ts'
+import { codeOf, failureOf } from './failure.ts'
 import { readSettings, recordSettings } from './meta.ts'
 import { migrate, notAStore } from './migrate.ts'
 
@@ -36,7 +35,7 @@ export async function openStore(
     }
     return { file, settings: await settle(file, create ? newSettings(wanted) : undefined, wanted) }
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') throw notAStore(file)
+    if (codeOf(error) === 'SQLITE_NOTADB') throw notAStore(file)
     throw failureOf(error)
   }
 }

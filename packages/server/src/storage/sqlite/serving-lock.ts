@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { StorageRefusal } from '../storage.ts'
-import { failureOf } from './failure.ts'
+import { codeOf, failureOf } from './failure.ts'
 
 export interface ServingLock {
   /** Safe to call twice. */
@@ -29,8 +29,7 @@ export function acquireServingLock(dataFolder: string): ServingLock | StorageRef
     return { release: () => void db.close() }
   } catch (error) {
     db.close()
-    if (!(error instanceof Database.SqliteError) || !error.code.startsWith('SQLITE_BUSY'))
-      throw failureOf(error)
+    if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw failureOf(error)
     return new StorageRefusal(
       'in_use',
       `Another process is serving the data folder ${dataFolder}. Stop it first, or name another folder with --data.`,

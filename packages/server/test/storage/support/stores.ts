@@ -19,7 +19,7 @@ export interface StoreFactory {
   backupPath(): string
   openBackup(path: string, options?: StoreOptions): Promise<StorageEngine>
   /** Removes all files it made. */
-  clean(): void
+  clean(): void | Promise<void>
 }
 
 function folders(): { readonly make: () => string; readonly clean: () => void } {
