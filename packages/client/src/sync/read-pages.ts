@@ -7,7 +7,11 @@ import type { PagesReading, ResyncReason } from './plan.ts'
 import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
 
-/** Walks to the last page. Answers with a reason when reading must start over. */
+/**
+ * Walks to the last page; a walk that an earlier run began is followed by one from page 1, since a service that lists
+ * the newest first has put what came meanwhile before the page where the walk was taken up. Answers with a reason when
+ * reading must start over.
+ */
 export async function walkPages(
   connection: Connection,
   session: Session,
@@ -23,6 +27,7 @@ export async function walkPages(
       ...(round.signal === undefined ? {} : { signal: round.signal }),
     })
 
+  let wasBegunBefore = from.page > 1
   for (let reading = from; ;) {
     const { value: page, headers } = await ask(reading.page, reading.from)
     const lastPage: readonly FeedEvent[] = wantsLastPage(reading, page)
@@ -36,9 +41,9 @@ export async function walkPages(
     round.report(reading.from === undefined ? 'whole' : 'new', reading.page, Math.max(1, page.totalPages))
     if (step.kind === 'caughtUp') {
       await session.finish(forgettableBeforeMs(step.reading, round.overlapMs))
-      return undefined
-    }
-    await session.flushIfFull()
+      if (!wasBegunBefore) return undefined
+      wasBegunBefore = false
+    } else await session.flushIfFull()
     reading = step.reading
   }
 }
