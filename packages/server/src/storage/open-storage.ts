@@ -2,6 +2,8 @@
 import type { SharedClock } from './clock.ts'
 import { openMemory } from './memory/engine.ts'
 import type { MemoryOptions } from './memory/engine.ts'
+import { openPostgres } from './postgres/engine.ts'
+import type { PostgresOptions } from './postgres/engine.ts'
 import type { WantedSettings } from './settings.ts'
 import { openSqlite } from './sqlite/engine.ts'
 import type { SqliteOptions } from './sqlite/engine.ts'
@@ -12,7 +14,9 @@ export type { StoreInspection } from './sqlite/inspect-store.ts'
 export { acquireServingLock } from './sqlite/serving-lock.ts'
 export type { ServingLock } from './sqlite/serving-lock.ts'
 
-export type OpenStorageOptions = (MemoryOptions | SqliteOptions) & WantedSettings & CommonOptions
+export type OpenStorageOptions = (MemoryOptions | SqliteOptions | PostgresOptions) &
+  WantedSettings &
+  CommonOptions
 
 interface CommonOptions {
   /** Make the store if there is none. Otherwise a missing one is refused with `not_a_store`. */
@@ -29,7 +33,12 @@ interface CommonOptions {
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
   const { clock, create, overrideClockCheck = false } = options
-  return options.kind === 'memory'
-    ? openMemory(options, options, clock, overrideClockCheck)
-    : openSqlite(options, create, options, clock, overrideClockCheck)
+  switch (options.kind) {
+    case 'memory':
+      return openMemory(options, options, clock, overrideClockCheck)
+    case 'sqlite':
+      return openSqlite(options, create, options, clock, overrideClockCheck)
+    case 'postgres':
+      return openPostgres(options, create, options, clock, overrideClockCheck)
+  }
 }

@@ -1,0 +1,175 @@
+/**
+ * Appending: read, plan on this node, then one call that takes the counters, checks that nothing the plan was made from
+ * has changed, numbers, stamps and inserts (docs/decisions/0005). No round trip happens while a counter is held.
+ */
+import type { Ticks } from '@property-events/protocol'
+import { previewOf } from '../decide-append.ts'
+import { StorageFailure } from '../storage.ts'
+import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
+import { callAppend } from './append-call.ts'
+import type { AppendAnswer, CallContext } from './append-call.ts'
+import { isConnectionLoss } from './connection.ts'
+import type { Database, Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+import { feedName, inKeyOrder, list, readFeeds, readWanted } from './feed-reading.ts'
+import type { Reading } from './feed-reading.ts'
+import { lostCalls } from './lost-calls.ts'
+import type { LostCalls } from './lost-calls.ts'
+import { planCommit, settleOutcomes } from './plan-commit.ts'
+import type { CommitPlan, FeedPlan, PlanContext } from './plan-commit.ts'
+
+export interface AppendContext {
+  readonly catalogue: PlanContext['catalogue']
+  readonly clockToleranceTicks: Ticks | undefined
+  /** In place of the database's clock. For tests. */
+  readonly now: () => Ticks | undefined
+  /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
+  readonly vouch: () => Promise<boolean>
+  /** Told of every feed that has got events, once they are visible. */
+  readonly onAppended: (key: FeedKey, sequenceNumber: number) => void
+}
+
+export interface Appender {
+  append(batches: readonly AppendBatch[]): Promise<readonly AppendOutcome[]>
+  preview(batch: AppendBatch): Promise<AppendOutcome>
+}
+
+/** Plans that other nodes overtake before one is made with the counters in hand, so that none can be overtaken for ever. */
+const freePlans = 3
+/** A lost connection is followed by a new try while the database restarts or another takes over. */
+const retryDelaysMs = [100, 500, 1_500, 3_000]
+
+const lockFeeds: Statement = {
+  name: 'append-lock-feeds',
+  text: 'SELECT lock_feeds($1::uuid[], $2::smallint[])',
+}
+
+export function appender(database: Database, context: AppendContext): Appender {
+  const plan = async (session: Session, batches: readonly AppendBatch[]): Promise<CommitPlan> => {
+    const reading = await readFeeds(session, batches)
+    const { catalogue, clockToleranceTicks } = context
+    const now = context.now() ?? reading.now
+    for (;;) {
+      const made = planCommit(batches, reading, { catalogue, now, clockToleranceTicks })
+      if (made.wanted.length === 0) return made
+      await readWanted(session, reading, made.wanted)
+    }
+  }
+
+  const write = async (
+    session: Session,
+    batches: readonly AppendBatch[],
+    lost: LostCalls,
+  ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched'> => {
+    const made = await plan(session, batches)
+    const feeds = feedsToWrite(made)
+    if (feeds.length === 0) return made.outcomes
+    const call: CallContext = {
+      now: context.now(),
+      floor: undefined,
+      clockToleranceTicks: context.clockToleranceTicks,
+    }
+    lost.sending(feeds)
+    const answer: AppendAnswer = await callAppend(session, feeds, call)
+    lost.answered()
+    if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
+    if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
+    return settleOutcomes(batches, made.outcomes, answer.feeds)
+  }
+
+  const tryAppend = async (
+    batches: readonly AppendBatch[],
+    lost: LostCalls,
+  ): Promise<readonly AppendOutcome[]> => {
+    for (let plans = 1; ; plans += 1) {
+      const alone = plans > freePlans
+      const answer = alone
+        ? await database.transaction(async (session) => {
+            const keys = inKeyOrder(batches.map((batch) => batch.key))
+            const feeds = [keys.map(({ tenantId }) => tenantId), keys.map(({ feed }) => feedNumbers[feed])]
+            await session.query(lockFeeds, feeds.map(list))
+            return write(session, batches, lost)
+          })
+        : await database.write((session) => write(session, batches, lost))
+      if (answer === 'unvouched') {
+        if (!(await context.vouch())) return batches.map(() => ({ kind: 'epochRequired' }))
+      } else if (answer !== 'stale') return answer
+      else if (alone) throw new StorageFailure('storage_unavailable', new Error('overtaken under the lock'))
+    }
+  }
+
+  return {
+    async append(batches) {
+      const lost = lostCalls()
+      for (let tries = 0; ; tries += 1) {
+        try {
+          const outcomes = lost.recognise(batches, await tryAppend(batches, lost))
+          report(batches, outcomes, context.onAppended)
+          return outcomes
+        } catch (error) {
+          const delayMs = retryDelaysMs[tries]
+          if (delayMs === undefined || !isConnectionLoss(error)) throw error
+          await new Promise((resolve) => setTimeout(resolve, delayMs))
+        }
+      }
+    },
+    preview: (batch) =>
+      database.write(async (session) => {
+        const reading = await readFeeds(session, [batch])
+        return preview(session, batch, reading, context)
+      }),
+  }
+}
+
+/** What `append` would answer, from what is read without a lock. */
+async function preview(
+  session: Session,
+  batch: AppendBatch,
+  reading: Reading,
+  context: AppendContext,
+): Promise<AppendOutcome> {
+  const now = context.now() ?? reading.now
+  const { catalogue, clockToleranceTicks } = context
+  for (;;) {
+    const made = planCommit([batch], reading, { catalogue, now, clockToleranceTicks })
+    const feed = made.feeds[0]
+    const [outcome] = made.outcomes
+    if (made.wanted.length > 0) await readWanted(session, reading, made.wanted)
+    else if (outcome === undefined || feed === undefined) return outcome ?? { kind: 'unknownFeed' }
+    else return previewOf({ outcome, rows: feed.rows, reserved: feed.reserved })
+  }
+}
+
+function feedsToWrite(made: CommitPlan): readonly FeedPlan[] {
+  const writing = made.feeds.filter(({ rows, reserved }) => rows.length + reserved.length > 0)
+  const byName = new Map(writing.map((feed) => [feedName(feed.reading.key), feed]))
+  return inKeyOrder(writing.map(({ reading }) => reading.key)).flatMap(
+    (key) => byName.get(feedName(key)) ?? [],
+  )
+}
+
+/** Another node has found in the meantime that the store lacks numbers. */
+function refuseWriting(
+  batches: readonly AppendBatch[],
+  made: CommitPlan,
+  feeds: readonly FeedPlan[],
+): readonly AppendOutcome[] {
+  const writing = new Set(feeds.map(({ reading }) => feedName(reading.key)))
+  return batches.map(({ key }, index): AppendOutcome => {
+    const outcome = made.outcomes[index]
+    return outcome === undefined || writing.has(feedName(key)) ? { kind: 'epochRequired' } : outcome
+  })
+}
+
+function report(
+  batches: readonly AppendBatch[],
+  outcomes: readonly AppendOutcome[],
+  onAppended: AppendContext['onAppended'],
+): void {
+  for (const [index, { key }] of batches.entries()) {
+    const outcome = outcomes[index]
+    if (outcome?.kind !== 'stored') continue
+    const last = outcome.events.findLast(({ status }) => status === 'appended' || status === 'derived')
+    if (last?.stored !== undefined) onAppended(key, last.stored.sequenceNumber)
+  }
+}

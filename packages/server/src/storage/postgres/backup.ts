@@ -1,0 +1,143 @@
+/**
+ * A copy of the store in one file, made while it is in use, and a new store from such a file. For stores of up to some
+ * millions of events, and for moving; larger ones are backed up with PostgreSQL's own tools (docs/operating.md).
+ *
+ * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them.
+ */
+import { createReadStream, existsSync } from 'node:fs'
+import { link, open, rename, rm } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
+import { StorageRefusal } from '../storage.ts'
+import type { Database, Session, Statement } from './connection.ts'
+
+const formatLine = 'property-events postgres backup 1'
+
+/** In an order in which they can be filled again, each with the columns it is read in the order of. */
+const tables: Readonly<Record<string, string>> = {
+  store: 'only_row',
+  tenant: 'tenant_no',
+  feed: 'tenant, feed',
+  event: 'tenant, feed, position',
+  event_id: 'tenant, feed, id',
+  subject: 'tenant, feed, subject',
+  view: 'tenant, feed, view',
+  view_entry: 'tenant, feed, view, ordinal',
+  key: 'key_no',
+  key_grant: 'key_no, grant_no',
+}
+
+/** Of one snapshot, so that the copy holds a whole prefix of every feed. */
+const oneSnapshot: Statement = {
+  name: 'backup-snapshot',
+  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
+}
+const unhurried: Statement = {
+  name: 'backup-unhurried',
+  text: `SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`,
+}
+const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }
+const closeRows: Statement = { name: 'backup-close', text: 'CLOSE rows' }
+
+/** Writes beside the target, flushes, and only then gives the copy its name: a name always stands for a whole copy. */
+export async function backUp(database: Database, path: string): Promise<void> {
+  if (existsSync(path)) throw alreadyExists(path)
+  const partial = `${path}.${process.pid}.partial`
+  const file = await open(partial, 'wx', 0o600)
+  try {
+    await database.transaction((session) => writeTables(session, file))
+    await file.sync()
+    await giveName(partial, path)
+    await flush(dirname(path))
+  } finally {
+    await file.close()
+    await rm(partial, { force: true })
+  }
+}
+
+async function writeTables(session: Session, file: FileHandle): Promise<void> {
+  await session.query(oneSnapshot, [])
+  await session.query(unhurried, [])
+  await file.write(`${formatLine}\n`)
+  for (const [table, order] of Object.entries(tables)) {
+    await file.write(`${table}\n`)
+    const declare = `DECLARE rows CURSOR FOR SELECT row_to_json(t)::text AS line FROM ${table} t ORDER BY ${order}`
+    await session.query({ name: `backup-${table}`, text: declare }, [])
+    for (;;) {
+      const rows = await session.query<{ line: string }>(fetchRows, [])
+      if (rows.length === 0) break
+      await file.write(rows.map(({ line }) => `${line}\n`).join(''))
+    }
+    await session.query(closeRows, [])
+  }
+}
+
+/** Fills the tables of a database that has just got them, in the transaction that made them. */
+export async function restore(session: Session, path: string): Promise<void> {
+  await session.query(unhurried, [])
+  let table: string | undefined
+  let rows: string[] = []
+  const put = async (): Promise<void> => {
+    if (table !== undefined && rows.length > 0) await insertRows(session, table, rows)
+    rows = []
+  }
+  let first = true
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    if (first && line !== formatLine) throw notABackup(path)
+    if (!first && line.startsWith('{')) {
+      rows.push(line)
+      if (rows.length === 500) await put()
+    } else if (!first) {
+      await put()
+      if (!Object.hasOwn(tables, line)) throw notABackup(path)
+      table = line
+    }
+    first = false
+  }
+  await put()
+  // Numbers may have been shown after the copy was made that it does not hold (D13).
+  await session.query({ name: 'restore-stop', text: 'UPDATE store SET needs_epoch = true' }, [])
+  for (const [table, column] of [
+    ['tenant', 'tenant_no'],
+    ['key', 'key_no'],
+  ] as const) {
+    const text = `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) FROM ${table}`
+    await session.query({ name: `restore-${table}-numbers`, text }, [])
+  }
+}
+
+async function insertRows(session: Session, table: string, rows: readonly string[]): Promise<void> {
+  const text = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(NULL::${table}, $1)`
+  await session.query({ name: `restore-${table}`, text }, [`[${rows.join(',')}]`])
+}
+
+/** A hard link never replaces a file. Where there are none, a rename after a look is the next best. */
+async function giveName(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path)
+  } catch {
+    if (existsSync(path)) throw alreadyExists(path)
+    await rename(partial, path)
+  }
+}
+
+async function flush(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function alreadyExists(path: string): StorageRefusal {
+  return new StorageRefusal(
+    'already_exists',
+    `${path} exists; a backup never replaces a file. Name another, or move it away.`,
+  )
+}
+
+function notABackup(path: string): StorageRefusal {
+  return new StorageRefusal('not_a_store', `${path} is not a backup of a PostgreSQL store.`)
+}

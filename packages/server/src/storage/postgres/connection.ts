@@ -1,0 +1,180 @@
+/** Connections to the database: two bounded pools, what each session is told, and how long anything may take. */
+import pg from 'pg'
+import type { Notification, PoolClient, QueryResultRow } from 'pg'
+import { StorageFailure } from '../storage.ts'
+
+/** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
+export interface Statement {
+  /** Unique among all statements. */
+  readonly name: string
+  readonly text: string
+}
+
+export type Value = string | number | bigint | boolean | null | Uint8Array | readonly (string | null)[]
+
+/** Rows as node-postgres reads them: `bigint` columns as text, `bytea` as bytes. */
+export type Row = QueryResultRow
+
+export interface Session {
+  query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
+  /** Any number of commands, without values. For migrations. */
+  script(text: string): Promise<void>
+}
+
+export interface Database {
+  /** One statement on a connection for reading. Tried a second time if the connection turns out to be dead. */
+  read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
+  /** Runs on one connection for writing, outside a transaction. Never tried twice: what was sent may have happened. */
+  write<T>(run: (session: Session) => Promise<T>): Promise<T>
+  /** Runs between BEGIN and COMMIT; rolls back when it rejects. */
+  transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
+  /** Listens on a connection of its own until it breaks; resolves to what ends it. */
+  listen(channel: string, onMessage: (payload: string) => void, onEnd: () => void): Promise<() => void>
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly url: string
+  /** Connections for reading; two more are for writing, one for being told of changes. */
+  readonly readConnections: number
+  /** Called for each new connection before its first use; when it rejects, the connection is given up. */
+  readonly onConnect?: ((session: Session) => Promise<void>) | undefined
+}
+
+/** Reaching the server, or waiting for a free connection. */
+const connectTimeoutMs = 5_000
+/** Every read is a few index probes and at most some megabytes. */
+const readTimeoutMs = 10_000
+/** The largest commit takes about a second; waiting for another node's comes on top. */
+const writeTimeoutMs = 30_000
+/** A node that vanishes while it holds a feed's counter gives it back after this time. */
+const idleInTransactionMs = 5_000
+
+/**
+ * Said once per connection. Every statement of ours is an index probe or a run through an index, so plans that suit
+ * tables as small as they were when a plan was made are ruled out. A default of `synchronous_commit = off` would break
+ * P7; a stricter one is the operator's to choose.
+ */
+const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
+  set_config('default_transaction_isolation', 'read committed', false),
+  set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
+  set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
+  set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
+  set_config('idle_in_transaction_session_timeout', '${idleInTransactionMs}', false),
+  set_config('statement_timeout', $1, false),
+  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
+
+export function connect(options: ConnectionOptions): Database {
+  const readers = poolOf(options, options.readConnections, readTimeoutMs)
+  const writers = poolOf(options, 2, writeTimeoutMs)
+  let closing: Promise<void> | undefined
+
+  const write = async <T>(run: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const client = await writers.connect()
+    let failure: unknown
+    try {
+      return await run(client)
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      // A connection on which something failed is not used again: its state is not known.
+      client.release(failure !== undefined)
+    }
+  }
+
+  return {
+    async read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
+      const ask = () => readers.query<R>({ ...statement, values: [...values] })
+      const { rows } = await ask().catch((error: unknown) => {
+        if (!isConnectionLoss(error)) throw error
+        return ask()
+      })
+      return rows
+    },
+    write: (run) => write((client) => run(sessionOf(client))),
+    transaction: (run) =>
+      write(async (client) => {
+        await client.query('BEGIN')
+        const result = await run(sessionOf(client))
+        await client.query('COMMIT')
+        return result
+      }),
+    async listen(channel, onMessage, onEnd) {
+      const client = new pg.Client(clientOptions(options.url, 0))
+      const stop = (): void => void client.end().catch(() => undefined)
+      client.on('error', onEnd)
+      client.on('end', onEnd)
+      client.on('notification', ({ payload }: Notification) => onMessage(payload ?? ''))
+      await client.connect()
+      await client.query(`LISTEN ${channel}`)
+      return stop
+    },
+    close() {
+      closing ??= Promise.all([readers.end(), writers.end()]).then(() => undefined)
+      return closing
+    },
+  }
+}
+
+function sessionOf(client: PoolClient): Session {
+  return {
+    async query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
+      const { rows } = await client.query<R>({ ...statement, values: [...values] })
+      return rows
+    },
+    async script(text) {
+      await client.query(text)
+    },
+  }
+}
+
+function clientOptions(url: string, timeoutMs: number): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'property-events',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.
+    ...(timeoutMs === 0 ? {} : { query_timeout: timeoutMs + 1_000 }),
+  }
+}
+
+function poolOf(options: ConnectionOptions, max: number, timeoutMs: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...clientOptions(options.url, timeoutMs),
+    max,
+    idleTimeoutMillis: 60_000,
+    verify: (client, done) => {
+      prepareSession(client, timeoutMs, options.onConnect).then(() => done(), done)
+    },
+  })
+  // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+async function prepareSession(
+  client: PoolClient,
+  timeoutMs: number,
+  onConnect: ConnectionOptions['onConnect'],
+): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>(sessionSettings, [String(timeoutMs)])
+  if (rows[0]?.standby !== false) {
+    // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
+    throw new StorageFailure('storage_unavailable', new Error('the server is a standby, not the primary'))
+  }
+  await onConnect?.(sessionOf(client))
+}
+
+/** SQLSTATE classes of a server that is going down, coming up, or gone; the rest are node's and node-postgres' own. */
+const lossCodes = /^(08|57P0[123]$|ECONN|EPIPE$|ENOENT$|ETIMEDOUT$|ENETUNREACH$|EHOSTUNREACH$|25006$)/
+const lossTexts = /^(Connection terminated|Client has encountered a connection error)/
+
+/** True when the connection was lost or refused, so that another one may do better. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('code' in error && typeof error.code === 'string') return lossCodes.test(error.code)
+  return lossTexts.test(error.message)
+}

@@ -1,0 +1,170 @@
+/** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
+import { parseCreatedDate } from '@property-events/protocol'
+import { floorAfter, readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { defaultClockToleranceTicks } from '../decide-append.ts'
+import type { WantedSettings } from '../settings.ts'
+import { StorageFailure } from '../storage.ts'
+import type { AppendOutcome, AppendBatch, KeyStore, LocateQuery, Located, StorageEngine } from '../storage.ts'
+import { appender } from './append.ts'
+import { backUp } from './backup.ts'
+import { connect } from './connection.ts'
+import type { Statement } from './connection.ts'
+import { failureOf } from './failure.ts'
+import { keyWrites } from './key-writes.ts'
+import { findKey, readKeys, readTenants } from './keys.ts'
+import { isOpenWindow, locate, readHead } from './locate.ts'
+import { openStore } from './open-store.ts'
+import { readAfter } from './read-after.ts'
+import { readEvent } from './read-event.ts'
+import { readRange } from './read-range.ts'
+import { settler } from './settle.ts'
+import { shownNumbers } from './shown-numbers.ts'
+import { startEpoch } from './start-epoch.ts'
+import { witness } from './witness.ts'
+
+export interface PostgresOptions {
+  readonly kind: 'postgres'
+  /** `postgres://user:password@host:port/database`, to the primary. */
+  readonly url: string
+  /** Connections for reading; four more are for writing and for being told of changes. 8 if left out. */
+  readonly readConnections?: number | undefined
+  /** A file that `backup` of this engine has written, to fill an empty database from. */
+  readonly file?: string | undefined
+}
+
+const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
+
+export async function openPostgres(
+  options: PostgresOptions,
+  create: boolean,
+  wanted: WantedSettings,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+): Promise<StorageEngine> {
+  const { url, readConnections = 8 } = options
+  const settings = await openStore(options, create, wanted)
+  const shown = shownNumbers()
+  const history = witness(shown)
+  const database = connect({ url, readConnections, onConnect: (session) => history.meet(session) })
+  const underWay = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+
+  /** Every verb goes through here: a closed store says so, and the database's errors become the port's. */
+  const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
+    if (closing !== undefined) throw new StorageFailure('storage_closed')
+    const running = run()
+    underWay.add(running)
+    try {
+      return await running
+    } catch (error) {
+      throw failureOf(error)
+    } finally {
+      underWay.delete(running)
+    }
+  }
+  const close = (): Promise<void> => {
+    closing ??= Promise.allSettled(underWay).then(() => database.close())
+    return closing
+  }
+
+  const settle = settler(database, () => (clock === undefined ? undefined : floorAfter(readClock(clock))))
+  const { append, preview } = appender(database, {
+    catalogue: settings.catalogue,
+    clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
+    now: () => (clock === undefined ? undefined : readClock(clock)),
+    vouch: () => database.write((session) => history.vouch(session)),
+    onAppended: () => undefined,
+  })
+
+  /** A head that lies behind what this node has shown before it asked tells of a loss. */
+  const watched = async (query: LocateQuery): Promise<Located | undefined> => {
+    const before = shown.highest(query.key)
+    const located = await locate(database, query)
+    if (located === undefined) return undefined
+    const { sequenceNumber, position, created } = located.head
+    if (sequenceNumber < before) await database.write((session) => history.check(session))
+    if (position > 0) shown.note(query.key, sequenceNumber, created)
+    return located
+  }
+  const locateSettled = async (query: LocateQuery): Promise<Located | undefined> => {
+    // A window without an end is open: the feed need not be looked at to know.
+    const open = query.from !== undefined && query.to === undefined
+    const located = open ? undefined : await watched(query)
+    if (!open && (located === undefined || !isOpenWindow(query, located))) return located
+    await settle.settled(query.key)
+    return watched(query)
+  }
+
+  const keys: KeyStore = {
+    ...guardedKeyWrites(keyWrites(database), guarded),
+    tenants: () => guarded(() => readTenants(database)),
+    keys: () => guarded(() => readKeys(database)),
+    findKey: (keyId) => guarded(() => findKey(database, keyId)),
+  }
+  return {
+    settings,
+    keys,
+    events: {
+      append: (batches) =>
+        guarded(async () => {
+          const outcomes = await append(batches)
+          noteAppended(batches, outcomes, shown.note)
+          return outcomes
+        }),
+      preview: (batch) => guarded(() => preview(batch)),
+      locate: (query) => guarded(() => locateSettled(query)),
+      readRange: (range) => guarded(() => readRange(database, range)),
+      readEvent: (key, id) =>
+        guarded(async () => {
+          const event = await readEvent(database, key, id)
+          if (event !== undefined) shown.note(key, event.sequenceNumber)
+          return event
+        }),
+      readAfter: (query) =>
+        guarded(async () => {
+          const events = await readAfter(database, query)
+          const last = events.at(-1)
+          if (last !== undefined) shown.note(query.key, last.sequenceNumber)
+          return events
+        }),
+      head: (key) => guarded(() => readHead(database, key)),
+    },
+    startEpoch: (continueAfter) => guarded(() => startEpoch(database, continueAfter)),
+    backup: (path) => guarded(() => backUp(database, path)),
+    ping: () =>
+      guarded(async () => {
+        await database.read(ping, [])
+        await database.write((session) => session.query(ping, []))
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function guardedKeyWrites(
+  writes: ReturnType<typeof keyWrites>,
+  guarded: <T>(run: () => Promise<T>) => Promise<T>,
+): ReturnType<typeof keyWrites> {
+  return {
+    createTenant: (tenant) => guarded(() => writes.createTenant(tenant)),
+    setTenantSuspended: (tenantId, suspended) =>
+      guarded(() => writes.setTenantSuspended(tenantId, suspended)),
+    insertKey: (record) => guarded(() => writes.insertKey(record)),
+    revokeKey: (keyId, revokedMs) => guarded(() => writes.revokeKey(keyId, revokedMs)),
+    setKeyExpiry: (keyId, expiresMs) => guarded(() => writes.setKeyExpiry(keyId, expiresMs)),
+    recordKeyUses: (uses) => guarded(() => writes.recordKeyUses(uses)),
+  }
+}
+
+function noteAppended(
+  batches: readonly AppendBatch[],
+  outcomes: readonly AppendOutcome[],
+  note: ReturnType<typeof shownNumbers>['note'],
+): void {
+  for (const [index, { key }] of batches.entries()) {
+    const outcome = outcomes[index]
+    const last = outcome?.kind === 'stored' ? outcome.events.at(-1)?.stored : undefined
+    if (last !== undefined) note(key, last.sequenceNumber, parseCreatedDate(last.createdDate))
+  }
+}

@@ -1,0 +1,181 @@
+/** What an append reads of the feeds it concerns before it plans, in one round trip, and again if the plan asks for more. */
+import type { Category, FeedEvent, Ticks } from '@property-events/protocol'
+import { parseEventJson } from '../event-json.ts'
+import type { AppendBatch, FeedKey } from '../storage.ts'
+import type { SubjectState } from '../subject-state.ts'
+import type { Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+
+export interface TakenId {
+  readonly position: number
+  readonly contentHash: Uint8Array | null
+}
+
+export interface SubjectRow extends SubjectState {
+  readonly position: number
+}
+
+/** A feed as it was when it was read. A look-up that is in none of the maps has not been made. */
+export interface FeedReading {
+  readonly key: FeedKey
+  readonly lastPosition: number
+  readonly offset: number
+  readonly revision: number
+  readonly lastCreated: Ticks | undefined
+  readonly lastSequence: number
+  /** `undefined`: the id is free, the subject has no event. */
+  readonly ids: Map<string, TakenId | undefined>
+  readonly subjects: Map<string, SubjectRow | undefined>
+  readonly events: Map<number, FeedEvent>
+}
+
+export interface Reading {
+  readonly needsEpoch: boolean
+  /** The database's clock. */
+  readonly now: Ticks
+  /** By `feedName`; a feed that is not there has no tenant. */
+  readonly feeds: ReadonlyMap<string, FeedReading>
+}
+
+/** What a plan asked for and was not read yet. */
+export interface Wanted {
+  readonly key: FeedKey
+  readonly ids: ReadonlySet<string>
+  readonly positions: ReadonlySet<number>
+}
+
+export const feedName = (key: FeedKey): string => `${key.tenantId} ${key.feed}`
+
+/** The order in which counters are taken, the same for everybody, so that nobody waits in a circle. */
+export function inKeyOrder(keys: readonly FeedKey[]): readonly FeedKey[] {
+  const byName = new Map(keys.map((key) => [`${key.tenantId} ${feedNumbers[key.feed]}`, key]))
+  return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key)
+}
+
+const lookUp: Statement = {
+  name: 'append-look-up',
+  text: 'SELECT * FROM look_up($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
+}
+
+const readJson: Statement = {
+  name: 'append-read-json',
+  text: `SELECT n, event.position, json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::bigint[])
+      AS wanted (n, tenant, feed, position)
+    JOIN event ON event.tenant = wanted.tenant AND event.feed = wanted.feed AND event.position = wanted.position`,
+}
+
+interface LookUpRow {
+  readonly kind: 'store' | 'feed' | 'id' | 'subject'
+  readonly feed_no: number
+  readonly key: string
+  readonly position: string
+  readonly hash: Buffer | null
+  readonly published: boolean
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+  readonly number_offset: string
+  readonly revision: string
+  readonly created: string | null
+  readonly sequence: string | null
+}
+
+/** Reads everything the batches name: their feeds, ids and subjects. */
+export async function readFeeds(session: Session, batches: readonly AppendBatch[]): Promise<Reading> {
+  const keys = inKeyOrder(batches.map((batch) => batch.key))
+  const numberOf = new Map(keys.map((key, index) => [feedName(key), index + 1]))
+  const drafts = batches.flatMap(({ key, drafts }) =>
+    drafts.map((draft) => ({ n: numberOf.get(feedName(key)) ?? 0, draft })),
+  )
+  const rows = await session.query<LookUpRow>(lookUp, [
+    list(keys.map((key) => key.tenantId)),
+    list(keys.map((key) => feedNumbers[key.feed])),
+    list(drafts.map(({ n }) => n)),
+    list(drafts.map(({ draft }) => draft.id)),
+    list(drafts.map(({ n }) => n)),
+    list(drafts.map(({ draft }) => draft.subjectId)),
+  ])
+  const feeds = new Map<string, FeedReading>()
+  for (const row of rows) {
+    const key = row.kind === 'feed' ? keys[row.feed_no - 1] : undefined
+    if (key !== undefined) feeds.set(feedName(key), feedReading(key, row))
+  }
+  for (const { n, draft } of drafts) {
+    const feed = feedOf(feeds, keys, n)
+    feed?.ids.set(draft.id, undefined)
+    feed?.subjects.set(draft.subjectId, undefined)
+  }
+  for (const row of rows) addFound(feedOf(feeds, keys, row.feed_no), row)
+  const store = rows.find((row) => row.kind === 'store')
+  return { needsEpoch: store?.published ?? true, now: BigInt(store?.created ?? 0), feeds }
+}
+
+/** Adds what plans have asked for to what was read. */
+export async function readWanted(
+  session: Session,
+  reading: Reading,
+  wanted: readonly Wanted[],
+): Promise<void> {
+  const keys = wanted.map(({ key }) => key)
+  const ids = wanted.flatMap(({ ids }, index) => [...ids].map((id) => ({ n: index + 1, id })))
+  if (ids.length > 0) {
+    const rows = await session.query<LookUpRow>(lookUp, [
+      list(keys.map((key) => key.tenantId)),
+      list(keys.map((key) => feedNumbers[key.feed])),
+      list(ids.map(({ n }) => n)),
+      list(ids.map(({ id }) => id)),
+      ...['{}', '{}'],
+    ])
+    for (const { n, id } of ids) feedOf(reading.feeds, keys, n)?.ids.set(id, undefined)
+    for (const row of rows) addFound(feedOf(reading.feeds, keys, row.feed_no), row)
+  }
+  const places = wanted.flatMap(({ key, positions }, index) =>
+    [...positions].map((position) => ({ n: index + 1, key, position })),
+  )
+  if (places.length === 0) return
+  const rows = await session.query<{ n: number; position: string; json: string }>(readJson, [
+    list(places.map(({ n }) => n)),
+    list(places.map(({ key }) => key.tenantId)),
+    list(places.map(({ key }) => feedNumbers[key.feed])),
+    list(places.map(({ position }) => position)),
+  ])
+  for (const { n, position, json } of rows) {
+    feedOf(reading.feeds, keys, n)?.events.set(Number(position), parseEventJson(json))
+  }
+}
+
+function feedOf(
+  feeds: ReadonlyMap<string, FeedReading>,
+  keys: readonly FeedKey[],
+  feedNo: number,
+): FeedReading | undefined {
+  const key = keys[feedNo - 1]
+  return key && feeds.get(feedName(key))
+}
+
+function feedReading(key: FeedKey, row: LookUpRow): FeedReading {
+  return {
+    key,
+    lastPosition: Number(row.position),
+    offset: Number(row.number_offset),
+    revision: Number(row.revision),
+    lastCreated: row.created === null ? undefined : BigInt(row.created),
+    lastSequence: Number(row.sequence ?? 0),
+    ids: new Map(),
+    subjects: new Map(),
+    events: new Map(),
+  }
+}
+
+function addFound(feed: FeedReading | undefined, row: LookUpRow): void {
+  const position = Number(row.position)
+  if (row.kind === 'id') feed?.ids.set(row.key, { position, contentHash: row.hash })
+  if (row.kind !== 'subject') return
+  const { code, published, category, branch, hash } = row
+  feed?.subjects.set(row.key, { code, published, category, branch, payloadHash: hash, position })
+}
+
+/** An array of values that need no quotes, as PostgreSQL reads it; `null` for none. */
+export function list(values: readonly (string | number | bigint | boolean | null)[]): string {
+  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
+}

@@ -1,0 +1,124 @@
+/** Writing keys and tenants. */
+import { feedNames, viewsOf } from '@property-events/protocol'
+import { newEpochId } from '../epoch-id.ts'
+import type { KeyRecord, KeyStore, Tenant } from '../storage.ts'
+import type { Database, Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+import { list } from './feed-reading.ts'
+
+const insertTenant: Statement = {
+  name: 'tenant-insert',
+  text: `INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING RETURNING tenant`,
+}
+/** FOR SHARE: a new epoch that begins meanwhile either counts this feed or has given its offset already. */
+const insertFeed: Statement = {
+  name: 'feed-insert',
+  text: `INSERT INTO feed (tenant, feed, epoch, number_offset, revision, last_position)
+    SELECT $1, $2, $3, first_offset, 0, 0 FROM store FOR SHARE`,
+}
+const insertView: Statement = {
+  name: 'view-insert',
+  text: 'INSERT INTO view (tenant, feed, view, filter, last_ordinal) VALUES ($1, $2, $3, $4, 0)',
+}
+const suspend: Statement = {
+  name: 'tenant-suspend',
+  text: 'UPDATE tenant SET suspended = $2 WHERE tenant = $1 RETURNING tenant',
+}
+const insertKeyRow: Statement = {
+  name: 'key-insert',
+  text: `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING key_no`,
+}
+const insertGrant: Statement = {
+  name: 'grant-insert',
+  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
+    SELECT $1, $2, tenant, $4 FROM tenant WHERE tenant = $3 RETURNING grant_no`,
+}
+const hasKey: Statement = { name: 'key-exists', text: 'SELECT FROM key WHERE key_id = $1' }
+const countTenants: Statement = {
+  name: 'tenant-count',
+  text: 'SELECT count(*) AS count FROM tenant WHERE tenant = ANY ($1::uuid[])',
+}
+const revoke: Statement = {
+  name: 'key-revoke',
+  text: 'UPDATE key SET revoked_ms = coalesce(revoked_ms, $2) WHERE key_id = $1 RETURNING key_no',
+}
+const expire: Statement = {
+  name: 'key-expire',
+  text: 'UPDATE key SET expires_ms = $2 WHERE key_id = $1 RETURNING key_no',
+}
+/** In order of id, so that two nodes that report uses of the same keys never wait in a circle. */
+const use: Statement = {
+  name: 'key-use',
+  text: `WITH used AS (
+      SELECT key_no, used_ms FROM key JOIN unnest($1::text[], $2::bigint[]) AS given (key_id, used_ms) USING (key_id)
+      ORDER BY key_no FOR UPDATE OF key
+    ), latest AS (SELECT key_no, max(used_ms) AS used_ms FROM used GROUP BY key_no)
+    UPDATE key SET last_used_ms = greatest(last_used_ms, latest.used_ms) FROM latest WHERE key.key_no = latest.key_no`,
+}
+
+export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys'>
+
+export function keyWrites(database: Database): KeyWrites {
+  const changed = (statement: Statement, values: Parameters<Session['query']>[1]): Promise<boolean> =>
+    database.write(async (session) => (await session.query(statement, values)).length > 0)
+
+  return {
+    createTenant: (tenant) => database.transaction((session) => createTenant(session, tenant)),
+    async setTenantSuspended(tenantId, suspended) {
+      return (await changed(suspend, [tenantId, suspended])) ? 'done' : 'unknownTenant'
+    },
+    insertKey: (record) => database.transaction((session) => insertKey(session, record)),
+    async revokeKey(keyId, revokedMs) {
+      return (await changed(revoke, [keyId, revokedMs])) ? 'done' : 'unknownKey'
+    },
+    async setKeyExpiry(keyId, expiresMs) {
+      return (await changed(expire, [keyId, expiresMs ?? null])) ? 'done' : 'unknownKey'
+    },
+    async recordKeyUses(uses) {
+      const ids = uses.map(({ keyId }) => keyId)
+      await changed(use, [ids, list(uses.map(({ usedMs }) => usedMs))])
+    },
+  }
+}
+
+async function createTenant(session: Session, tenant: Tenant): Promise<'created' | 'exists'> {
+  const { tenantId, name, createdMs, suspended } = tenant
+  const inserted = await session.query(insertTenant, [tenantId, name, createdMs, suspended])
+  if (inserted.length === 0) return 'exists'
+  for (const feed of feedNames) {
+    await session.query(insertFeed, [tenantId, feedNumbers[feed], newEpochId()])
+    for (const view of viewsOf(feed)) {
+      await session.query(insertView, [tenantId, feedNumbers[feed], view, `category = '${view}'`])
+    }
+  }
+  return 'created'
+}
+
+async function insertKey(
+  session: Session,
+  record: KeyRecord,
+): Promise<'created' | 'exists' | 'unknownTenant'> {
+  if ((await session.query(hasKey, [record.keyId])).length > 0) return 'exists'
+  const tenantIds = [...new Set(record.grants.map(({ tenantId }) => tenantId))]
+  const [found] = await session.query<{ count: string }>(countTenants, [tenantIds])
+  if (Number(found?.count) < tenantIds.length) return 'unknownTenant'
+  const [row] = await session.query<{ key_no: string }>(insertKeyRow, [
+    record.keyId,
+    Buffer.from(record.secretHash),
+    record.pepperId,
+    record.label,
+    record.operator,
+    record.createdMs,
+    record.expiresMs ?? null,
+    record.revokedMs ?? null,
+    record.lastUsedMs ?? null,
+  ])
+  // Another node was quicker with the same id.
+  if (row === undefined) return 'exists'
+  for (const [grantNo, { tenantId, scopes }] of record.grants.entries()) {
+    await session.query(insertGrant, [row.key_no, grantNo, tenantId, scopes.join(' ')])
+  }
+  return 'created'
+}

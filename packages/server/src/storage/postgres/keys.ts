@@ -1,0 +1,83 @@
+/** Reading keys and tenants. Writing them is `key-writes.ts`. */
+import { scopes } from '@property-events/protocol'
+import type { Scope } from '@property-events/protocol'
+import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
+import type { Database, Statement } from './connection.ts'
+
+const selectTenants: Statement = {
+  name: 'tenants',
+  text: 'SELECT tenant, name, created_ms, suspended FROM tenant ORDER BY tenant_no',
+}
+
+/** A key with its grants in one row, so that they are of one state. */
+const keySelect = `SELECT key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+  ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
+  ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
+  ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
+    WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended
+  FROM key`
+const selectKey: Statement = { name: 'key', text: `${keySelect} WHERE key_id = $1` }
+const selectKeys: Statement = { name: 'keys', text: `${keySelect} ORDER BY key_no` }
+
+interface TenantRow {
+  readonly tenant: string
+  readonly name: string
+  readonly created_ms: string
+  readonly suspended: boolean
+}
+
+interface KeyRow {
+  readonly key_id: string
+  readonly secret_hash: Buffer
+  readonly pepper_id: string
+  readonly label: string
+  readonly operator: boolean
+  readonly created_ms: string
+  readonly expires_ms: string | null
+  readonly revoked_ms: string | null
+  readonly last_used_ms: string | null
+  readonly tenants: readonly string[]
+  readonly scopes: readonly string[]
+  readonly suspended: readonly string[]
+}
+
+export async function readTenants(database: Database): Promise<readonly Tenant[]> {
+  const rows = await database.read<TenantRow>(selectTenants, [])
+  return rows.map(({ tenant, name, created_ms, suspended }) => {
+    return { tenantId: tenant, name, createdMs: Number(created_ms), suspended }
+  })
+}
+
+export async function findKey(database: Database, keyId: string): Promise<FoundKey | undefined> {
+  const [row] = await database.read<KeyRow>(selectKey, [keyId])
+  return row && { record: recordOf(row), suspendedTenantIds: row.suspended }
+}
+
+export async function readKeys(database: Database): Promise<readonly KeyRecord[]> {
+  return (await database.read<KeyRow>(selectKeys, [])).map(recordOf)
+}
+
+function recordOf(row: KeyRow): KeyRecord {
+  return {
+    keyId: row.key_id,
+    secretHash: row.secret_hash,
+    pepperId: row.pepper_id,
+    label: row.label,
+    operator: row.operator,
+    grants: row.tenants.map((tenantId, index): Grant => {
+      return { tenantId, scopes: (row.scopes[index] ?? '').split(' ').filter(isScope) }
+    }),
+    createdMs: Number(row.created_ms),
+    expiresMs: numberOf(row.expires_ms),
+    revokedMs: numberOf(row.revoked_ms),
+    lastUsedMs: numberOf(row.last_used_ms),
+  }
+}
+
+function numberOf(text: string | null): number | undefined {
+  return text === null ? undefined : Number(text)
+}
+
+function isScope(text: string): text is Scope {
+  return scopes.some((scope) => scope === text)
+}

@@ -1,0 +1,69 @@
+import type { FeedKey, Head, LocateQuery, Located } from '../storage.ts'
+import type { Database, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+import { headColumns, headOf } from './feed-row.ts'
+import type { HeadRow } from './feed-row.ts'
+
+/** Each part is one probe of an index (P5), and all are of one state of the feed (P4): a statement has one snapshot. */
+export const locateStatements = {
+  head: {
+    name: 'head',
+    text: `SELECT ${headColumns} FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+  all: {
+    name: 'locate-all',
+    text: `SELECT ${headColumns}, f.last_position AS last,
+        CASE WHEN $3::bigint IS NULL THEN 1 ELSE
+          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.created >= $3
+            ORDER BY e.created LIMIT 1) END AS first,
+        CASE WHEN $4::bigint IS NULL THEN NULL ELSE
+          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.created >= $4
+            ORDER BY e.created LIMIT 1) END AS behind
+      FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+  view: {
+    name: 'locate-view',
+    text: `SELECT ${headColumns}, coalesce(v.last_ordinal, 0) AS last,
+        CASE WHEN $4::bigint IS NULL THEN 1 ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.created >= $4
+            ORDER BY e.created LIMIT 1) END AS first,
+        CASE WHEN $5::bigint IS NULL THEN NULL ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.created >= $5
+            ORDER BY e.created LIMIT 1) END AS behind
+      FROM feed f LEFT JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = $3
+      WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+} as const satisfies Record<string, Statement>
+
+interface LocateRow extends HeadRow {
+  readonly last: string
+  readonly first: string | null
+  readonly behind: string | null
+}
+
+export async function locate(database: Database, query: LocateQuery): Promise<Located | undefined> {
+  const { key, view, from, to } = query
+  const feed = [key.tenantId, feedNumbers[key.feed]]
+  const window = [from ?? null, to ?? null]
+  const [row] =
+    view === 'all'
+      ? await database.read<LocateRow>(locateStatements.all, [...feed, ...window])
+      : await database.read<LocateRow>(locateStatements.view, [...feed, view, ...window])
+  if (row === undefined) return undefined
+  const behindLast = Number(row.last) + 1
+  const first = Number(row.first ?? behindLast)
+  const behind = Number(row.behind ?? behindLast)
+  return { range: { key, view, first, count: Math.max(0, behind - first) }, head: headOf(row) }
+}
+
+export async function readHead(database: Database, key: FeedKey): Promise<Head | undefined> {
+  const [row] = await database.read<HeadRow>(locateStatements.head, [key.tenantId, feedNumbers[key.feed]])
+  return row && headOf(row)
+}
+
+/** Whether an event that is not visible yet could still fall into the query's window (P3). */
+export function isOpenWindow(query: LocateQuery, located: Located): boolean {
+  if (query.from === undefined && query.to === undefined) return false
+  const { created } = located.head
+  return query.to === undefined || created === undefined || query.to > created
+}

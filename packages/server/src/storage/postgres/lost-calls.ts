@@ -1,0 +1,56 @@
+/**
+ * What a call that got no answer may have written. Tried again, it finds its own ids taken; these are then told as what
+ * they are, events of this very request, and not as repeats of an earlier one.
+ */
+import type { AppendBatch, AppendOutcome, AppendedEvent } from '../storage.ts'
+import { feedName } from './feed-reading.ts'
+import type { FeedPlan } from './plan-commit.ts'
+
+export interface LostCalls {
+  /** Notes what is being sent. */
+  sending(feeds: readonly FeedPlan[]): void
+  /** The call was answered, so nothing of it is in doubt. */
+  answered(): void
+  /** The outcomes as they would have been if the first answer had arrived. */
+  recognise(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
+}
+
+export function lostCalls(): LostCalls {
+  let underWay: readonly string[] = []
+  const lost = new Set<string>()
+
+  return {
+    sending(feeds) {
+      // Still under way from an earlier try: that one was lost.
+      for (const id of underWay) lost.add(id)
+      underWay = feeds.flatMap(({ reading, rows, reserved }) => {
+        const name = feedName(reading.key)
+        return [
+          ...rows.map((row) => `${name} ${row.event.id}`),
+          ...reserved.map(({ id }) => `${name} ${id} -`),
+        ]
+      })
+    },
+    answered() {
+      underWay = []
+    },
+    recognise(batches, outcomes) {
+      for (const id of underWay) lost.add(id)
+      if (lost.size === 0) return outcomes
+      return outcomes.map((outcome, index) => {
+        const batch = batches[index]
+        if (outcome.kind !== 'stored' || batch === undefined) return outcome
+        return { kind: 'stored', events: outcome.events.map((line) => recogniseLine(batch, line, lost)) }
+      })
+    },
+  }
+}
+
+function recogniseLine(batch: AppendBatch, line: AppendedEvent, lost: ReadonlySet<string>): AppendedEvent {
+  if (line.status !== 'repeated') return line
+  const name = feedName(batch.key)
+  const id = batch.drafts[line.index]?.id ?? ''
+  if (lost.has(`${name} ${id} -`)) return { ...line, status: 'unchanged' }
+  if (!lost.has(`${name} ${line.id}`)) return line
+  return { ...line, status: line.id === id ? 'appended' : 'derived' }
+}

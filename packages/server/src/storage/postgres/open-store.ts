@@ -1,0 +1,50 @@
+/** From a database's address to a store that has the schema and the settings asked for. */
+import { settingsRefusal } from '../settings.ts'
+import type { WantedSettings } from '../settings.ts'
+import { StorageRefusal } from '../storage.ts'
+import type { StoreSettings } from '../storage.ts'
+import { restore } from './backup.ts'
+import { connect } from './connection.ts'
+import { failureOf } from './failure.ts'
+import { migrate } from './migrate.ts'
+import type { FillStore } from './migrate.ts'
+import { readSettings, recordSettings } from './store-row.ts'
+
+/** Rejects with a `StorageRefusal` or a `StorageFailure`. A refused database is left as it was. */
+export async function openStore(
+  { url, file }: { readonly url: string; readonly file?: string | undefined },
+  create: boolean,
+  wanted: WantedSettings,
+): Promise<StoreSettings> {
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    throw new StorageRefusal(
+      'not_a_store',
+      'The address of a database begins with postgres:// or postgresql://.',
+    )
+  }
+  const database = connect({ url, readConnections: 1 })
+  try {
+    const { catalogue, startSequence = 0 } = wanted
+    const fill: FillStore | undefined =
+      file !== undefined
+        ? (session) => restore(session, file)
+        : create && catalogue !== undefined
+          ? (session) => recordSettings(session, { catalogue, startSequence })
+          : undefined
+    const filled = await migrate(database, fill)
+    if (file !== undefined && !filled) {
+      throw new StorageRefusal(
+        'already_exists',
+        'A backup is only read into an empty database; this one holds a store.',
+      )
+    }
+    const recorded = await database.write(readSettings)
+    const refusal = settingsRefusal(recorded, wanted)
+    if (refusal !== undefined) throw refusal
+    return recorded
+  } catch (error) {
+    throw failureOf(error)
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * From what was read to what one commit will write, for any number of batches: each is decided in turn over what was
+ * read and what the batches before it will have added. Numbers and times are provisional until the database has given
+ * them. Pure.
+ */
+import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
+import { decideAppend } from '../decide-append.ts'
+import type { EventRow, ReservedId } from '../decide-append.ts'
+import { parseEventJson } from '../event-json.ts'
+import type { AppendLookups } from '../plan-append.ts'
+import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
+import { feedName } from './feed-reading.ts'
+import type { FeedReading, Reading, SubjectRow, TakenId, Wanted } from './feed-reading.ts'
+
+export interface PlanContext {
+  readonly catalogue: EventTypeCatalogue
+  readonly now: Ticks
+  readonly clockToleranceTicks: Ticks | undefined
+}
+
+/** What one feed gets, and what it was decided from. */
+export interface FeedPlan {
+  readonly reading: FeedReading
+  readonly rows: readonly EventRow[]
+  readonly reserved: readonly ReservedId[]
+  /** Ids found free. */
+  readonly freeIds: ReadonlySet<string>
+  /** Subjects that were asked for, and the position of their latest event; 0 for none. */
+  readonly knownSubjects: ReadonlyMap<string, number>
+  /** The head was too far ahead of the clock (D25). */
+  readonly behind: boolean
+}
+
+export interface CommitPlan {
+  /** One per batch, with provisional numbers and times. */
+  readonly outcomes: readonly AppendOutcome[]
+  readonly feeds: readonly FeedPlan[]
+  /** Not empty: read this as well, and plan again. */
+  readonly wanted: readonly Wanted[]
+}
+
+export function planCommit(
+  batches: readonly AppendBatch[],
+  reading: Reading,
+  context: PlanContext,
+): CommitPlan {
+  const growing = new Map<string, GrowingFeed>()
+  const outcomes = batches.map((batch): AppendOutcome => {
+    const name = feedName(batch.key)
+    const read = reading.feeds.get(name)
+    if (read === undefined) return { kind: 'unknownFeed' }
+    if (reading.needsEpoch) return { kind: 'epochRequired' }
+    const feed = growing.get(name) ?? growingFeed(read)
+    growing.set(name, feed)
+    const decision = decideAppend(batch, feed.counter(), feed.lookups, context)
+    feed.add(decision.rows, decision.reserved)
+    return decision.outcome
+  })
+  const feeds = [...growing.values()]
+  return {
+    outcomes,
+    feeds: feeds.map((feed) => feed.plan(context)),
+    wanted: feeds.flatMap((feed) => feed.wanted()),
+  }
+}
+
+interface GrowingFeed {
+  readonly lookups: AppendLookups
+  counter(): { lastPosition: number; offset: number; lastCreated: Ticks | undefined }
+  add(rows: readonly EventRow[], reserved: readonly ReservedId[]): void
+  plan(context: PlanContext): FeedPlan
+  wanted(): readonly Wanted[]
+}
+
+function growingFeed(reading: FeedReading): GrowingFeed {
+  const rows: EventRow[] = []
+  const allReserved: ReservedId[] = []
+  const addedIds = new Map<string, TakenId>()
+  const addedSubjects = new Map<string, SubjectRow>()
+  const freeIds = new Set<string>()
+  const knownSubjects = new Map<string, number>()
+  const wantedIds = new Set<string>()
+  const wantedPositions = new Set<number>()
+
+  const lookups: AppendLookups = {
+    idTaken(id) {
+      const taken = addedIds.get(id) ?? reading.ids.get(id)
+      if (taken !== undefined) return taken
+      if (reading.ids.has(id)) freeIds.add(id)
+      else wantedIds.add(id)
+      return undefined
+    },
+    subject(subjectId) {
+      const added = addedSubjects.get(subjectId)
+      if (added !== undefined) return added
+      const found = reading.subjects.get(subjectId)
+      knownSubjects.set(subjectId, found?.position ?? 0)
+      return found
+    },
+    event(position) {
+      const added = rows[position - reading.lastPosition - 1]
+      if (added !== undefined) return parseEventJson(added.json)
+      const event = reading.events.get(position)
+      if (event === undefined) wantedPositions.add(position)
+      return event ?? placeholder
+    },
+  }
+
+  return {
+    lookups,
+    counter: () => ({
+      lastPosition: reading.lastPosition + rows.length,
+      offset: reading.offset,
+      lastCreated: rows.at(-1)?.created ?? reading.lastCreated,
+    }),
+    add(newRows, reserved) {
+      for (const row of newRows) {
+        const { position, event } = row
+        rows.push(row)
+        addedIds.set(event.id, { position, contentHash: event.contentHash })
+        addedSubjects.set(event.subjectId, { ...event.state, position })
+      }
+      for (const entry of reserved) {
+        allReserved.push(entry)
+        addedIds.set(entry.id, entry)
+      }
+    },
+    plan: ({ now, clockToleranceTicks }) => ({
+      reading,
+      rows,
+      reserved: allReserved,
+      freeIds,
+      knownSubjects,
+      behind:
+        clockToleranceTicks !== undefined &&
+        reading.lastCreated !== undefined &&
+        reading.lastCreated - now > clockToleranceTicks,
+    }),
+    wanted: () =>
+      wantedIds.size + wantedPositions.size === 0
+        ? []
+        : [{ key: reading.key, ids: wantedIds, positions: wantedPositions }],
+  }
+}
+
+/** Stands in for an event that has to be read first; what is planned with it is thrown away. */
+const placeholder: FeedEvent = {
+  tenantId: '',
+  sequenceNumber: 0,
+  eventType: 0,
+  eventTypeShortCode: '',
+  payload: '{}',
+  transactionId: '',
+  id: '',
+  createdDate: '',
+}
+
+/** The numbers and times the database has given to the rows of a feed. */
+export interface Stamped {
+  readonly key: FeedKey
+  readonly reading: FeedReading
+  /** Of the nth row, from 0. */
+  readonly stored: readonly { readonly sequenceNumber: number; readonly createdDate: string }[]
+}
+
+/** The outcomes with the numbers that were given in place of the provisional ones. */
+export function settleOutcomes(
+  batches: readonly AppendBatch[],
+  outcomes: readonly AppendOutcome[],
+  stamped: ReadonlyMap<string, Stamped>,
+): readonly AppendOutcome[] {
+  return outcomes.map((outcome, index) => {
+    const batch = batches[index]
+    const feed = batch && stamped.get(feedName(batch.key))
+    if (outcome.kind !== 'stored' || feed === undefined) return outcome
+    const { reading, stored } = feed
+    const events = outcome.events.map((line) => {
+      const nth = (line.stored?.sequenceNumber ?? 0) - reading.offset - reading.lastPosition - 1
+      const given = nth < 0 ? undefined : stored[nth]
+      return given === undefined ? line : { ...line, stored: given }
+    })
+    return { kind: 'stored', events }
+  })
+}

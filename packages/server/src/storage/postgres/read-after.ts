@@ -1,0 +1,67 @@
+import { viewsOf } from '@property-events/protocol'
+import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
+import type { Database, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+
+/** Runs through indexes in order, each cut off by its limit. */
+export const readAfterStatements = {
+  all: {
+    name: 'read-after-all',
+    text: `SELECT e.sequence, e.json FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.position > position_at($1, $2, $3)
+      ORDER BY e.tenant, e.feed, e.position LIMIT $4`,
+  },
+  /** Time rises with position, so a view's time index also finds where a position falls in it. */
+  view: {
+    name: 'read-after-view',
+    text: `SELECT e.sequence, e.json FROM view_entry v
+      JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
+      WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.created > coalesce((
+        SELECT created FROM event WHERE tenant = $1 AND feed = $2 AND position = position_at($1, $2, $3)
+      ), -9223372036854775808)
+      ORDER BY v.created LIMIT $4`,
+  },
+  /** One run for each category, because the index of the latest is in order within a category only. */
+  latest: {
+    name: 'read-after-latest',
+    text: `SELECT e.sequence, e.json FROM (
+        SELECT latest.position FROM unnest($5::text[]) AS wanted (category)
+        CROSS JOIN LATERAL (
+          SELECT s.position FROM subject s
+          WHERE s.tenant = $1 AND s.feed = $2 AND s.category = wanted.category
+            AND s.position > position_at($1, $2, $3)
+          ORDER BY s.position LIMIT $4
+        ) AS latest
+        UNION ALL
+        (SELECT s.position FROM subject s
+          WHERE $2 = ${feedNumbers.contact} AND s.tenant = $1 AND s.feed = $2 AND s.category IS NULL
+            AND s.position > position_at($1, $2, $3)
+          ORDER BY s.position LIMIT $4)
+        ORDER BY 1 LIMIT $4
+      ) AS latest
+      JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = latest.position
+      ORDER BY e.position`,
+  },
+} as const satisfies Record<string, Statement>
+
+interface Row {
+  readonly sequence: string
+  readonly json: string
+}
+
+export async function readAfter(database: Database, query: ReadAfterQuery): Promise<readonly StoredEvent[]> {
+  const { key, view, after, limit, latestOnly } = query
+  const values = [key.tenantId, feedNumbers[key.feed], after, limit]
+  const rows = latestOnly
+    ? await database.read<Row>(readAfterStatements.latest, [...values, categoriesOf(query)])
+    : view === 'all'
+      ? await database.read<Row>(readAfterStatements.all, values)
+      : await database.read<Row>(readAfterStatements.view, [...values, view])
+  return rows.map(({ sequence, json }) => ({ sequenceNumber: Number(sequence), json: Buffer.from(json) }))
+}
+
+/** The categories that a view's subjects can have; subjects of contacts have none. */
+function categoriesOf({ key, view }: ReadAfterQuery): readonly string[] {
+  if (view !== 'all') return [view]
+  return viewsOf(key.feed)
+}

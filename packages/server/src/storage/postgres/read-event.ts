@@ -1,0 +1,21 @@
+import type { FeedKey, StoredEvent } from '../storage.ts'
+import type { Database, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+
+/** Ids that were taken without storing anything stand for another event (`event_id`); they are not that event's id. */
+const select: Statement = {
+  name: 'read-event',
+  text: `SELECT e.sequence, e.json FROM event_id i
+    JOIN event e ON e.tenant = i.tenant AND e.feed = i.feed AND e.position = i.position AND e.id = i.id
+    WHERE i.tenant = $1 AND i.feed = $2 AND i.id = $3`,
+}
+
+export async function readEvent(
+  database: Database,
+  key: FeedKey,
+  id: string,
+): Promise<StoredEvent | undefined> {
+  const values = [key.tenantId, feedNumbers[key.feed], id]
+  const [row] = await database.read<{ sequence: string; json: string }>(select, values)
+  return row && { sequenceNumber: Number(row.sequence), json: Buffer.from(row.json) }
+}

@@ -1,0 +1,28 @@
+/** The one row that says what is true of the whole store. */
+import { catalogueFault } from '@property-events/protocol'
+import type { EventTypeCatalogue } from '@property-events/protocol'
+import { catalogueText } from '../settings.ts'
+import type { StoreSettings } from '../storage.ts'
+import type { Session, Statement } from './connection.ts'
+
+const insert: Statement = {
+  name: 'store-insert',
+  text: `INSERT INTO store (store_id, schema_version, catalogue, start_sequence, first_offset, needs_epoch, incarnation,
+      replicated)
+    VALUES (gen_random_uuid(), 1, $1, $2, $2, false, incarnation(), commits_are_replicated())`,
+}
+
+const select: Statement = { name: 'store-settings', text: 'SELECT catalogue, start_sequence FROM store' }
+
+export async function recordSettings(session: Session, settings: StoreSettings): Promise<void> {
+  await session.query(insert, [catalogueText(settings.catalogue), settings.startSequence])
+}
+
+export async function readSettings(session: Session): Promise<StoreSettings> {
+  const [row] = await session.query<{ catalogue: string; start_sequence: string }>(select, [])
+  if (row === undefined) throw new Error('the store has no settings')
+  const catalogue: EventTypeCatalogue = JSON.parse(row.catalogue)
+  const fault = catalogueFault(catalogue)
+  if (fault !== undefined) throw new Error(`the store's catalogue is damaged: ${fault}`)
+  return { catalogue, startSequence: Number(row.start_sequence) }
+}

@@ -1,0 +1,116 @@
+/**
+ * Notices that the store has lost numbers that were shown: after a restore, or after the promotion of a standby that
+ * lagged (D13). The store records the history (system identifier and timeline) that numbers were last given in, and
+ * `append_events` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
+ */
+import type { Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+import { list } from './feed-reading.ts'
+import type { ShownNumber, ShownNumbers } from './shown-numbers.ts'
+
+export interface Witness {
+  /** Looks at the history a new connection leads to, and at everything this node has shown if it is another one. */
+  meet(session: Session): Promise<void>
+  /** Checks what this node has shown against the store, and stops publishing if a number is missing. */
+  check(session: Session): Promise<void>
+  /**
+   * True when publishing may go on in the present history: it is the recorded one, or it follows from it with every
+   * commit replicated and everything this node has shown in place.
+   */
+  vouch(session: Session): Promise<boolean>
+}
+
+const readHistory: Statement = {
+  name: 'witness-history',
+  text: 'SELECT incarnation AS recorded, incarnation() AS current, replicated, needs_epoch FROM store',
+}
+/** True when one of the given numbers is not in the store, or stands for another event. */
+const findLoss: Statement = {
+  name: 'witness-loss',
+  text: `SELECT EXISTS (
+      SELECT FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[]) AS shown (tenant, feed, number, created)
+      LEFT JOIN event e ON e.tenant = shown.tenant AND e.feed = shown.feed
+        AND e.position = position_at(shown.tenant, shown.feed, shown.number)
+        AND e.sequence = shown.number AND e.created = coalesce(shown.created, e.created)
+      WHERE e.position IS NULL
+    ) AS lost`,
+}
+const stop: Statement = {
+  name: 'witness-stop',
+  text: 'UPDATE store SET needs_epoch = true WHERE NOT needs_epoch',
+}
+const accept: Statement = {
+  name: 'witness-accept',
+  text: 'UPDATE store SET incarnation = $2 WHERE incarnation = $1 AND NOT needs_epoch',
+}
+
+interface History {
+  readonly recorded: string
+  readonly current: string
+  readonly replicated: boolean
+  readonly needs_epoch: boolean
+}
+
+const numbersPerQuestion = 5_000
+
+export function witness(shown: ShownNumbers): Witness {
+  /** Histories this process has been connected to. */
+  const lived = new Set<string>()
+  let latest: string | undefined
+
+  const isWhole = async (session: Session): Promise<boolean> => {
+    const all = shown.all()
+    for (let from = 0; from < all.length; from += numbersPerQuestion) {
+      if (await hasLoss(session, all.slice(from, from + numbersPerQuestion))) {
+        await session.query(stop, [])
+        return false
+      }
+    }
+    return true
+  }
+
+  return {
+    async meet(session) {
+      const history = await historyOf(session)
+      if (systemOf(history.current) !== systemOf(history.recorded) && !history.needs_epoch) {
+        // A logical restore, or an upgrade into a new cluster: numbers given since the copy was made are not in it.
+        await session.query(stop, [])
+      }
+      if (latest !== undefined && latest !== history.current) await isWhole(session)
+      latest = history.current
+      lived.add(history.current)
+    },
+    async check(session) {
+      await isWhole(session)
+    },
+    async vouch(session) {
+      const { recorded, current, replicated, needs_epoch } = await historyOf(session)
+      if (needs_epoch) return false
+      if (recorded === current) return true
+      const follows = systemOf(recorded) === systemOf(current) && replicated && lived.has(recorded)
+      if (!follows || !(await isWhole(session))) return false
+      await session.query(accept, [recorded, current])
+      return true
+    },
+  }
+}
+
+async function historyOf(session: Session): Promise<History> {
+  const [history] = await session.query<History & Record<string, unknown>>(readHistory, [])
+  if (history === undefined) throw new Error('the store has no settings')
+  return history
+}
+
+async function hasLoss(session: Session, shown: readonly ShownNumber[]): Promise<boolean> {
+  const [row] = await session.query<{ lost: boolean }>(findLoss, [
+    list(shown.map(({ key }) => key.tenantId)),
+    list(shown.map(({ key }) => feedNumbers[key.feed])),
+    list(shown.map(({ sequenceNumber }) => sequenceNumber)),
+    list(shown.map(({ created }) => created ?? null)),
+  ])
+  return row?.lost ?? false
+}
+
+function systemOf(incarnation: string): string {
+  return incarnation.split('/')[0] ?? ''
+}
