@@ -161,7 +161,7 @@ describe('serve', () => {
       if (acknowledged.length === 20) warm.resolve()
     }
     const publishUntilRefused = async () => {
-      while (number < 400) await publish()
+      for (let turn = 0; turn < 100; turn += 1) await publish()
     }
     const publishers = Promise.allSettled(Array.from({ length: 5 }, publishUntilRefused))
     await warm.promise
