@@ -1,13 +1,16 @@
 /** What takes minutes or measures time: all of it in the long run, a small part in every run. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { before, it } from 'node:test'
-import type { Socket } from 'node:net'
 import { call, getPath, listPath, publish } from '../support/http-client.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { open } from '../support/raw-socket.ts'
 
 const pairs = isLongRun ? 10_000 : 50
+const idleClients = join(import.meta.dirname, '../support/idle-clients.ts')
 const idleConnections = isLongRun ? 10_000 : 200
 
 /** Welch's t of two samples, after the slowest tenth of each is left out: a scheduler's pause says nothing of us. */
@@ -54,12 +57,10 @@ onEngines('under observation and load', {}, (service) => {
   })
 
   it('answers good clients while many connections are idle (D9)', async () => {
-    const idle: Socket[] = []
-    for (let index = 0; index < idleConnections; index += 1) {
-      const socket = await open(service().port)
-      socket.on('error', () => undefined)
-      idle.push(socket)
-    }
+    const idle = spawn(process.execPath, [idleClients, String(service().port), String(idleConnections)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(idle.stdout, 'data')
     const times: number[] = []
     for (let request = 0; request < 100; request += 1) {
       const started = performance.now()
@@ -67,7 +68,7 @@ onEngines('under observation and load', {}, (service) => {
       times.push(performance.now() - started)
       assert.equal(answer.status, 200)
     }
-    for (const socket of idle) socket.destroy()
+    idle.kill()
     if (isLongRun) assert.ok((times.toSorted((a, b) => a - b)[98] ?? 0) < 100)
   })
 })
