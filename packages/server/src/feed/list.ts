@@ -46,13 +46,3 @@ export async function locatePage(events: EventStore, request: PageRequest): Prom
     range: { ...range, first: range.first + skipped, count: Math.min(pageSize, range.count - skipped) },
   }
 }
-
-const pageStart = Buffer.from('{"items":[')
-
-/** The bytes of a page's body (spec §2.2), in pieces: the stored events joined by commas inside the envelope. */
-export async function readPage(events: EventStore, located: LocatedPage): Promise<readonly Uint8Array[]> {
-  const { page, pageSize, availableCount, totalPages, range } = located
-  const items = range.count === 0 ? [] : await events.readRange(range)
-  const pageEnd = `],"page":${page},"pageSize":${pageSize},"availableCount":${availableCount},"totalPages":${totalPages}}`
-  return [pageStart, ...items, Buffer.from(pageEnd)]
-}

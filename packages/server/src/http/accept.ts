@@ -1,4 +1,7 @@
 /** What a client takes: `Accept` and `Accept-Encoding` (RFC 9110 §12). */
+import type { ContentCoding } from '../pages/index.ts'
+
+export type { ContentCoding }
 
 interface Preference {
   readonly name: string
@@ -32,8 +35,6 @@ export function acceptsMediaType(header: string | undefined, mediaType: string):
   }
   return false
 }
-
-export type ContentCoding = 'identity' | 'gzip'
 
 /** `gzip` where it is wanted at least as much as the plain bytes; the plain bytes in every other case. */
 export function preferredCoding(header: string | undefined): ContentCoding {

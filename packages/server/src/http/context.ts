@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Publisher } from '../feed/publish.ts'
+import type { PageReader } from '../pages/index.ts'
 import type { KeyVerifier } from '../keys/index.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { EventStore } from '../storage/storage.ts'
@@ -9,6 +10,7 @@ import type { TokenBuckets } from './token-bucket.ts'
 /** What every part of the HTTP side is given. Nothing here is global: two services in one process share nothing. */
 export interface HttpContext {
   readonly events: EventStore
+  readonly pages: PageReader
   readonly publisher: Publisher
   readonly verifier: KeyVerifier
   readonly limits: ServiceLimits

@@ -1,12 +1,12 @@
 /** A located page to an answer: validators first, events only when they are needed (D4, D20). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { locatePage, readPage } from '../feed/list.ts'
+import { locatePage } from '../feed/list.ts'
 import type { LocatedPage, PageRequest } from '../feed/list.ts'
 import { preferredCoding } from './accept.ts'
 import type { HttpContext } from './context.ts'
 import { pageTag, tagMatches } from './entity-tag.ts'
 import { sendNotModified } from './not-modified.ts'
-import { gaveUp, sendEventBytes } from './send-event-bytes.ts'
+import { gaveUp, sendBody } from './send-event-bytes.ts'
 import { sendProblem } from './send.ts'
 
 /** Whose cache may keep an answer, and that it must ask before using it: totals change with every publish. */
@@ -30,9 +30,11 @@ export async function sendPage(
   reply.headers({ ...cacheHeaders, etag: tag, ...feedHeaders(located) })
   if (tagMatches(request.headers['if-none-match'], tag)) return sendNotModified(context, request, reply)
   if (gaveUp(request, reply)) return undefined
-  const pieces = await readPage(events, located)
-  if (gaveUp(request, reply)) return undefined
-  await sendEventBytes(request, reply, pieces, coding)
+  // An empty page is shorter than a gzip header is worth.
+  const sent = located.range.count === 0 ? 'identity' : coding
+  const body = await context.pages.read(located, sent)
+  if (gaveUp(request, reply)) body.release()
+  else sendBody(request, reply, body, sent)
   return undefined
 }
 

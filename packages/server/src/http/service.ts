@@ -7,6 +7,8 @@ import { createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
+import { plainPages, sealedPages } from '../pages/index.ts'
+import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { buildApp } from './app.ts'
 import type { HttpContext } from './context.ts'
@@ -29,6 +31,8 @@ export interface ServiceOptions extends ListenOptions {
   readonly log: Logger
   /** Where `/metrics`, `/livez` and `/readyz` are; `undefined`: nowhere. */
   readonly metrics: ListenOptions | undefined
+  /** Ready-made pages; `off` makes every page from the store. Default: 64 MiB in memory, no file. */
+  readonly pages?: SealedPagesOptions | 'off'
   /** Path prefix of every route, such as `/feed`. */
   readonly basePath?: string
   readonly limits?: Partial<ServiceLimits>
@@ -64,9 +68,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     limits: limits.publication,
     onStored: (key, events) => metrics.stored(key.feed, events),
   })
+  const pages =
+    options.pages === 'off'
+      ? plainPages(storage.events)
+      : sealedPages(
+          storage.events,
+          options.pages ?? { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 },
+        )
   let stopping = false
   const context: HttpContext = {
     events: storage.events,
+    pages,
     publisher,
     verifier,
     limits,
@@ -83,7 +95,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   async function stopListening(): Promise<void> {
     const timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
+    // A request that began before the stop is answered with keep-alive: its connection would wait for another 5 s.
+    const idleTimer = setInterval(() => app.server.closeIdleConnections(), 100)
     await app.close()
+    clearInterval(idleTimer)
     clearTimeout(timer)
   }
 
@@ -92,6 +107,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await stopListening()
     await publisher.drained()
     await verifier.close()
+    await pages.close()
     await operations?.close()
     metrics.close()
   }

@@ -15,7 +15,7 @@ import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
 import { readQuery } from '../query.ts'
-import { gaveUp, sendEventBytes } from '../send-event-bytes.ts'
+import { gaveUp, sendEvent } from '../send-event-bytes.ts'
 import { sendProblem } from '../send.ts'
 import { queryText } from '../target.ts'
 
@@ -50,7 +50,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       reply.headers({ ...cacheHeaders, etag: tag })
       if (tagMatches(request.headers['if-none-match'], tag)) return sendNotModified(context, request, reply)
       if (gaveUp(request, reply)) return undefined
-      await sendEventBytes(request, reply, [event.json], coding)
+      await sendEvent(request, reply, event.json, coding)
       return undefined
     },
   }

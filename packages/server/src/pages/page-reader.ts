@@ -1,0 +1,182 @@
+/**
+ * Page bodies, plain or gzipped, with as little work as the page allows: what lies in sealed segments is taken from
+ * there, what does not (the newest events, a store read for the first time) is read from the engine. Both ways give the
+ * same text.
+ */
+import type { LocatedPage } from '../feed/list.ts'
+import type { EventStore, ViewRange } from '../storage/storage.ts'
+import { GzipMember } from './gzip-member.ts'
+import { comma, envelopeOf } from './page-body.ts'
+import type { ContentCoding, PageBody } from './page-body.ts'
+import { segmentRange } from './sealer.ts'
+import type { Sealer } from './sealer.ts'
+import { deflatePiece, eventsPerPiece, eventsPerSegment, joinedSpan, pieceSpan } from './segment.ts'
+import type { SegmentBytes, SegmentStore } from './segment-store.ts'
+
+export interface PageReader {
+  read(page: LocatedPage, coding: ContentCoding): Promise<PageBody>
+  close(): Promise<void>
+}
+
+/** A part of a page: some or all events of one segment. */
+interface Part {
+  readonly key: string
+  readonly range: ViewRange
+  readonly number: number
+  /** First event of the part in the segment, from 0. */
+  readonly index: number
+  readonly count: number
+}
+
+/** What is deflated while somebody waits: 1.9 ms for 365 kB, where level 6 takes 3.5 ms for a fifth less. */
+const hurriedLevel = 1
+
+export interface SealedPages {
+  readonly store: SegmentStore
+  readonly sealer: Sealer
+}
+
+/** Without `sealed`, every page comes from the engine. */
+export function createPageReader(
+  events: Pick<EventStore, 'readRange'>,
+  sealed: SealedPages | undefined,
+): PageReader {
+  const states = new Map<string, string>()
+  for (const key of sealed?.store.keys() ?? []) {
+    const [feed = '', state = ''] = key.split(' ')
+    states.set(feed, state)
+  }
+
+  /** Segments of an earlier epoch or revision must not be served, nor stay on disk (D13, D17). */
+  function forgetWhatChanged(feed: string, state: string): void {
+    const known = states.get(feed)
+    if (known === state) return
+    states.set(feed, state)
+    if (known === undefined) return
+    sealed?.sealer.forgetAll()
+    sealed?.store.clear()
+  }
+
+  function partsOf({ range, head }: LocatedPage): readonly Part[] {
+    const { tenantId, feed } = range.key
+    const feedName = `${tenantId}/${feed}`
+    const state = `${head.epoch}/${head.revision}`
+    forgetWhatChanged(feedName, state)
+    const parts: Part[] = []
+    const end = range.first - 1 + range.count
+    for (let at = range.first - 1; at < end;) {
+      const number = Math.floor(at / eventsPerSegment)
+      const index = at - number * eventsPerSegment
+      const count = Math.min(eventsPerSegment - index, end - at)
+      const key = `${feedName} ${state} ${range.view} ${number}`
+      parts.push({ key, number, index, count, range: { ...range, first: at + 1, count } })
+      at += count
+    }
+    return parts
+  }
+
+  /** Reads a part from the engine and asks for its segment, for the next time. */
+  function readUnsealed(part: Part): Promise<readonly Uint8Array[]> {
+    sealed?.sealer.want({ key: part.key, range: segmentRange(part.range, part.number) })
+    return events.readRange(part.range)
+  }
+
+  async function readPlain(page: LocatedPage): Promise<PageBody> {
+    const { start, end } = envelopeOf(page)
+    const pieces: Uint8Array[] = [start]
+    const held: SegmentBytes[] = []
+    for (const part of partsOf(page)) {
+      if (pieces.length > 1) pieces.push(comma)
+      const segment = sealed?.store.joined(part.key)
+      if (segment === undefined) pieces.push(...(await readUnsealed(part)))
+      else {
+        held.push(segment)
+        pieces.push(segment.bytes.subarray(...joinedSpan(segment.table, part.index, part.count)))
+      }
+    }
+    pieces.push(end)
+    return bodyOf(pieces, held)
+  }
+
+  async function readGzip(page: LocatedPage): Promise<PageBody> {
+    const { start, end } = envelopeOf(page)
+    const member = new GzipMember()
+    const held: SegmentBytes[] = []
+    member.addText(start)
+    for (const [place, part] of partsOf(page).entries()) {
+      if (place > 0) member.addText(comma)
+      const segment = sealed?.store.deflated(part.key)
+      if (segment === undefined) {
+        member.addPiece(await deflatePiece(Buffer.concat(await readUnsealed(part)), hurriedLevel))
+      } else {
+        held.push(segment)
+        await addSegment(member, part, segment)
+      }
+    }
+    const { pieces } = member.end(end)
+    return bodyOf(pieces, held)
+  }
+
+  /** Adds a part of a sealed segment: whole pieces as they are, the events at its ends deflated for the occasion. */
+  async function addSegment(member: GzipMember, part: Part, { table, bytes }: SegmentBytes): Promise<void> {
+    const { index, count } = part
+    if (count === eventsPerSegment) {
+      const textLength = (table.starts[eventsPerSegment] ?? 1) - 1
+      member.addPiece({ bytes, textLength, crc: table.crc, shift: table.shift })
+      return
+    }
+    let at = index
+    while (at < index + count) {
+      if (at > index) member.addText(comma)
+      const piece = Math.floor(at / eventsPerPiece)
+      const whole = at === piece * eventsPerPiece && at + eventsPerPiece <= index + count
+      if (whole) {
+        const { from, to, ...text } = pieceSpan(table, piece)
+        member.addPiece({ ...text, bytes: bytes.subarray(from, to) })
+        at += eventsPerPiece
+      } else {
+        const upTo = Math.min((piece + 1) * eventsPerPiece, index + count)
+        member.addPiece(await deflateEvents(part, at, upTo - at))
+        at = upTo
+      }
+    }
+  }
+
+  async function deflateEvents(part: Part, index: number, count: number): ReturnType<typeof deflatePiece> {
+    const segment = sealed?.store.joined(part.key)
+    if (segment === undefined) {
+      const first = part.number * eventsPerSegment + index + 1
+      return deflatePiece(
+        Buffer.concat(await events.readRange({ ...part.range, first, count })),
+        hurriedLevel,
+      )
+    }
+    const piece = await deflatePiece(
+      segment.bytes.subarray(...joinedSpan(segment.table, index, count)),
+      hurriedLevel,
+    )
+    segment.release()
+    return piece
+  }
+
+  return {
+    read: (page, coding) => (coding === 'gzip' ? readGzip(page) : readPlain(page)),
+    async close() {
+      sealed?.sealer.forgetAll()
+      await sealed?.sealer.idle()
+      sealed?.store.close()
+    },
+  }
+}
+
+function bodyOf(pieces: readonly Uint8Array[], held: readonly SegmentBytes[]): PageBody {
+  let byteLength = 0
+  for (const piece of pieces) byteLength += piece.byteLength
+  return {
+    pieces,
+    byteLength,
+    release() {
+      for (const segment of held) segment.release()
+    },
+  }
+}

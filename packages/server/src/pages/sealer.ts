@@ -1,0 +1,79 @@
+/** Seals segments in the background, one at a time, so that no answer waits for it and it takes one pool thread at most. */
+import type { EventStore, ViewRange } from '../storage/storage.ts'
+import { eventsPerSegment, sealSegment } from './segment.ts'
+import type { SegmentStore } from './segment-store.ts'
+
+export interface SegmentRequest {
+  readonly key: string
+  /** The whole segment's ordinals. */
+  readonly range: ViewRange
+}
+
+export interface Sealer {
+  /** Asks for a segment; without effect when it is known, asked for, or was found incomplete a moment ago. */
+  want(request: SegmentRequest): void
+  /** What is asked for but not begun is forgotten, and what is under way is not kept. */
+  forgetAll(): void
+  /** Resolves when nothing is asked for any more. For tests and an orderly end. */
+  idle(): Promise<void>
+}
+
+/** What may wait. More comes from a reader in a hurry, who will be back. */
+const maxWaiting = 64
+/** A segment at the head of a view fills slowly: it is looked at again after this long. */
+const incompleteForMs = 2_000
+
+export function createSealer(
+  events: Pick<EventStore, 'readRange'>,
+  store: SegmentStore,
+  clock: () => number,
+): Sealer {
+  const waiting = new Map<string, SegmentRequest>()
+  const incomplete = new Map<string, number>()
+  let working: Promise<void> | undefined
+  let generation = 0
+
+  async function seal({ key, range }: SegmentRequest): Promise<void> {
+    const began = generation
+    const pieces = await events.readRange(range)
+    const segment = await sealSegment(Buffer.concat(pieces))
+    if (began !== generation) return
+    if (segment !== undefined) store.put(key, segment)
+    else {
+      if (incomplete.size > 1_000) incomplete.clear()
+      incomplete.set(key, clock() + incompleteForMs)
+    }
+  }
+
+  async function sealAll(): Promise<void> {
+    for (const [key, request] of waiting) {
+      // A failure of the store is told to whoever reads; here it only means that nothing gets sealed now.
+      await seal(request).catch(() => undefined)
+      waiting.delete(key)
+    }
+    working = undefined
+  }
+
+  return {
+    want(request) {
+      const { key } = request
+      if (waiting.size >= maxWaiting || waiting.has(key) || store.has(key)) return
+      if ((incomplete.get(key) ?? 0) > clock()) return
+      waiting.set(key, request)
+      working ??= Promise.resolve().then(sealAll)
+    },
+    forgetAll() {
+      generation += 1
+      waiting.clear()
+      incomplete.clear()
+    },
+    async idle() {
+      await working
+    },
+  }
+}
+
+/** The ordinals of segment `number`. */
+export function segmentRange(range: ViewRange, number: number): ViewRange {
+  return { ...range, first: number * eventsPerSegment + 1, count: eventsPerSegment }
+}

@@ -1,0 +1,150 @@
+/**
+ * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: never flushed,
+ * dropped and made again whenever anything about it is doubtful.
+ *
+ * A record: head (7 numbers of 32 bits, little endian: magic, key length, joined length, deflated length, CRC of
+ * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
+ */
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { readTable, tableNumbers, writeTable } from './segment.ts'
+import type { Segment, SegmentTable } from './segment.ts'
+
+const magic = 0x31534550 // 'PES1'
+const headBytes = 28
+const tableBytes = tableNumbers * 4
+const maxKeyBytes = 512
+
+/** A segment in the file. Its table stays there too: a hundred thousand of them would be 50 MB. */
+export interface StoredSegment {
+  readTable(): SegmentTable
+  readonly joinedLength: number
+  readonly deflatedLength: number
+  /** Reads all of a part into `target`. False: the bytes are not what was written (a crash took them); drop it. */
+  readJoined(target: Buffer): boolean
+  readDeflated(target: Buffer): boolean
+}
+
+export interface SegmentFile {
+  get(key: string): StoredSegment | undefined
+  keys(): Iterable<string>
+  /** Appends; without effect when the key is there or the file is full. */
+  put(key: string, segment: Segment): void
+  readonly byteLength: number
+  /** Forgets everything and gives the disk space back. */
+  clear(): void
+  close(): void
+}
+
+/** Opens or makes the file. Records that end properly are taken over; what follows a torn one is cut off. */
+export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
+  const file = openSync(path, 'a+', 0o600)
+  const segments = new Map<string, StoredSegment>()
+  let end = 0
+  for (;;) {
+    const record = readRecord(file, end)
+    if (record === undefined) break
+    segments.set(record.key, record.segment)
+    end = record.end
+  }
+  ftruncateSync(file, end)
+
+  return {
+    get byteLength() {
+      return end
+    },
+    get: (key) => segments.get(key),
+    keys: () => segments.keys(),
+    put(key, segment) {
+      const { table, joined, deflated } = segment
+      const keyBytes = Buffer.from(key)
+      const numbers = writeTable(table)
+      const length = headBytes + keyBytes.length + tableBytes + joined.byteLength + deflated.byteLength
+      if (segments.has(key) || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
+      const joinedCrc = crc32(joined)
+      const deflatedCrc = crc32(deflated)
+      const head = Buffer.alloc(headBytes)
+      const fields = [magic, keyBytes.length, joined.byteLength, deflated.byteLength, joinedCrc, deflatedCrc]
+      for (const [index, field] of fields.entries()) head.writeUInt32LE(field, index * 4)
+      const tableBuffer = Buffer.from(numbers.buffer)
+      head.writeUInt32LE(headCrc(head, keyBytes, tableBuffer), 24)
+      const parts = [head, keyBytes, tableBuffer, joined, deflated]
+      if (writevSync(file, parts) !== length) {
+        // The disk is full: what was written in part is cut off, and the file stays as it was.
+        ftruncateSync(file, end)
+        return
+      }
+      const at = end + headBytes + keyBytes.length + tableBytes
+      const lengths = { joinedLength: joined.byteLength, deflatedLength: deflated.byteLength }
+      segments.set(key, storedSegment(file, at, { ...lengths, joinedCrc, deflatedCrc, checked: true }))
+      end += length
+    },
+    clear() {
+      segments.clear()
+      ftruncateSync(file, 0)
+      end = 0
+    },
+    close() {
+      closeSync(file)
+    },
+  }
+}
+
+interface RecordFacts {
+  readonly joinedLength: number
+  readonly deflatedLength: number
+  readonly joinedCrc: number
+  readonly deflatedCrc: number
+  /** Written by this process: what the page cache gives back needs no second look. */
+  readonly checked: boolean
+}
+
+function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegment {
+  let joinedChecked = facts.checked
+  let deflatedChecked = facts.checked
+  const read = (target: Buffer, from: number, checked: boolean, crc: number): boolean => {
+    if (readSync(file, target, 0, target.length, from) !== target.length) return false
+    return checked || crc32(target) === crc
+  }
+  return {
+    readTable() {
+      const numbers = new Uint32Array(tableNumbers)
+      readSync(file, numbers, 0, tableBytes, at - tableBytes)
+      return readTable(numbers)
+    },
+    joinedLength: facts.joinedLength,
+    deflatedLength: facts.deflatedLength,
+    readJoined: (target) => (joinedChecked = read(target, at, joinedChecked, facts.joinedCrc)),
+    readDeflated: (target) =>
+      (deflatedChecked = read(target, at + facts.joinedLength, deflatedChecked, facts.deflatedCrc)),
+  }
+}
+
+function readRecord(
+  file: number,
+  start: number,
+): { readonly key: string; readonly segment: StoredSegment; readonly end: number } | undefined {
+  const head = Buffer.alloc(headBytes)
+  if (readSync(file, head, 0, headBytes, start) !== headBytes || head.readUInt32LE(0) !== magic)
+    return undefined
+  const [keyLength, joinedLength, deflatedLength, joinedCrc, deflatedCrc, storedCrc] = [
+    4, 8, 12, 16, 20, 24,
+  ].map((at) => head.readUInt32LE(at))
+  if (keyLength === undefined || joinedLength === undefined || deflatedLength === undefined) return undefined
+  if (joinedCrc === undefined || deflatedCrc === undefined || keyLength > maxKeyBytes) return undefined
+  const rest = Buffer.alloc(keyLength + tableBytes)
+  if (readSync(file, rest, 0, rest.length, start + headBytes) !== rest.length) return undefined
+  const keyBytes = rest.subarray(0, keyLength)
+  const tableBuffer = rest.subarray(keyLength)
+  if (headCrc(head, keyBytes, tableBuffer) !== storedCrc) return undefined
+  const at = start + headBytes + rest.length
+  const end = at + joinedLength + deflatedLength
+  if (end > fstatSync(file).size) return undefined
+  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, checked: false }
+  return { key: keyBytes.toString(), segment: storedSegment(file, at, facts), end }
+}
+
+/** Of all a record's index is made from. The table's numbers are this machine's; the file never leaves it. */
+function headCrc(head: Buffer, key: Buffer, table: Buffer): number {
+  return crc32(table, crc32(key, crc32(head.subarray(0, 24))))
+}

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import * as fc from 'fast-check'
+import type { ViewName } from '@property-events/protocol'
+import type { LocatedPage } from '../../src/feed/list.ts'
+import { createBufferPool } from '../../src/pages/buffer-pool.ts'
+import { createPageReader } from '../../src/pages/page-reader.ts'
+import type { PageReader } from '../../src/pages/page-reader.ts'
+import { createSealer } from '../../src/pages/sealer.ts'
+import type { Sealer } from '../../src/pages/sealer.ts'
+import { openSegmentFile } from '../../src/pages/segment-file.ts'
+import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
+import { createSegmentStore } from '../../src/pages/segment-store.ts'
+import type { ViewRange } from '../../src/storage/storage.ts'
+import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+
+const key = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' } as const
+
+/** An event's JSON, with texts that look like what stands between two events. */
+function eventJson(ordinal: number, word = 'text'): string {
+  const payload = JSON.stringify({ text: word.repeat(ordinal % 7), trap: '"},{"tenantId":"x"}', émoji: '🏡' })
+  return `{"tenantId":"${key.tenantId}","sequenceNumber":${ordinal},"payload":${JSON.stringify(payload)}}`
+}
+
+/** A view of the feed that grows, and counts what is read from it. */
+function growingView(count: number) {
+  const events = Array.from({ length: count }, (_, index) => eventJson(index + 1))
+  let eventsRead = 0
+  return {
+    events,
+    eventsRead: () => eventsRead,
+    readRange: (range: ViewRange): Promise<readonly Uint8Array[]> => {
+      const read = events.slice(range.first - 1, range.first - 1 + range.count)
+      eventsRead += read.length
+      return Promise.resolve(read.length === 0 ? [] : [Buffer.from(read.join(','))])
+    },
+  }
+}
+
+function pageAt(
+  first: number,
+  count: number,
+  state: { revision?: number; epoch?: string; view?: ViewName } = {},
+): LocatedPage {
+  const { revision = 0, epoch = 'epoch', view = 'all' } = state
+  return {
+    page: 3,
+    pageSize: 7,
+    availableCount: 12_345,
+    totalPages: 1_764,
+    head: { position: 1, sequenceNumber: 1, created: 1n, epoch, revision },
+    range: { key, view, first, count },
+  }
+}
+
+interface Sealed {
+  readonly reader: PageReader
+  readonly sealer: Sealer
+}
+
+function sealedReader(
+  view: { readRange: (range: ViewRange) => Promise<readonly Uint8Array[]> },
+  options: { path?: string; memoryBytes?: number; fileBytes?: number },
+): Sealed {
+  const { path, memoryBytes = 1e9, fileBytes = 1e9 } = options
+  const file = path === undefined ? undefined : openSegmentFile(path, fileBytes)
+  const store = createSegmentStore({
+    memory: createSegmentMemory(memoryBytes),
+    file,
+    pool: createBufferPool(1e6),
+  })
+  const sealer = createSealer(view, store, () => 0)
+  return { reader: createPageReader(view, { store, sealer }), sealer }
+}
+
+async function textOf(reader: PageReader, page: LocatedPage, coding: 'identity' | 'gzip'): Promise<string> {
+  const body = await reader.read(page, coding)
+  const bytes = Buffer.concat(body.pieces)
+  assert.equal(bytes.length, body.byteLength)
+  body.release()
+  return (coding === 'gzip' ? gunzipSync(bytes) : bytes).toString()
+}
+
+function expected(events: readonly string[], { range }: LocatedPage): string {
+  const items = events.slice(range.first - 1, range.first - 1 + range.count).join(',')
+  return `{"items":[${items}],"page":3,"pageSize":7,"availableCount":12345,"totalPages":1764}`
+}
+
+const ways = [
+  { name: 'in memory', options: () => ({}) },
+  {
+    name: 'in a file, little memory',
+    options: (folder: string) => ({ path: join(folder, 'sealed'), memoryBytes: 20_000 }),
+  },
+  {
+    name: 'in a file, no memory',
+    options: (folder: string) => ({ path: join(folder, 'sealed'), memoryBytes: 0 }),
+  },
+  {
+    name: 'in a full file',
+    options: (folder: string) => ({ path: join(folder, 'sealed'), memoryBytes: 0, fileBytes: 60_000 }),
+  },
+]
+
+describe('sealed pages', () => {
+  for (const way of ways) {
+    it(`${way.name} give the same text as the store, for any range, plain and gzipped, sealed or not yet (P9)`, async () => {
+      const ranges = fc.tuple(fc.integer({ min: 1, max: 760 }), fc.integer({ min: 0, max: 320 }))
+      const asked = fc.array(
+        fc.tuple(ranges, fc.constantFrom<'identity' | 'gzip'>('identity', 'gzip'), fc.boolean()),
+        { maxLength: 12 },
+      )
+      await fc.assert(
+        fc.asyncProperty(asked, async (reads) => {
+          using folder = temporaryFolder()
+          const view = growingView(750)
+          const { reader, sealer } = sealedReader(view, way.options(folder.path))
+          for (const [[first, wanted], coding, settle] of reads) {
+            const page = pageAt(first, Math.max(0, Math.min(wanted, 750 - first + 1)))
+            assert.equal(await textOf(reader, page, coding), expected(view.events, page))
+            if (settle) await sealer.idle()
+          }
+          await reader.close()
+        }),
+        { numRuns: 40 },
+      )
+    })
+  }
+
+  it('are read from the store once, and again only where the view still grows (D4)', async () => {
+    const view = growingView(250)
+    const { reader, sealer } = sealedReader(view, {})
+    await textOf(reader, pageAt(1, 200), 'identity')
+    await sealer.idle()
+    const before = view.eventsRead()
+    await textOf(reader, pageAt(1, 200), 'identity')
+    await textOf(reader, pageAt(26, 75), 'gzip')
+    assert.equal(view.eventsRead(), before)
+    await textOf(reader, pageAt(201, 50), 'identity')
+    await sealer.idle()
+    view.events.push(...Array.from({ length: 60 }, (_, index) => eventJson(251 + index)))
+    const page = pageAt(201, 100)
+    assert.equal(await textOf(reader, page, 'identity'), expected(view.events, page))
+    await reader.close()
+  })
+
+  it('survive a restart in their file (P9)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(300)
+    const path = join(folder.path, 'sealed')
+    const first = sealedReader(view, { path, memoryBytes: 0 })
+    await textOf(first.reader, pageAt(1, 300), 'identity')
+    await first.sealer.idle()
+    await first.reader.close()
+    assert.equal(statSync(path).mode & 0o777, 0o600)
+
+    const before = view.eventsRead()
+    const second = sealedReader(view, { path, memoryBytes: 0 })
+    for (const coding of ['identity', 'gzip'] as const) {
+      assert.equal(await textOf(second.reader, pageAt(1, 300), coding), expected(view.events, pageAt(1, 300)))
+    }
+    assert.equal(view.eventsRead(), before)
+    await second.reader.close()
+  })
+
+  it('never serve what a crash left of their file: torn ends, zeros, changed bytes (P9)', async () => {
+    const damages: ((path: string, size: number) => void)[] = [
+      (path, size) => truncateSync(path, size - 1),
+      (path) => truncateSync(path, 10),
+      (path, size) => overwrite(path, size - 2_000, Buffer.alloc(1_000)),
+      (path) => overwrite(path, 900, Buffer.from('X')),
+      (path) => overwrite(path, 40, Buffer.from('XX')),
+      (path) => overwrite(path, 0, Buffer.alloc(28)),
+    ]
+    for (const damage of damages) {
+      using folder = temporaryFolder()
+      const view = growingView(300)
+      const path = join(folder.path, 'sealed')
+      const first = sealedReader(view, { path, memoryBytes: 0 })
+      await textOf(first.reader, pageAt(1, 300), 'identity')
+      await first.sealer.idle()
+      await first.reader.close()
+      damage(path, statSync(path).size)
+
+      const second = sealedReader(view, { path, memoryBytes: 0 })
+      for (const coding of ['gzip', 'identity', 'gzip', 'identity'] as const) {
+        assert.equal(
+          await textOf(second.reader, pageAt(1, 300), coding),
+          expected(view.events, pageAt(1, 300)),
+        )
+        await second.sealer.idle()
+      }
+      await second.reader.close()
+    }
+  })
+
+  it('forget, on disk too, what an erasure has reduced and what an earlier epoch showed (D13, D17)', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'sealed')
+    const view = growingView(200)
+    for (const change of [{ revision: 1 }, { revision: 1, epoch: 'next' }]) {
+      const old = sealedReader(view, { path })
+      await textOf(old.reader, pageAt(1, 200, change.epoch === undefined ? {} : { revision: 1 }), 'gzip')
+      await old.sealer.idle()
+      view.events[4] = eventJson(5, `reduced in ${JSON.stringify(change)} `).replaceAll('"text', '"TEXT')
+      const page = pageAt(1, 200, change)
+      for (const coding of ['identity', 'gzip'] as const) {
+        assert.equal(await textOf(old.reader, page, coding), expected(view.events, page))
+      }
+      assert.equal(statSync(path).size, 0)
+      await old.sealer.idle()
+      assert.equal(await textOf(old.reader, page, 'gzip'), expected(view.events, page))
+      await old.reader.close()
+    }
+  })
+
+  it('forget them after a restart as well, as soon as the feed is asked for (D17)', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'sealed')
+    const view = growingView(100)
+    view.events[0] = eventJson(1).replace('"sequenceNumber":1', '"sequenceNumber":1,"secret":"Mrs Example"')
+    const first = sealedReader(view, { path })
+    await textOf(first.reader, pageAt(1, 100), 'identity')
+    await first.sealer.idle()
+    await first.reader.close()
+    assert.ok(readFileSync(path).includes('Mrs Example'))
+    const second = sealedReader(view, { path })
+    await textOf(second.reader, pageAt(1, 0, { revision: 1 }), 'identity')
+    await second.reader.close()
+    assert.equal(readFileSync(path).includes('Mrs Example'), false)
+  })
+
+  it('keep views apart (P4)', async () => {
+    const all = growingView(100)
+    const sales = Array.from({ length: 100 }, (_, index) => eventJson(index + 1, 'sale'))
+    const both = {
+      readRange: (range: ViewRange) =>
+        range.view === 'all'
+          ? all.readRange(range)
+          : Promise.resolve([
+              Buffer.from(sales.slice(range.first - 1, range.first - 1 + range.count).join(',')),
+            ]),
+    }
+    const { reader, sealer } = sealedReader(both, {})
+    for (let round = 0; round < 2; round += 1) {
+      assert.equal(await textOf(reader, pageAt(1, 100), 'identity'), expected(all.events, pageAt(1, 100)))
+      const page = pageAt(1, 100, { view: 'sales' })
+      assert.equal(await textOf(reader, page, 'identity'), expected(sales, page))
+      await sealer.idle()
+    }
+    await reader.close()
+  })
+
+  it('pass on a failing store as it is, and seal nothing of it (P11)', async () => {
+    const failing = { readRange: (): Promise<readonly Uint8Array[]> => Promise.reject(new Error('store')) }
+    const { reader, sealer } = sealedReader(failing, {})
+    await assert.rejects(reader.read(pageAt(1, 100), 'gzip'), /store/)
+    await sealer.idle()
+    await reader.close()
+  })
+})
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, bytes, 0, bytes.length, at)
+  closeSync(file)
+}
