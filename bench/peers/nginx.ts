@@ -30,7 +30,10 @@ export async function startNginx(folder: string, filesFolder: string): Promise<R
   )
   const child = spawnPinned(serverCore, 'nginx', ['-c', configuration])
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const up = await fetch(`http://127.0.0.1:${port}/`).then(() => true, () => false)
+    const up = await fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    )
     if (up) break
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

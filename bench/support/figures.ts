@@ -30,7 +30,12 @@ export interface CaseResult {
   readonly runs: readonly LoadFigures[]
 }
 
-export function caseResult(job: string, subject: string, what: string, runs: readonly LoadFigures[]): CaseResult {
+export function caseResult(
+  job: string,
+  subject: string,
+  what: string,
+  runs: readonly LoadFigures[],
+): CaseResult {
   const rates = runs.map((run) => run.requestsPerSecond)
   const cpu = runs.flatMap((run) => run.cpuMicrosecondsPerRequest ?? [])
   const memory = runs.flatMap((run) => run.memoryMiB ?? [])

@@ -7,7 +7,12 @@ import { once } from 'node:events'
 export const serverCore = 0
 export const loadCore = 1
 
-export function spawnPinned(core: number | string, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+export function spawnPinned(
+  core: number | string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
   return spawn('taskset', ['-c', String(core), command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
@@ -15,7 +20,12 @@ export function spawnPinned(core: number | string, command: string, args: readon
 }
 
 /** Runs to the end and gives what was printed. */
-export async function runPinned(core: number, command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+export async function runPinned(
+  core: number,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
   const child = spawnPinned(core, command, args, env)
   let output = ''
   let errors = ''

@@ -11,7 +11,10 @@ export interface RunningService extends AsyncDisposable {
 
 const program = join(import.meta.dirname, '../../packages/cli/bin/property-events.mjs')
 
-export async function startService(folder: string, options: { core?: number | string; args?: readonly string[] } = {}): Promise<RunningService> {
+export async function startService(
+  folder: string,
+  options: { core?: number | string; args?: readonly string[] } = {},
+): Promise<RunningService> {
   const child = spawnPinned(options.core ?? serverCore, process.execPath, [
     program,
     'serve',

@@ -36,9 +36,20 @@ export async function filledStore(events: number, averageBytes: number): Promise
 /** A new store with tenants and no events. */
 export async function emptyStore(folder: string, tenants: number): Promise<StorageEngine> {
   mkdirSync(folder, { recursive: true })
-  const storage = await openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default, startSequence: 0 })
+  const storage = await openStorage({
+    kind: 'sqlite',
+    folder,
+    create: true,
+    catalogue: catalogues.default,
+    startSequence: 0,
+  })
   for (let index = 0; index < tenants; index += 1) {
-    await storage.keys.createTenant({ tenantId: tenantIdOf(index), name: `Agency ${index}`, createdMs: Date.now(), suspended: false })
+    await storage.keys.createTenant({
+      tenantId: tenantIdOf(index),
+      name: `Agency ${index}`,
+      createdMs: Date.now(),
+      suspended: false,
+    })
   }
   return storage
 }
@@ -50,7 +61,13 @@ async function fill(storage: StorageEngine, events: number, averageBytes: number
   let written = 0
   let previous: Promise<void> = Promise.resolve()
   const send = async (text: string): Promise<void> => {
-    const outcome = await publisher.publish({ key, text, format: 'ndjson', dryRun: false, unchanged: 'store' })
+    const outcome = await publisher.publish({
+      key,
+      text,
+      format: 'ndjson',
+      dryRun: false,
+      unchanged: 'store',
+    })
     if (outcome.kind !== 'receipt') throw new Error(JSON.stringify(outcome).slice(0, 500))
   }
   for (const line of generate({ events, seed: 'bench', averageBytes })) {

@@ -31,11 +31,27 @@ export async function runLoad(options: LoadOptions): Promise<LoadFigures> {
   const output = await runPinned(
     loadCore,
     'wrk',
-    ['-t1', `-c${options.connections}`, `-d${options.seconds}s`, '--timeout', '10s', '-s', join(loadFolder, options.script), options.url],
+    [
+      '-t1',
+      `-c${options.connections}`,
+      `-d${options.seconds}s`,
+      '--timeout',
+      '10s',
+      '-s',
+      join(loadFolder, options.script),
+      options.url,
+    ],
     { ...options.env, LOAD_DIR: loadFolder },
   )
   const line = output.trim().split('\n').at(-1) ?? ''
-  const seen: { requests: number; seconds: number; bytes: number; p50Ms: number; p99Ms: number; errors: number } = JSON.parse(line)
+  const seen: {
+    requests: number
+    seconds: number
+    bytes: number
+    p50Ms: number
+    p99Ms: number
+    errors: number
+  } = JSON.parse(line)
   const after = options.pid === undefined ? undefined : usageOf(options.pid)
   return {
     requestsPerSecond: seen.requests / seen.seconds,
