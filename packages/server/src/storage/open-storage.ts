@@ -33,12 +33,7 @@ interface CommonOptions {
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
   const { clock, create, overrideClockCheck = false } = options
-  switch (options.kind) {
-    case 'memory':
-      return openMemory(options, options, clock, overrideClockCheck)
-    case 'sqlite':
-      return openSqlite(options, create, options, clock, overrideClockCheck)
-    case 'postgres':
-      return openPostgres(options, create, options, clock, overrideClockCheck)
-  }
+  if (options.kind === 'memory') return openMemory(options, options, clock, overrideClockCheck)
+  if (options.kind === 'sqlite') return openSqlite(options, create, options, clock, overrideClockCheck)
+  return openPostgres(options, create, options, clock, overrideClockCheck)
 }

@@ -25,15 +25,15 @@ export interface CallContext {
 }
 
 const argumentTypes = [
-  ...['uuid[]', 'smallint[]', 'bigint[]', 'boolean[]', 'integer[]', 'text[]', 'text'],
-  ...['integer[]', 'uuid[]'],
-  ...['integer[]', 'uuid[]', 'bigint[]'],
-  ...['integer[]', 'integer[]', 'uuid[]', 'uuid[]', 'text[]', 'text[]', 'text[]', 'boolean[]', 'boolean[]'],
-  ...['text[]', 'text[]', 'bigint[]', 'integer[]', 'integer[]', 'pieces'],
-  ...['integer[]', 'text[]', 'integer[]'],
-  ...['integer[]', 'uuid[]', 'text[]', 'bigint[]'],
-  ...['bigint', 'bigint', 'bigint'],
-]
+  'uuid[] smallint[] bigint[] boolean[] integer[] text[] text',
+  'integer[] uuid[]',
+  'integer[] uuid[] bigint[]',
+  'integer[] integer[] uuid[] uuid[] text[] text[] text[] boolean[] boolean[]',
+  'text[] text[] bigint[] integer[] integer[] pieces',
+  'integer[] text[] integer[]',
+  'integer[] uuid[] text[] bigint[]',
+  'bigint bigint bigint',
+].flatMap((types) => types.split(' '))
 
 /**
  * The pieces of JSON travel as one text, parted by a control character, which JSON texts never hold unescaped: as

@@ -1,6 +1,7 @@
 /** Connections to the database: two bounded pools, what each session is told, and how long anything may take. */
-import pg from 'pg'
-import type { Notification, PoolClient, QueryResultRow } from 'pg'
+import { callbackify } from 'node:util'
+import { Client, Pool } from 'pg'
+import type { ClientConfig, Notification, PoolClient, QueryResultRow } from 'pg'
 import { StorageFailure } from '../storage.ts'
 
 /** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
@@ -101,7 +102,7 @@ export function connect(options: ConnectionOptions): Database {
         return result
       }),
     async listen(channel, onMessage, onEnd) {
-      const client = new pg.Client(clientOptions(options.url, 0))
+      const client = new Client(clientOptions(options.url, 0))
       const stop = (): void => void client.end().catch(() => undefined)
       client.on('error', onEnd)
       client.on('end', onEnd)
@@ -129,7 +130,7 @@ function sessionOf(client: PoolClient): Session {
   }
 }
 
-function clientOptions(url: string, timeoutMs: number): pg.ClientConfig {
+function clientOptions(url: string, timeoutMs: number): ClientConfig {
   return {
     connectionString: url,
     application_name: 'property-events',
@@ -141,14 +142,12 @@ function clientOptions(url: string, timeoutMs: number): pg.ClientConfig {
   }
 }
 
-function poolOf(options: ConnectionOptions, max: number, timeoutMs: number): pg.Pool {
-  const pool = new pg.Pool({
+function poolOf(options: ConnectionOptions, max: number, timeoutMs: number): Pool {
+  const pool = new Pool({
     ...clientOptions(options.url, timeoutMs),
     max,
     idleTimeoutMillis: 60_000,
-    verify: (client, done) => {
-      prepareSession(client, timeoutMs, options.onConnect).then(() => done(), done)
-    },
+    verify: callbackify((client: PoolClient) => prepareSession(client, timeoutMs, options.onConnect)),
   })
   // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
   pool.on('error', () => undefined)

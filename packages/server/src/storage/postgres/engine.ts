@@ -18,8 +18,10 @@ import { openStore } from './open-store.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
+import { readLatest, readSubject } from './read-subject.ts'
 import { settler } from './settle.ts'
 import { shownNumbers } from './shown-numbers.ts'
+import type { ShownNumbers } from './shown-numbers.ts'
 import { startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
 
@@ -69,7 +71,7 @@ export async function openPostgres(
   }
 
   const settle = settler(database, () => (clock === undefined ? undefined : floorAfter(readClock(clock))))
-  const { append, preview } = appender(database, {
+  const appending = appender(database, {
     catalogue: settings.catalogue,
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
     now: () => (clock === undefined ? undefined : readClock(clock)),
@@ -108,11 +110,11 @@ export async function openPostgres(
     events: {
       append: (batches) =>
         guarded(async () => {
-          const outcomes = await append(batches)
-          noteAppended(batches, outcomes, shown.note)
+          const outcomes = await appending.append(batches)
+          noteAppended(shown, batches, outcomes)
           return outcomes
         }),
-      preview: (batch) => guarded(() => preview(batch)),
+      preview: (batch) => guarded(() => appending.preview(batch)),
       locate: (query) => guarded(() => locateSettled(query)),
       readRange: (range) => guarded(() => readRange(database, range)),
       readEvent: (key, id) =>
@@ -124,6 +126,19 @@ export async function openPostgres(
       readAfter: (query) =>
         guarded(async () => {
           const events = await readAfter(database, query)
+          const last = events.at(-1)
+          if (last !== undefined) shown.note(query.key, last.sequenceNumber)
+          return events
+        }),
+      readLatest: (key, subjectId) =>
+        guarded(async () => {
+          const event = await readLatest(database, key, subjectId)
+          if (event !== undefined) shown.note(key, event.sequenceNumber)
+          return event
+        }),
+      readSubject: (query) =>
+        guarded(async () => {
+          const events = await readSubject(database, query)
           const last = events.at(-1)
           if (last !== undefined) shown.note(query.key, last.sequenceNumber)
           return events
@@ -158,13 +173,13 @@ function guardedKeyWrites(
 }
 
 function noteAppended(
+  shown: ShownNumbers,
   batches: readonly AppendBatch[],
   outcomes: readonly AppendOutcome[],
-  note: ReturnType<typeof shownNumbers>['note'],
 ): void {
   for (const [index, { key }] of batches.entries()) {
     const outcome = outcomes[index]
     const last = outcome?.kind === 'stored' ? outcome.events.at(-1)?.stored : undefined
-    if (last !== undefined) note(key, last.sequenceNumber, parseCreatedDate(last.createdDate))
+    if (last !== undefined) shown.note(key, last.sequenceNumber, parseCreatedDate(last.createdDate))
   }
 }

@@ -124,7 +124,8 @@ export async function readWanted(
       list(keys.map((key) => feedNumbers[key.feed])),
       list(ids.map(({ n }) => n)),
       list(ids.map(({ id }) => id)),
-      ...['{}', '{}'],
+      '{}',
+      '{}',
     ])
     for (const { n, id } of ids) feedOf(reading.feeds, keys, n)?.ids.set(id, undefined)
     for (const row of rows) addFound(feedOf(reading.feeds, keys, row.feed_no), row)

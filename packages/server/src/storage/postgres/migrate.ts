@@ -16,7 +16,10 @@ const filesOf = (...names: readonly string[]): Migration => ({
 export type FillStore = (session: Session) => Promise<void>
 
 /** In order; the number of those applied is the store's `schema_version`. */
-export const migrations: readonly Migration[] = [filesOf('0001-tables.sql', '0001-functions.sql')]
+export const migrations: readonly Migration[] = [
+  filesOf('0001-tables.sql', '0001-functions.sql'),
+  filesOf('0002-event-subject.sql'),
+]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
 const lock: Statement = { name: 'migrate-lock', text: 'SELECT pg_advisory_xact_lock(1346721364)' }

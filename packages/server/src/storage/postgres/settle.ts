@@ -31,10 +31,11 @@ export function settler(database: Database, floor: () => Ticks | undefined): Set
   const begin = (name: string, key: FeedKey): Line => {
     const line: Line = { underWay: ask(key), next: undefined }
     lines.set(name, line)
-    const done = (): void => {
-      if (lines.get(name) === line) lines.delete(name)
-    }
-    line.underWay.then(done, done)
+    void line.underWay
+      .catch(() => undefined)
+      .finally(() => {
+        if (lines.get(name) === line) lines.delete(name)
+      })
     return line
   }
 
