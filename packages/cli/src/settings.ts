@@ -117,6 +117,16 @@ export const settings = {
     { from: 2 ** 20, to: Number.MAX_SAFE_INTEGER },
     undefined,
   ),
+  pageMemoryBytes: wholeNumber(
+    { name: 'page-memory-bytes', description: 'ready-made pages kept in memory' },
+    { from: 0, to: 2 ** 40 },
+    64 * 2 ** 20,
+  ),
+  pageFileBytes: wholeNumber(
+    { name: 'page-file-bytes', description: 'ready-made pages kept in a file beside the store; 0 for none' },
+    { from: 0, to: 2 ** 44 },
+    8 * 2 ** 30,
+  ),
   overrideClock: onOff({
     name: 'override-clock',
     description: 'publish although the last event is more than 5 minutes ahead of the clock',

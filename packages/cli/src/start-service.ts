@@ -29,6 +29,8 @@ export const serveSettings = [
   settings.catalogue,
   settings.startSequence,
   settings.maxBytes,
+  settings.pageMemoryBytes,
+  settings.pageFileBytes,
   settings.overrideClock,
   settings.keyPepper,
 ] as const
@@ -52,6 +54,8 @@ export function readServeOptions(reader: SettingReader) {
     catalogue: reader.value(settings.catalogue),
     startSequence: reader.value(settings.startSequence),
     maxBytes: reader.value(settings.maxBytes),
+    pageMemoryBytes: reader.value(settings.pageMemoryBytes),
+    pageFileBytes: reader.value(settings.pageFileBytes),
     overrideClock: reader.value(settings.overrideClock),
     keyPepper: reader.value(settings.keyPepper),
   }
@@ -133,6 +137,11 @@ async function listen(options: ServeOptions, storage: StorageEngine, pepper: Pep
       metrics: { host: options.metricsHost, port: options.metricsPort },
       basePath: options.basePath,
       trustedProxies: options.trustedProxies,
+      pages: {
+        memoryBytes: options.pageMemoryBytes,
+        fileBytes: options.pageFileBytes,
+        folder: options.pageFileBytes === 0 ? undefined : options.data,
+      },
       limits,
     })
   } catch (error) {
