@@ -149,6 +149,15 @@ export interface ReadAfterQuery {
   readonly latestOnly: boolean
 }
 
+export interface ReadSubjectQuery {
+  readonly key: FeedKey
+  /** Lower-case UUID of the property or contact (D16). */
+  readonly subjectId: string
+  /** Events with a greater sequence number; 0 for all. */
+  readonly after: number
+  readonly limit: number
+}
+
 export interface EventStore {
   /**
    * Commits all batches at once, in order, and answers with one outcome each. A batch that is refused leaves no trace
@@ -170,6 +179,10 @@ export interface EventStore {
   readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
   /** The next events behind a number, at most `limit`, ascending. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
+  /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. */
+  readLatest(key: FeedKey, subjectId: string): Promise<StoredEvent | undefined>
+  /** The events of one subject behind a number, at most `limit`, ascending. Costs what the subject's history is long. */
+  readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>
 }

@@ -10,6 +10,7 @@ import { previewContract } from './contract/preview.ts'
 import { readAfterContract } from './contract/read-after.ts'
 import { readingContract } from './contract/reading.ts'
 import { removingContract } from './contract/removing.ts'
+import { readSubjectContract } from './contract/read-subject.ts'
 import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { stampingContract } from './contract/stamping.ts'
@@ -29,6 +30,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     readingContract(factory)
     windowsContract(factory)
     readAfterContract(factory)
+    readSubjectContract(factory)
     stampingContract(factory)
     numberingContract(factory)
     backupContract(factory)

@@ -14,6 +14,7 @@ import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
+import { readLatest, readSubject } from './read-subject.ts'
 import { feedOf, headOf, newState, openState } from './state.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
 
@@ -49,6 +50,8 @@ export async function openMemory(
       readRange: async (range) => readRange(store, range),
       readEvent: async (key, id) => readEvent(store, key, id),
       readAfter: async (query) => readAfter(store, query),
+      readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
+      readSubject: async (query) => readSubject(store, query),
       head: async (key) => {
         const feed = feedOf(store, key)
         return feed && headOf(feed)

@@ -16,6 +16,7 @@ import { openStore } from './open-store.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader } from './read-event.ts'
 import { rangeReader } from './read-range.ts'
+import { latestReader, subjectReader } from './read-subject.ts'
 import { linkWriter } from './writer-link.ts'
 
 export interface SqliteOptions {
@@ -72,6 +73,8 @@ export async function openSqlite(
   const readRange = rangeReader(db)
   const readEvent = eventReader(db)
   const readAfter = afterReader(db)
+  const readLatest = latestReader(db)
+  const readSubject = subjectReader(db)
   const feedOf = feedReader(db)
   const headOf = headReader(db)
   return {
@@ -89,6 +92,8 @@ export async function openSqlite(
       readRange: (range) => guarded(() => readRange(range)),
       readEvent: (key, id) => guarded(() => readEvent(key, id)),
       readAfter: (query) => guarded(() => readAfter(query)),
+      readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
+      readSubject: (query) => guarded(() => readSubject(query)),
       head: (key) =>
         guarded(() => {
           const feed = feedOf(key)

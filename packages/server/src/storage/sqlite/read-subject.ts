@@ -1,0 +1,49 @@
+import { bytesOfUuid } from '@property-events/protocol'
+import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../storage.ts'
+import type { Connection } from './connection.ts'
+import { feedReader } from './feed-row.ts'
+
+interface Row {
+  readonly sequence: number
+  readonly json: Buffer
+}
+
+interface History {
+  readonly feed: number
+  readonly subject: Uint8Array
+  readonly after: number
+  readonly limit: number
+}
+
+export const readSubjectStatements = {
+  latest: `SELECT event.sequence, event.json
+    FROM subject CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
+    WHERE subject.feed_no = ? AND subject.subject = ?`,
+  history: `SELECT sequence, json FROM event INDEXED BY event_subject
+    WHERE feed_no = @feed AND subject = @subject AND sequence > @after ORDER BY place LIMIT @limit`,
+} as const
+
+export function latestReader(db: Connection): (key: FeedKey, subjectId: string) => StoredEvent | undefined {
+  const feedOf = feedReader(db)
+  const select = db.prepare<[number, Uint8Array], Row>(readSubjectStatements.latest)
+  return (key, subjectId) => {
+    const feed = feedOf(key)
+    const row = feed && select.get(feed.feedNo, bytesOfUuid(subjectId))
+    return row && storedEventOf(row)
+  }
+}
+
+export function subjectReader(db: Connection): (query: ReadSubjectQuery) => readonly StoredEvent[] {
+  const feedOf = feedReader(db)
+  const select = db.prepare<History, Row>(readSubjectStatements.history)
+  return ({ key, subjectId, after, limit }) => {
+    const feed = feedOf(key)
+    if (feed === undefined) return []
+    const subject = bytesOfUuid(subjectId)
+    return select.all({ feed: feed.feedNo, subject, after, limit }).map(storedEventOf)
+  }
+}
+
+function storedEventOf({ sequence, json }: Row): StoredEvent {
+  return { sequenceNumber: sequence, json }
+}
