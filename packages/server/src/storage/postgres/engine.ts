@@ -70,6 +70,14 @@ export async function openPostgres(
     return closing
   }
 
+  /** Appends of one node go one after another, in the order they came: what waits meanwhile shares the next commit. */
+  let line: Promise<unknown> = Promise.resolve()
+  const inLine = <T>(run: () => Promise<T>): Promise<T> => {
+    const turn = line.then(run)
+    line = turn.catch(() => undefined)
+    return turn
+  }
+
   const settle = settler(database, () => (clock === undefined ? undefined : floorAfter(readClock(clock))))
   const appending = appender(database, {
     catalogue: settings.catalogue,
@@ -110,7 +118,7 @@ export async function openPostgres(
     events: {
       append: (batches) =>
         guarded(async () => {
-          const outcomes = await appending.append(batches)
+          const outcomes = await inLine(() => appending.append(batches))
           noteAppended(shown, batches, outcomes)
           return outcomes
         }),
@@ -145,7 +153,7 @@ export async function openPostgres(
         }),
       head: (key) => guarded(() => readHead(database, key)),
     },
-    startEpoch: (continueAfter) => guarded(() => startEpoch(database, continueAfter)),
+    startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),
     backup: (path) => guarded(() => backUp(database, path)),
     ping: () =>
       guarded(async () => {

@@ -33,6 +33,8 @@ export interface Reading {
   readonly needsEpoch: boolean
   /** The database's clock. */
   readonly now: Ticks
+  /** No stamp lies before it: a window was answered then (P3). */
+  readonly floor: Ticks
   /** By `feedName`; a feed that is not there has no tenant. */
   readonly feeds: ReadonlyMap<string, FeedReading>
 }
@@ -107,7 +109,8 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
   }
   for (const row of rows) addFound(feedOf(feeds, keys, row.feed_no), row)
   const store = rows.find((row) => row.kind === 'store')
-  return { needsEpoch: store?.published ?? true, now: BigInt(store?.created ?? 0), feeds }
+  const [now, floor] = [BigInt(store?.created ?? 0), BigInt(store?.sequence ?? 0)]
+  return { needsEpoch: store?.published ?? true, now, floor, feeds }
 }
 
 /** Adds what plans have asked for to what was read. */

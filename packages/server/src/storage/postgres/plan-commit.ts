@@ -52,7 +52,7 @@ export function planCommit(
     if (reading.needsEpoch) return { kind: 'epochRequired' }
     const feed = growing.get(name) ?? growingFeed(read)
     growing.set(name, feed)
-    const decision = decideAppend(batch, feed.counter(), feed.lookups, context)
+    const decision = decideAppend(batch, feed.counter(), feed.lookups, { ...context, floor: reading.floor })
     feed.add(decision.rows, decision.reserved)
     return decision.outcome
   })

@@ -21,7 +21,7 @@ export const readAfterStatements = {
       ), -9223372036854775808)
       ORDER BY v.created LIMIT $4`,
   },
-  /** One run for each category, because the index of the latest is in order within a category only. */
+  /** One run for each category, because the index of the latest is in order within a category only. None: of contacts. */
   latest: {
     name: 'read-after-latest',
     text: `SELECT e.sequence, e.json FROM (
@@ -34,7 +34,7 @@ export const readAfterStatements = {
         ) AS latest
         UNION ALL
         (SELECT s.position FROM subject s
-          WHERE $2 = ${feedNumbers.contact} AND s.tenant = $1 AND s.feed = $2 AND s.category IS NULL
+          WHERE $5::text[] = '{}' AND s.tenant = $1 AND s.feed = $2 AND s.category IS NULL
             AND s.position > position_at($1, $2, $3)
           ORDER BY s.position LIMIT $4)
         ORDER BY 1 LIMIT $4

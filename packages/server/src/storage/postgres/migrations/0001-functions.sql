@@ -40,7 +40,7 @@ RETURNS TABLE (kind text, feed_no integer, key uuid, "position" bigint, hash byt
   branch text, code text, number_offset bigint, revision bigint, created bigint, sequence bigint)
 LANGUAGE sql STABLE AS $$
   SELECT 'store', NULL::integer, NULL::uuid, NULL::bigint, NULL::bytea, needs_epoch, NULL, NULL, NULL, NULL::bigint,
-    NULL::bigint, now_ticks(), NULL::bigint
+    NULL::bigint, now_ticks(), (SELECT last_value FROM window_floor)
   FROM store
   UNION ALL
   SELECT 'feed', given.n::integer, NULL, f.last_position, NULL, NULL, NULL, NULL, NULL, f.number_offset, f.revision,
