@@ -1,0 +1,287 @@
+/** Nodes held at every point of an append while others go on: the schedules that break engines, one by one. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { AppendedEvent, StorageEngine } from '../../src/storage/storage.ts'
+import { batch, draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
+import { codes, list, numbers, publish, receipt } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { putGates } from './support/gates.ts'
+import type { GatePoint, Gates } from './support/gates.ts'
+import { testDatabases } from './test-databases.ts'
+import type { TestDatabases } from './test-databases.ts'
+
+interface Site extends AsyncDisposable {
+  readonly gates: Gates
+  node(name: string): Promise<StorageEngine>
+}
+
+const pending = Symbol('pending')
+
+/** What a promise has come to by now. */
+async function soFar<T>(promise: Promise<T>, ms = 60): Promise<T | typeof pending> {
+  return Promise.race([promise, new Promise<typeof pending>((resolve) => setTimeout(resolve, ms, pending))])
+}
+
+describe('nodes that overtake each other', () => {
+  let databases: TestDatabases
+  before(async () => {
+    databases = await testDatabases()
+  })
+  after(() => databases[Symbol.asyncDispose]())
+
+  async function site(): Promise<Site> {
+    const url = await databases.create()
+    const first = await openStorage({ kind: 'postgres', url, create: true, catalogue: catalogues.default })
+    await withTenants(first)
+    await first.close()
+    const gates = await putGates(url)
+    const nodes: StorageEngine[] = []
+    return {
+      gates,
+      async node(name) {
+        const options = {
+          kind: 'postgres',
+          url: gates.urlOf(name),
+          readConnections: 2,
+          create: false,
+        } as const
+        const node = await openStorage(options)
+        nodes.push(node)
+        return node
+      },
+      async [Symbol.asyncDispose]() {
+        await gates[Symbol.asyncDispose]()
+        for (const node of nodes) await node.close()
+      },
+    }
+  }
+
+  it('derive one appearance from two first events of a subject, wherever one of them is held (D12)', async () => {
+    for (const point of ['lock', 'stamp', 'commit'] as const) {
+      await using place = await site()
+      const [one, two] = [await place.node('one'), await place.node('two')]
+      await place.gates.close('one', point)
+      const held = publish(one, [draft({ subject: 'p', text: 'one' })])
+      await place.gates.reached('one', point)
+      const other = publish(two, [draft({ subject: 'p', text: 'two' })])
+      if (point === 'lock') await other
+      else assert.equal(await soFar(other), pending, 'waits for the counter')
+      await place.gates.open('one', point)
+      await Promise.all([held, other])
+      assert.deepEqual(codes(await list(one)), ['PropertyPublished', 'PropertyUpdated'], `held at ${point}`)
+    }
+  })
+
+  it('store an event that both were sent once, and refuse other content (D14, P6)', async () => {
+    await using place = await site()
+    const [one, two, three] = [await place.node('one'), await place.node('two'), await place.node('three')]
+    const sent = draft({ subject: 'p', id: 'e', text: 'same' })
+    await place.gates.close('one', 'commit')
+    const held = publish(one, [sent])
+    await place.gates.reached('one', 'commit')
+    const again = publish(two, [sent])
+    const clash = three.events.append([batch([draft({ subject: 'p', id: 'e', text: 'other' })])])
+    assert.equal(await soFar(Promise.race([again, clash])), pending)
+    await place.gates.open('one', 'commit')
+    const [[first], [repeat]] = [await held, await again]
+    assert.deepEqual([first?.status, repeat?.status], ['appended', 'repeated'])
+    assert.deepEqual(repeat?.stored, first?.stored)
+    assert.equal((await clash)[0]?.kind, 'idConflict')
+    assert.equal((await list(two)).length, 1)
+  })
+
+  it('keep a poll by time waiting for a stamped event, and nothing else (P3)', async () => {
+    for (const point of ['stamp', 'commit'] as const) {
+      await using place = await site()
+      const [one, two] = [await place.node('one'), await place.node('two')]
+      await publish(one, [draft({ subject: 'before' })])
+      await place.gates.close('one', point)
+      const held = publish(one, [draft({ subject: 'held' })])
+      await place.gates.reached('one', point)
+      const poll = list(two, { from: 0n })
+      assert.equal(await soFar(poll), pending, 'waits for the stamped event')
+      assert.equal((await list(two)).length, 1, 'no window')
+      assert.equal((await list(two, { to: 1n })).length, 0, 'a closed window')
+      assert.equal((await list(two, { key: feedKey(tenantB), from: 0n })).length, 0, 'another feed')
+      await place.gates.open('one', point)
+      assert.equal((await poll).length, 2)
+      await held
+    }
+  })
+
+  it('stamp behind a poll that was answered while they waited for the counter (P3)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    await place.gates.close('one', 'lock')
+    const held = publish(one, [draft({ subject: 'p' })])
+    await place.gates.reached('one', 'lock')
+    const asked = BigInt(Date.now()) * 10_000n
+    assert.equal((await list(two, { from: 0n })).length, 0)
+    await place.gates.open('one', 'lock')
+    await held
+    assert.equal((await list(two, { from: asked })).length, 1)
+  })
+
+  it('leave no hole and no trace of a node that dies before its commit (P1, P6)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    await publish(one, [draft({ subject: 'a' })])
+    await place.gates.close('one', 'commit')
+    const held = publish(one, [draft({ subject: 'b', id: 'b' }), draft({ subject: 'c', id: 'c' })])
+    await place.gates.reached('one', 'commit')
+    const other = publish(two, [draft({ subject: 'd' })])
+    await place.gates.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+    )
+    assert.equal((await other)[0]?.stored?.sequenceNumber, 2)
+    await place.gates.open('one', 'commit')
+    // The connection was lost, not the request: it is tried again, and what it says is true.
+    const lines: readonly AppendedEvent[] = await held
+    assert.deepEqual(
+      lines.map((line) => [line.status, line.stored?.sequenceNumber]),
+      [
+        ['appended', 3],
+        ['appended', 4],
+      ],
+    )
+    assert.deepEqual(numbers(await list(two)), [1, 2, 3, 4])
+  })
+
+  it('answer for a commit whose acknowledgement was lost as if it had arrived (P6, P7)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    await publish(one, [draft({ subject: 'p', text: 'a' })])
+    await place.gates.query(`CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF current_setting('test.node', true) = 'one' THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+        RETURN NULL; END $$`)
+    // Deferred to the commit, and a background process ends the backend only once it looks: after it.
+    await place.gates
+      .query(`CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON event_id DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION cut()`)
+    const asked = publish(one, [draft({ subject: 'p', id: 'b', text: 'b' })])
+    setTimeout(() => void place.gates.query('DROP TRIGGER cut ON event_id').catch(() => undefined), 300)
+    const [line] = await asked
+    assert.deepEqual([line?.status, line?.stored?.sequenceNumber], ['appended', 2])
+    assert.deepEqual(numbers(await list(two)), [1, 2])
+  })
+
+  it('do not wait for each other in different feeds (P1)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    await place.gates.close('one', 'commit')
+    const held = publish(one, [draft({ subject: 'p' })])
+    await place.gates.reached('one', 'commit')
+    await publish(two, [draft({ subject: 'p' })], { key: feedKey(tenantB) })
+    await publish(two, [draft({ subject: 'p' })], { key: feedKey(tenantA, 'contact') })
+    await place.gates.open('one', 'commit')
+    await held
+  })
+
+  it('never wait in a circle, whatever order they were given feeds in (P1)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    const keys = [
+      feedKey(tenantA),
+      feedKey(tenantB),
+      feedKey(tenantA, 'contact'),
+      feedKey(tenantB, 'contact'),
+    ]
+    const rounds = Array.from({ length: 15 }, async (_, n) => {
+      const there = keys.map((key) => batch([draft({ subject: `one ${n}` })], { key }))
+      const back = keys.toReversed().map((key) => batch([draft({ subject: `two ${n}` })], { key }))
+      await Promise.all([one.events.append(there), two.events.append(back)])
+    })
+    await Promise.all(rounds)
+    for (const key of keys) assert.equal((await list(one, { key })).length, 30)
+  })
+
+  it('publish in the end, though their plans are overtaken again and again (P1)', async () => {
+    await using place = await site()
+    const one = await place.node('one')
+    await place.gates.query(
+      `CREATE SEQUENCE plans;
+      ALTER FUNCTION look_up RENAME TO look_up_once;
+      CREATE FUNCTION look_up(uuid[], smallint[], integer[], uuid[], integer[], uuid[])
+      RETURNS SETOF look_up_row LANGUAGE plpgsql AS $$ BEGIN
+        RETURN QUERY SELECT * FROM look_up_once($1, $2, $3, $4, $5, $6);
+      END $$`.replace(
+        'SETOF look_up_row',
+        `TABLE (kind text, feed_no integer, key uuid, "position" bigint, hash bytea,
+        published boolean, category text, branch text, code text, number_offset bigint, revision bigint, created bigint,
+        sequence bigint)`,
+      ),
+    )
+    // Every plan made without the counters in hand is told that it is stale.
+    await place.gates.query(`ALTER FUNCTION append_events RENAME TO append_events_sometimes`)
+    const [{ arguments: types, names } = { arguments: '', names: '' }] = await place.gates.query(
+      `SELECT pg_get_function_identity_arguments(oid) AS arguments,
+        (SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) AS n) AS names
+      FROM pg_proc WHERE proname = 'append_events_sometimes' AND pronamespace = current_schema()::regnamespace`,
+    )
+    await place.gates.query(`CREATE FUNCTION append_events(${String(types)})
+      RETURNS TABLE (status text, positions bigint[], offsets bigint[], created bigint[]) LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('plans') < 4 THEN
+          RETURN QUERY SELECT 'stale'::text, '{}'::bigint[], '{}'::bigint[], '{}'::bigint[];
+        ELSIF NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'feed'::regclass
+          AND mode = 'RowExclusiveLock') THEN
+          RAISE 'the counters are not in hand';
+        ELSE RETURN QUERY SELECT * FROM append_events_sometimes(${String(names)}); END IF;
+      END $$`)
+    const [line] = receipt((await one.events.append([batch([draft({ subject: 'p' })])]))[0])
+    assert.equal(line?.stored?.sequenceNumber, 1)
+  })
+
+  it('keep every promise under random schedules of three nodes (P1, P2, P3, D12)', async () => {
+    await using place = await site()
+    const names = ['one', 'two', 'three'] as const
+    const nodes = await Promise.all(names.map((name) => place.node(name)))
+    const points: readonly GatePoint[] = ['lock', 'stamp', 'commit']
+    let runs = 0
+    const schedule = fc.record({
+      closed: fc.uniqueArray(
+        fc.tuple(fc.nat(2), fc.nat(2)).map(([node, point]) => node * 3 + point),
+        { maxLength: 5 },
+      ),
+      pauses: fc.array(fc.nat(8), { minLength: 5, maxLength: 5 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ closed, pauses }) => {
+        runs += 1
+        const tenantId = `00000000-0000-4000-8000-${String(runs).padStart(12, '0')}`
+        await nodes[0]?.keys.createTenant({ tenantId, name: '', createdMs: 0, suspended: false })
+        const key = feedKey(tenantId)
+        const gates = closed.map((n) => [names[Math.floor(n / 3)] ?? 'one', points[n % 3] ?? 'lock'] as const)
+        for (const [node, point] of gates) await place.gates.close(node, point)
+        const asked = BigInt(Date.now()) * 10_000n
+        const appends = nodes.map((node) =>
+          publish(node, [draft({ subject: 'p' }), draft({ subject: 'q' })], { key }),
+        )
+        const polls = nodes.map((node) => list(node, { key, from: asked }))
+        for (const [index, [node, point]] of gates.entries()) {
+          await new Promise((resolve) => setTimeout(resolve, pauses[index] ?? 0))
+          await place.gates.open(node, point)
+        }
+        const given = (await Promise.all(appends)).flatMap((lines) =>
+          lines.map((line) => line.stored?.sequenceNumber),
+        )
+        assert.deepEqual(given.toSorted(), [1, 2, 3, 4, 5, 6])
+        const events = await list(nodes[0] ?? assert.fail(), { key })
+        const expected = [
+          'PropertyPublished',
+          'PropertyPublished',
+          ...Array<string>(4).fill('PropertyUpdated'),
+        ]
+        assert.deepEqual(codes(events), expected)
+        const times = events.map((event) => event.createdDate)
+        assert.deepEqual(times, times.toSorted())
+        for (const seen of await Promise.all(polls)) {
+          assert.deepEqual(numbers(seen), numbers(events).slice(0, seen.length), 'a prefix')
+        }
+      }),
+      { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 500 : 40 },
+    )
+  })
+})
