@@ -150,24 +150,6 @@ describe('nodes that overtake each other', () => {
     assert.deepEqual(numbers(await list(two)), [1, 2, 3, 4])
   })
 
-  it('answer for a commit whose acknowledgement was lost as if it had arrived (P6, P7)', async () => {
-    await using place = await site()
-    const [one, two] = [await place.node('one'), await place.node('two')]
-    await publish(one, [draft({ subject: 'p', text: 'a' })])
-    await place.gates.query(`CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        IF current_setting('test.node', true) = 'one' THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
-        RETURN NULL; END $$`)
-    // Deferred to the commit, and a background process ends the backend only once it looks: after it.
-    await place.gates
-      .query(`CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON event_id DEFERRABLE INITIALLY DEFERRED
-        FOR EACH ROW EXECUTE FUNCTION cut()`)
-    const asked = publish(one, [draft({ subject: 'p', id: 'b', text: 'b' })])
-    setTimeout(() => void place.gates.query('DROP TRIGGER cut ON event_id').catch(() => undefined), 300)
-    const [line] = await asked
-    assert.deepEqual([line?.status, line?.stored?.sequenceNumber], ['appended', 2])
-    assert.deepEqual(numbers(await list(two)), [1, 2])
-  })
-
   it('do not wait for each other in different feeds (P1)', async () => {
     await using place = await site()
     const [one, two] = [await place.node('one'), await place.node('two')]
@@ -201,35 +183,17 @@ describe('nodes that overtake each other', () => {
   it('publish in the end, though their plans are overtaken again and again (P1)', async () => {
     await using place = await site()
     const one = await place.node('one')
-    await place.gates.query(
-      `CREATE SEQUENCE plans;
-      ALTER FUNCTION look_up RENAME TO look_up_once;
-      CREATE FUNCTION look_up(uuid[], smallint[], integer[], uuid[], integer[], uuid[])
-      RETURNS SETOF look_up_row LANGUAGE plpgsql AS $$ BEGIN
-        RETURN QUERY SELECT * FROM look_up_once($1, $2, $3, $4, $5, $6);
-      END $$`.replace(
-        'SETOF look_up_row',
-        `TABLE (kind text, feed_no integer, key uuid, "position" bigint, hash bytea,
-        published boolean, category text, branch text, code text, number_offset bigint, revision bigint, created bigint,
-        sequence bigint)`,
-      ),
-    )
+    await place.gates.query('CREATE SEQUENCE plans')
     // Every plan made without the counters in hand is told that it is stale.
-    await place.gates.query(`ALTER FUNCTION append_events RENAME TO append_events_sometimes`)
-    const [{ arguments: types, names } = { arguments: '', names: '' }] = await place.gates.query(
-      `SELECT pg_get_function_identity_arguments(oid) AS arguments,
-        (SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) AS n) AS names
-      FROM pg_proc WHERE proname = 'append_events_sometimes' AND pronamespace = current_schema()::regnamespace`,
-    )
-    await place.gates.query(`CREATE FUNCTION append_events(${String(types)})
-      RETURNS TABLE (status text, positions bigint[], offsets bigint[], created bigint[]) LANGUAGE plpgsql AS $$ BEGIN
+    await place.gates.wrapAppend(
+      (call) => `
         IF nextval('plans') < 4 THEN
           RETURN QUERY SELECT 'stale'::text, '{}'::bigint[], '{}'::bigint[], '{}'::bigint[];
         ELSIF NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'feed'::regclass
           AND mode = 'RowExclusiveLock') THEN
           RAISE 'the counters are not in hand';
-        ELSE RETURN QUERY SELECT * FROM append_events_sometimes(${String(names)}); END IF;
-      END $$`)
+        ELSE RETURN QUERY ${call}; END IF;`,
+    )
     const [line] = receipt((await one.events.append([batch([draft({ subject: 'p' })])]))[0])
     assert.equal(line?.stored?.sequenceNumber, 1)
   })
@@ -267,7 +231,10 @@ describe('nodes that overtake each other', () => {
         const given = (await Promise.all(appends)).flatMap((lines) =>
           lines.map((line) => line.stored?.sequenceNumber),
         )
-        assert.deepEqual(given.toSorted(), [1, 2, 3, 4, 5, 6])
+        assert.deepEqual(
+          given.toSorted((a = 0, b = 0) => a - b),
+          [1, 2, 3, 4, 5, 6],
+        )
         const events = await list(nodes[0] ?? assert.fail(), { key })
         const expected = [
           'PropertyPublished',
