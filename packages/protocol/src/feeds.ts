@@ -24,8 +24,10 @@ export interface FeedDefinition {
   readonly name: FeedName
   /** Path of the spec's operations, after the base URL (spec §4; D18 for contacts). */
   readonly eventsPath: string
-  /** Path of our publishing operation, after the base URL (D21). */
+  /** Path of our publishing operation, after the base URL, and of reading events behind a number (D21). */
   readonly publishPath: string
+  /** Path of our reads of one subject, after the base URL; the subject's UUID follows. */
+  readonly subjectsPath: string
   /** The payload member that names the subject, a UUID (D16). */
   readonly subjectField: 'agent_ref' | 'contact_ref'
   readonly readScope: Scope
@@ -39,6 +41,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
     name: 'property',
     eventsPath: '/api/func/api/v1/events',
     publishPath: '/v1/property-events',
+    subjectsPath: '/v1/properties',
     subjectField: 'agent_ref',
     readScope: 'property:read',
     publishScope: 'property:publish',
@@ -48,6 +51,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
     name: 'contact',
     eventsPath: '/api/func/api/v1/contactevents',
     publishPath: '/v1/contact-events',
+    subjectsPath: '/v1/contacts',
     subjectField: 'contact_ref',
     readScope: 'contact:read',
     publishScope: 'contact:publish',

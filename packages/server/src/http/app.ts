@@ -14,9 +14,14 @@ import { factsOf, newRequestId } from './request-facts.ts'
 import { reportRequest } from './report-request.ts'
 import { docs } from './routes/docs.ts'
 import { getEvent } from './routes/get-event.ts'
+import { getSubject } from './routes/get-subject.ts'
+import { readHeads } from './routes/heads.ts'
 import { listEvents } from './routes/list-events.ts'
 import { openApi } from './routes/openapi.ts'
 import { publishEvents } from './routes/publish-events.ts'
+import { readEventRun } from './routes/read-run.ts'
+import { readSnapshot } from './routes/snapshot.ts'
+import { subjectHistory } from './routes/subject-history.ts'
 import { sendProblem } from './send.ts'
 import { serverOptions, tuneServer } from './server-options.ts'
 import { staticDocument } from './static-document.ts'
@@ -45,6 +50,13 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const operations: readonly Operation[] = [
     ...feedNames.flatMap((feed) => [listEvents(context, feed), getEvent(context, feed)]),
     ...feedNames.map((feed) => publishEvents(context, feed)),
+    ...feedNames.flatMap((feed) => [
+      readEventRun(context, feed),
+      readSnapshot(context, feed),
+      getSubject(context, feed),
+      subjectHistory(context, feed),
+    ]),
+    readHeads(context),
     openApi(context, documentNamed('openapi')),
     docs(context, documentNamed('docs')),
   ]

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
+import type { Grant } from '../storage/storage.ts'
 import { clientNetwork } from './client-address.ts'
 import type { HttpContext } from './context.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
@@ -11,13 +12,14 @@ import { sendProblem } from './send.ts'
 
 /** What a route asks of a key. */
 export interface AccessNeed {
-  readonly scope: Scope
+  /** `anyRead`: a read scope of any feed, for any number of tenants. */
+  readonly scope: Scope | 'anyRead'
   /** The spec knows only 401 for a key that may not read a feed (D7); our own routes answer 403. */
   readonly refusal: 'spec' | 'own'
 }
 
 type Access =
-  | { readonly kind: 'granted'; readonly tenantId: string }
+  | { readonly kind: 'granted'; readonly tenantId: string | undefined; readonly grants: readonly Grant[] }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /**
@@ -28,7 +30,9 @@ export function requireAccess(context: HttpContext, need: AccessNeed) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const access = await authenticate(context, request, reply, need)
     if (access.kind === 'refused') return sendProblem(request, reply, context.basePath, access.refusal)
-    factsOf(request).tenantId = access.tenantId
+    const facts = factsOf(request)
+    if (access.tenantId !== undefined) facts.tenantId = access.tenantId
+    facts.grants = access.grants
     return undefined
   }
 }
@@ -38,6 +42,11 @@ export function tenantOf(request: FastifyRequest): string {
   const { tenantId } = factsOf(request)
   if (tenantId === undefined) throw new Error('a route asks for the tenant without requiring access')
   return tenantId
+}
+
+/** What the key was granted. Only for routes behind `requireAccess`. */
+export function grantsOf(request: FastifyRequest): readonly Grant[] {
+  return factsOf(request).grants ?? []
 }
 
 async function authenticate(
@@ -85,9 +94,15 @@ const standingCodes = {
 } as const satisfies Record<Exclude<KeyVerdict['kind'], 'valid' | 'unknown'>, ProblemCode>
 
 function grantedAccess(key: VerifiedKey, need: AccessNeed): Access {
-  const grants = key.grants.filter((grant) => grant.scopes.includes(need.scope))
+  const { scope } = need
+  if (scope === 'anyRead') {
+    const readable = key.grants.some(({ scopes }) => scopes.some((held) => held.endsWith(':read')))
+    if (readable) return { kind: 'granted', tenantId: undefined, grants: key.grants }
+    return refused({ code: 'missing_scope', detail: 'This operation needs a key with a read scope.' })
+  }
+  const grants = key.grants.filter((grant) => grant.scopes.includes(scope))
   const [grant] = grants
-  if (grant !== undefined && grants.length === 1) return { kind: 'granted', tenantId: grant.tenantId }
+  if (grant !== undefined && grants.length === 1) return { kind: 'granted', tenantId: grant.tenantId, grants }
   if (need.refusal === 'spec') {
     const detail =
       grants.length > 1

@@ -19,6 +19,7 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
       servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
       tags: [
         { name: 'Reading', description: 'The two operations of each feed.' },
+        { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
         { name: 'Publishing', description: 'Putting events into a feed.' },
         { name: 'Description', description: 'About the service itself; no key is needed.' },
       ],

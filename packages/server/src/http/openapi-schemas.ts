@@ -87,10 +87,47 @@ const contactPublication = {
   description: 'One contact event to be.',
 }
 
+const whole = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+const epoch = Type.String({ description: 'Changes when numbers were carried past a gap: begin again.' })
+const revision = whole('Rises when stored payloads were reduced: read earlier events again.')
+
+const eventRun = Type.Object(
+  {
+    items: Type.Array(Type.Unknown()),
+    next: whole('Ask for the events after this number next.'),
+    head: whole("The feed's last number. Nothing is left to read when `next` has reached it."),
+    epoch,
+    revision,
+  },
+  { title: 'EventRun', description: 'Events in ascending sequenceNumber.' },
+)
+
+const feedHead = Type.Object(
+  {
+    tenantId: Type.String({ format: 'uuid' }),
+    feed: Type.Unsafe({ enum: ['property', 'contact'] }),
+    sequenceNumber: whole("Of the feed's last event."),
+    createdDate: Type.Union([Type.String(), Type.Null()], {
+      description: "Of the feed's last event; null in an empty feed.",
+    }),
+    epoch,
+    revision,
+  },
+  { title: 'FeedHead', description: 'Where one feed stands.' },
+)
+
 /** Each with the `$id` it is referred to by. */
 export const namedSchemas = [
   { ...FeedEvent, $id: 'Event' },
   { ...EventPage, properties: { ...EventPage.properties, items: listOf('Event') }, $id: 'EventPage' },
+  { ...eventRun, properties: { ...eventRun.properties, items: listOf('Event') }, $id: 'EventRun' },
+  { ...feedHead, $id: 'FeedHead' },
+  {
+    ...Type.Object({ heads: Type.Array(Type.Unknown()) }, { title: 'Heads' }),
+    properties: { heads: listOf('FeedHead') },
+    $id: 'Heads',
+  },
   { ...PropertyPayload, title: 'PropertyPayload', $id: 'PropertyPayload' },
   { ...ContactPayload, title: 'ContactPayload', $id: 'ContactPayload' },
   { ...propertyPublication, $id: 'PropertyPublication' },

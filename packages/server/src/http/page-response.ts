@@ -1,10 +1,11 @@
 /** A located page to an answer: validators first, events only when they are needed (D4, D20). */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { locatePage } from '../feed/list.ts'
-import type { LocatedPage, PageRequest } from '../feed/list.ts'
+import type { PageRequest } from '../feed/list.ts'
 import { preferredCoding } from './accept.ts'
 import type { HttpContext } from './context.ts'
 import { pageTag, tagMatches } from './entity-tag.ts'
+import { feedHeaders } from './feed-headers.ts'
 import { sendNotModified } from './not-modified.ts'
 import { gaveUp, sendBody } from './send-event-bytes.ts'
 import { sendProblem } from './send.ts'
@@ -27,7 +28,7 @@ export async function sendPage(
   if (located === undefined) return sendProblem(request, reply, context.basePath, { code: 'key_disabled' })
   const coding = preferredCoding(request.headers['accept-encoding'])
   const tag = pageTag(pageRequest, located, coding)
-  reply.headers({ ...cacheHeaders, etag: tag, ...feedHeaders(located) })
+  reply.headers({ ...cacheHeaders, etag: tag, ...feedHeaders(located.head) })
   if (tagMatches(request.headers['if-none-match'], tag)) return sendNotModified(context, request, reply)
   if (gaveUp(request, reply)) return undefined
   // An empty page is shorter than a gzip header is worth.
@@ -36,13 +37,4 @@ export async function sendPage(
   if (gaveUp(request, reply)) body.release()
   else sendBody(request, reply, body, sent)
   return undefined
-}
-
-/** The state of the feed the page was found in (D20). */
-function feedHeaders({ head }: LocatedPage): Readonly<Record<string, string>> {
-  return {
-    'x-feed-head': String(head.sequenceNumber),
-    'x-feed-epoch': head.epoch,
-    'x-feed-revision': String(head.revision),
-  }
 }

@@ -81,6 +81,11 @@ export const problems = {
     title: 'No such event',
     detail: 'This feed has no event with this id.',
   },
+  subject_not_found: {
+    status: 404,
+    title: 'No such subject',
+    detail: 'This feed has no event of this property or contact.',
+  },
   path_not_found: {
     status: 404,
     title: 'No such path',
@@ -110,6 +115,17 @@ export const problems = {
     status: 409,
     title: 'Nothing to remove',
     detail: 'The feed has no event of this subject, so there is nothing to remove. Nothing was stored.',
+  },
+  cursor_beyond_head: {
+    status: 409,
+    title: 'The number lies beyond the feed',
+    detail:
+      'The feed has no event with this number yet. The store was restored, or the number is of another feed: begin again with a snapshot.',
+  },
+  epoch_changed: {
+    status: 409,
+    title: 'The feed began a new epoch',
+    detail: 'Numbers of the epoch you name cannot be continued: begin again with a snapshot.',
   },
   body_too_large: {
     status: 413,

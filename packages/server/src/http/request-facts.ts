@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import type { Grant } from '../storage/storage.ts'
 import type { ProblemCode } from './problem.ts'
 
 /** What became known about a request on its way; for its log line, its metrics and the steps that follow. */
@@ -12,6 +13,8 @@ export interface RequestFacts {
   keyId?: string
   /** Set once the key is known to grant what the route needs. */
   tenantId?: string
+  /** What the key was granted, once it is known to be valid. */
+  grants?: readonly Grant[]
 }
 
 const factsOfRequests = new WeakMap<FastifyRequest, RequestFacts>()

@@ -23,6 +23,8 @@ const scopeSets: readonly (readonly Scope[])[] = Array.from({ length: 2 ** scope
 
 onEngines('isolation', {}, (service) => {
   const ids = { own: new Map<FeedName, string>(), foreign: new Map<FeedName, string>() }
+  /** Of the own events: what a property or contact is read by. */
+  const subjects = new Map<FeedName, string>()
   const payloadOf = (feed: FeedName) => (feed === 'property' ? property() : contact())
 
   before(async () => {
@@ -38,13 +40,26 @@ onEngines('isolation', {}, (service) => {
           { key: owner.publishKey, feed },
         )
         map.set(feed, events[0]?.id ?? '')
+        if (map === ids.own) subjects.set(feed, events[0]?.transactionId ?? '')
       }
     }
   })
 
   const doors = (feed: FeedName): readonly Door[] => {
-    const { eventsPath, publishPath, readScope, publishScope } = feeds[feed]
+    const { eventsPath, publishPath, subjectsPath, readScope, publishScope } = feeds[feed]
+    const ownReads = [
+      publishPath,
+      `${publishPath}/snapshot`,
+      `${subjectsPath}/${subjects.get(feed)}`,
+      `${subjectsPath}/${subjects.get(feed)}/history`,
+    ]
     return [
+      ...ownReads.map((path) => ({
+        name: path,
+        scope: readScope,
+        refusedWith: 403,
+        open: (key: string) => call(service(), path, { key }),
+      })),
       {
         name: `list ${feed}`,
         scope: readScope,
@@ -88,7 +103,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 15 * 6)
+    assert.equal(tried, 15 * 14)
   })
 
   it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {

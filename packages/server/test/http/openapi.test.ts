@@ -43,9 +43,16 @@ describe('the OpenAPI document', () => {
       `GET ${feeds[name].eventsPath}/getevents`,
       `GET ${feeds[name].eventsPath}/geteventbyid/{eventId}`,
       `POST ${feeds[name].publishPath}`,
+      `GET ${feeds[name].publishPath}`,
+      `GET ${feeds[name].publishPath}/snapshot`,
+      `GET ${feeds[name].subjectsPath}/{subjectId}`,
+      `GET ${feeds[name].subjectsPath}/{subjectId}/history`,
     ])
     const described = operations.map(({ method, path }) => `${method} ${path}`)
-    assert.deepEqual(described.toSorted(), [...expected, 'GET /docs', 'GET /openapi.json'].toSorted())
+    assert.deepEqual(
+      described.toSorted(),
+      [...expected, 'GET /v1/heads', 'GET /docs', 'GET /openapi.json'].toSorted(),
+    )
   })
 
   it('names, sums up, tags and secures every operation, and describes every parameter (D21)', () => {

@@ -4,6 +4,7 @@ import type { FeedName } from '@property-events/protocol'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { namesForHeader } from '../echo-text.ts'
+import { feedHeaderSchemas } from '../feed-headers.ts'
 import { readListParameters } from '../list-parameters.ts'
 import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
@@ -85,9 +86,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): Operation['schema
     response: {
       [success.ok]: answer('A page of events.', refTo('EventPage'), {
         ...taggedHeaders,
-        'x-feed-head': { type: 'integer', description: "The feed's highest sequenceNumber." },
-        'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },
-        'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were reduced.' },
+        ...feedHeaderSchemas,
       }),
       [success.notModified]: notModified(taggedHeaders),
       ...keyedProblems('key_scope'),

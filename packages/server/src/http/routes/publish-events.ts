@@ -1,4 +1,4 @@
-/** `POST /v1/property-events` and `/v1/contact-events`: publishing, all or nothing (PROTOCOL "Publishing", P6, P7). */
+/** `POST /v1/property-events` and `/v1/contact-events`: publishing, all or nothing (PROTOCOL §4, P6, P7). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { FastifyRequest } from 'fastify'
