@@ -1,0 +1,10 @@
+/** A node of its own that publishes for a while and then prints what was acknowledged. */
+import { openStorage } from '../../../src/storage/open-storage.ts'
+import { engineTarget } from './engine-target.ts'
+import { publishLoad } from './load.ts'
+
+const [url = '', tenantId = '', name = '', publishers = '', untilMs = ''] = process.argv.slice(2)
+await using engine = await openStorage({ kind: 'postgres', url, readConnections: 1, create: false })
+const target = engineTarget(engine, { tenantId, feed: 'property' })
+const log = await publishLoad(target, name, Number(publishers), Number(untilMs))
+process.stdout.write(JSON.stringify(log))
