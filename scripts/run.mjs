@@ -65,6 +65,12 @@ function run(command, args) {
   process.on('SIGINT', (signal) => {
     if (!process.stdin.isTTY) forward(signal)
   })
+  // npm does not pass signals on to what its shell has started: when npm is gone, the service has to go too.
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.env.npm_lifecycle_event !== undefined && process.ppid !== parent) forward('SIGTERM')
+  }, 500)
+  watch.unref()
   return new Promise((resolve) => {
     child.on('error', (error) => {
       process.stderr.write(`${command} could not be started: ${error.message}\n`)
