@@ -130,6 +130,6 @@ describe('the documents', () => {
     for (let number = 1; number <= 27; number += 1)
       assert.match(protocol, new RegExp(`\\bD${number}\\b`), `D${number}`)
     for (let number = 1; number <= 12; number += 1)
-      assert.match(protocol, new RegExp(`\\| P${number} \\|`), `P${number}`)
+      assert.match(protocol, new RegExp(`\\| P${number} +\\|`), `P${number}`)
   })
 })
