@@ -9,13 +9,16 @@ export interface Faults {
   readonly random: Random
   /** Share of the requests that fail, from 0 to 1. */
   readonly share: number
+  /** Kinds that do not occur. */
+  readonly without?: readonly FaultKind[]
 }
 
 export function withFaults(inner: typeof globalThis.fetch, faults: Faults): typeof globalThis.fetch {
-  const { random, share } = faults
+  const { random, share, without = [] } = faults
+  const kinds = faultKinds.filter((kind) => !without.includes(kind))
   return async (input, init) => {
     if (random() >= share) return inner(input, init)
-    const kind = faultKinds[pick(random, faultKinds.length)] ?? 'reset'
+    const kind = kinds[pick(random, kinds.length)] ?? 'reset'
     switch (kind) {
       case 'reset':
         throw new TypeError('fetch failed', { cause: new Error('read ECONNRESET') })
