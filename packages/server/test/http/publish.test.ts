@@ -30,7 +30,7 @@ onEngines('publishing', {}, (service) => {
     return problem
   }
 
-  it('stores one event and answers 201 with its receipt (PROTOCOL "Publishing")', async () => {
+  it('stores one event and answers 201 with its receipt (PROTOCOL §4)', async () => {
     const payload = property()
     const answer = await post(JSON.stringify({ payload }))
     assert.equal(answer.status, 201)
@@ -117,7 +117,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await count(), before + 2)
   })
 
-  it('says what would happen, and stores nothing, for a dry run (PROTOCOL "Publishing")', async () => {
+  it('says what would happen, and stores nothing, for a dry run (PROTOCOL §4)', async () => {
     const before = await count()
     const answer = await post(JSON.stringify({ payload: property() }), { query: '?dryRun=true' })
     assert.equal(answer.status, 200)
@@ -126,7 +126,7 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await count(), before)
   })
 
-  it('stores nothing for an unchanged payload when asked to skip it (PROTOCOL "Publishing")', async () => {
+  it('stores nothing for an unchanged payload when asked to skip it (PROTOCOL §4)', async () => {
     const body = JSON.stringify({ payload: property() })
     await post(body)
     const before = await count()
@@ -353,7 +353,7 @@ onEngines('publishing', {}, (service) => {
     )
   })
 
-  it('refuses more than 1,000 events and a payload over 256 KiB (PROTOCOL "Publishing")', async () => {
+  it('refuses more than 1,000 events and a payload over 256 KiB (PROTOCOL §4)', async () => {
     const before = await count()
     const many = Array.from({ length: 1_001 }, () => ({
       payload: { agent_ref: randomUUID(), published: true },
@@ -388,7 +388,7 @@ onEngines('publishing', {}, (service) => {
     }
   })
 
-  it('refuses links that are not plain web addresses, and wrong types, but no unknown fields (PROTOCOL "Publishing")', async () => {
+  it('refuses links that are not plain web addresses, and wrong types, but no unknown fields (PROTOCOL §4)', async () => {
     for (const media_url of [
       'javascript:alert(1)',
       'data:text/html,x',

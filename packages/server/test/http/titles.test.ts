@@ -1,11 +1,15 @@
 /** Every black-box test says what it proves. */
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { problems } from '../../src/http/problem.ts'
 
-/** `(D2)`, `(P11)`, `(spec §4.1)`, `(PROTOCOL "Publishing")`, or several of them with commas. */
-const proof =
-  /\((?:D\d+|P\d+|spec §\d(?:\.\d)?|PROTOCOL "[^"]+")(?:, (?:D\d+|P\d+|spec §\d(?:\.\d)?|PROTOCOL "[^"]+"))*\)$/
+/** `(D2)`, `(P11)`, `(spec §4.1)`, `(PROTOCOL §4)`, or several of them with commas. */
+const one = String.raw`(?:D\d+|P\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d)?)`
+const proof = new RegExp(String.raw`\(${one}(?:, ${one})*\)$`)
+
+const protocol = readFileSync(join(import.meta.dirname, '../../../../PROTOCOL.md'), 'utf8')
 
 /** The titles of the tests in a file; a title with a placeholder counts as it is written. */
 function titlesIn(source: string): readonly string[] {
@@ -13,7 +17,7 @@ function titlesIn(source: string): readonly string[] {
 }
 
 describe('the tests of this folder', () => {
-  it('each name the section or decision they prove (PROTOCOL "Tests")', () => {
+  it('each name the section or decision they prove (PROTOCOL §6)', () => {
     const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.test.ts'))
     assert.ok(files.length > 5)
     const without: string[] = []
@@ -26,5 +30,32 @@ describe('the tests of this folder', () => {
       for (const title of titles) if (!proof.test(title)) without.push(`${name}: ${title}`)
     }
     assert.deepEqual(without, [])
+  })
+
+  it('name sections, decisions and promises that PROTOCOL.md has (PROTOCOL §6)', () => {
+    const headings = [...protocol.matchAll(/^#+ (\d+(?:\.\d+)?) /gm)].map((match) => match[1] ?? '')
+    const unknown: string[] = []
+    for (const name of readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test.ts'))) {
+      for (const title of titlesIn(readFileSync(`${import.meta.dirname}/${name}`, 'utf8'))) {
+        for (const [, section = ''] of title.matchAll(/PROTOCOL §(\d+(?:\.\d)?)/g)) {
+          const known = headings.includes(section) || headings.includes(section.split('.')[0] ?? '')
+          if (!known) unknown.push(`${name}: §${section}`)
+        }
+        for (const [number = ''] of title.matchAll(/\b[DP]\d+\b/g)) {
+          if (!new RegExp(`\\b${number}\\b`).test(protocol)) unknown.push(`${name}: ${number}`)
+        }
+      }
+    }
+    assert.deepEqual(unknown, [])
+  })
+
+  it('have every problem code in the table of PROTOCOL §7, with its status (PROTOCOL §7, D9)', () => {
+    const table = /^## 7 Errors$(.*?)^## 8 /ms.exec(protocol)?.[1] ?? ''
+    const listed = new Map<string, number>()
+    for (const [, status = '', codes = ''] of table.matchAll(/^\| (\d{3}) \| (.*?) \|/gm)) {
+      for (const [, code = ''] of codes.matchAll(/`(\w+)`/g)) listed.set(code, Number(status))
+    }
+    const known = new Map(Object.entries(problems).map(([code, { status }]) => [code, status]))
+    assert.deepEqual(Object.fromEntries(listed), Object.fromEntries(known))
   })
 })
