@@ -171,10 +171,16 @@ export async function openAnswer(
   throw serviceErrorOf({
     status: response.status,
     headers: response.headers,
-    body: await readText(answer, maxProblemBytes).catch(() => ''),
+    body: await readText(answer, maxProblemBytes).catch(withoutBody),
     request: nameOf(request),
     nowMs: connection.now(),
   })
+}
+
+/** The status says enough where the body cannot be read. */
+function withoutBody(error: unknown): string {
+  if (error instanceof AbortedError) throw error
+  return ''
 }
 
 async function readText(answer: OpenAnswer, maxBytes: number): Promise<string> {

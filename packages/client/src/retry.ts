@@ -26,7 +26,8 @@ const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** Whether the same request may well succeed later. Everything this package sends can be repeated without harm. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof ServiceError) return passingStatuses.has(error.status)
+  // `conflict` is a 409 that has lost its body on the way: only the code in it says what to do.
+  if (error instanceof ServiceError) return passingStatuses.has(error.status) || error.code === 'conflict'
   return (
     error instanceof NetworkError || error instanceof InvalidAnswerError || error instanceof DeadlineError
   )

@@ -125,6 +125,7 @@ const codeOfStatus: Readonly<Record<number, readonly [string, ServiceErrorClass]
   405: ['method_not_allowed', MethodNotAllowedError],
   406: ['not_acceptable', NotAcceptableError],
   408: ['request_timeout', RequestTimeoutError],
+  409: ['conflict', ServiceError],
   413: ['body_too_large', BodyTooLargeError],
   414: ['target_too_long', TargetTooLongError],
   415: ['unsupported_media_type', UnsupportedMediaTypeError],
