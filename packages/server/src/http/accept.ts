@@ -12,7 +12,22 @@ interface Preference {
 /** No client has more preferences than this; the rest of a longer list is not read. */
 const maxPreferences = 100
 
+/** Clients send the same few headers again and again; reading one takes 1 to 2 us. */
+const known = new Map<string, readonly Preference[]>()
+const knownLimit = 100
+
 function preferencesOf(header: string): readonly Preference[] {
+  const found = known.get(header)
+  if (found !== undefined) return found
+  const preferences = readPreferences(header)
+  if (header.length <= 200) {
+    if (known.size >= knownLimit) known.clear()
+    known.set(header, preferences)
+  }
+  return preferences
+}
+
+function readPreferences(header: string): readonly Preference[] {
   return header.split(',', maxPreferences).flatMap((part) => {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
     if (name === '') return []

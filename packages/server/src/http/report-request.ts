@@ -14,6 +14,7 @@ export function reportRequest(context: HttpContext, request: FastifyRequest, rep
   const { method } = request
   const status = reply.statusCode
   context.metrics.requestDone({ route, method, status, seconds: durationMs / 1_000 })
+  if (!context.log.isLevelEnabled('info')) return
   const aborted = !reply.raw.writableFinished
   const line = {
     requestId: request.id,

@@ -1,4 +1,4 @@
-/** The body of a publish request: its headers before it is read, its bytes after (PROTOCOL "Publishing"). */
+/** The body of a publish request: its headers before it is read, its bytes after (PROTOCOL §4). */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { quoteInput } from './echo-text.ts'

@@ -1,4 +1,5 @@
 /** Sending stored bytes as they are, without joining or re-serialising them. */
+import type { OutgoingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -45,13 +46,16 @@ export function sendBody(
   reply.hijack()
   const { raw } = reply
   raw.on('close', () => body.release())
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) raw.setHeader(name, value)
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json',
+    'content-length': body.byteLength,
   }
-  raw.setHeader('content-type', 'application/json')
-  if (coding !== 'identity') raw.setHeader('content-encoding', coding)
-  raw.setHeader('content-length', body.byteLength)
-  raw.writeHead(success.ok)
+  if (coding !== 'identity') headers['content-encoding'] = coding
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) headers[name] = value
+  }
+  // All at once: each setHeader would be looked up and checked by itself.
+  raw.writeHead(success.ok, headers)
   if (request.method === 'HEAD') {
     raw.end()
     return

@@ -44,6 +44,18 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
   }
 }
 
+/** Feed numbers, asked for once: a feed never gets another, and none is ever removed. */
+export function feedNumbers(db: Connection): (key: FeedKey) => number | undefined {
+  const feedOf = feedReader(db)
+  const known = new Map<string, number>()
+  return (key) => {
+    const name = `${key.tenantId}/${key.feed}`
+    const number = known.get(name) ?? feedOf(key)?.feedNo
+    if (number !== undefined) known.set(name, number)
+    return number
+  }
+}
+
 /** Reads the sequence number at a position. Behind a new epoch it is not simply position plus offset (D13). */
 export function sequenceReader(db: Connection): (feedNo: number, position: number) => number | undefined {
   const select = db

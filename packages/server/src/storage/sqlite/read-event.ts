@@ -1,7 +1,7 @@
 import { bytesOfUuid } from '@property-events/protocol'
 import type { FeedKey, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'
-import { feedReader } from './feed-row.ts'
+import { feedNumbers } from './feed-row.ts'
 
 /** Ids that were taken without storing anything stand for another event (`event_id`); they are not that event's id. */
 const sql = `SELECT event.sequence, event.json
@@ -9,11 +9,11 @@ const sql = `SELECT event.sequence, event.json
   WHERE event_id.feed_no = ? AND event_id.id = ? AND event.id = event_id.id`
 
 export function eventReader(db: Connection): (key: FeedKey, id: string) => StoredEvent | undefined {
-  const feedOf = feedReader(db)
+  const feedNoOf = feedNumbers(db)
   const select = db.prepare<[number, Uint8Array], { sequence: number; json: Buffer }>(sql)
   return (key, id) => {
-    const feed = feedOf(key)
-    const row = feed && select.get(feed.feedNo, bytesOfUuid(id))
+    const feedNo = feedNoOf(key)
+    const row = feedNo === undefined ? undefined : select.get(feedNo, bytesOfUuid(id))
     return row && { sequenceNumber: row.sequence, json: row.json }
   }
 }
