@@ -1,0 +1,82 @@
+/** The client writes out what the protocol package defines: here the two are compared, so that neither drifts. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as protocol from '@property-events/protocol'
+import { problems } from '../../server/src/http/problem.ts'
+import { readContactPayload, readPropertyPayload } from '../src/index.ts'
+import type { EventPage, FeedEvent, PublishReceipt } from '../src/index.ts'
+import { serviceErrorCodes } from '../src/service-errors.ts'
+import { feedPaths } from '../src/wire.ts'
+
+/** Compiles only if each side's values are the other's. */
+type Same<A, B> = [A] extends [B] ? true : false
+const sameEvent: Same<protocol.FeedEvent, FeedEvent> = true
+const samePage: Same<protocol.EventPage, EventPage> = true
+const sameReceipt: Same<protocol.PublishReceipt, PublishReceipt> = true
+
+/** Every path of members in a JSON Schema, such as `details.sizing.minimum`. */
+function pathsOf(schema: object, prefix = ''): readonly string[] {
+  const properties = 'properties' in schema ? Object.entries(schema.properties as Record<string, object>) : []
+  const items = 'items' in schema ? (schema.items as object) : {}
+  return [...pathsOfEntries(properties, prefix), ...('properties' in items ? pathsOf(items, prefix) : [])]
+}
+function pathsOfEntries(entries: readonly (readonly [string, object])[], prefix: string): readonly string[] {
+  return entries.flatMap(([name, schema]) => {
+    const inner = pathsOf(schema, `${prefix}${name}.`)
+    return inner.length > 0 ? inner : [`${prefix}${name}`]
+  })
+}
+
+/** The same of a value that was read from a payload in which every list has one element. */
+function pathsOfValue(value: unknown, prefix = ''): readonly string[] {
+  if (Array.isArray(value)) return pathsOfValue(value[0], prefix)
+  if (typeof value !== 'object' || value === null || 'instantMs' in value) return [prefix.slice(0, -1)]
+  return Object.entries(value).flatMap(([name, member]) => pathsOfValue(member, `${prefix}${name}.`))
+}
+
+function sampleOf(schema: object): unknown {
+  const type = 'type' in schema ? [schema.type].flat()[0] : 'object'
+  if (type === 'object') {
+    const properties = 'properties' in schema ? (schema.properties as Record<string, object>) : {}
+    return Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, sampleOf(inner)]))
+  }
+  if (type === 'array') return [sampleOf('items' in schema ? (schema.items as object) : { type: 'string' })]
+  if (type === 'boolean') return true
+  return type === 'string' ? 'x' : 1
+}
+
+describe('what the client knows of the wire', () => {
+  it('is what the protocol package says: types and paths', () => {
+    assert.ok(sameEvent && samePage && sameReceipt)
+    for (const name of protocol.feedNames) {
+      const { eventsPath, publishPath, subjectsPath } = protocol.feeds[name]
+      assert.deepEqual(feedPaths[name], {
+        list: `${eventsPath}/getevents`,
+        get: `${eventsPath}/geteventbyid/`,
+        events: publishPath,
+        snapshot: `${publishPath}/snapshot`,
+        subjects: `${subjectsPath}/`,
+      })
+    }
+  })
+
+  it('has an error class for every problem code of the service (PROTOCOL "Errors")', () => {
+    assert.deepEqual(serviceErrorCodes.toSorted(), Object.keys(problems).toSorted())
+  })
+
+  it('names every field of both payloads, except where it puts several places together', () => {
+    const gathered =
+      /(^|\.)(risks|obligations|flood_defences|sources_of_flooding|flooded_in_last_five_years)(\.|$)/
+    const readings = [
+      { schema: protocol.PropertyPayload, read: readPropertyPayload },
+      { schema: protocol.ContactPayload, read: readContactPayload },
+    ]
+    for (const { schema, read } of readings) {
+      const { value } = read(JSON.stringify(sampleOf(schema)))
+      const known = new Set(pathsOfValue(value).filter((path) => !gathered.test(path)))
+      const defined = new Set(pathsOf(schema).filter((path) => !gathered.test(path)))
+      assert.ok(defined.size > 20)
+      assert.deepEqual(known, defined)
+    }
+  })
+})
