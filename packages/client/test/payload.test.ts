@@ -1,7 +1,7 @@
 /** Payloads as they come: every quirk of the contract is read, reported and survived. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { readContactPayload, readPropertyPayload, readWallTime } from '../src/index.ts'
 
 const quirkList = (payload: object) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
 import { createClient } from '../src/index.ts'

@@ -1,7 +1,7 @@
 /** The sync against a server that has only the contract's two operations. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createClient } from '../src/index.ts'
 import { createConsumer, Crash } from './support/consumer.ts'
 import type { Consumer, Keeping } from './support/consumer.ts'

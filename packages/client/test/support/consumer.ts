@@ -19,7 +19,7 @@ export interface Consumer {
   readonly rows: Map<string, Row>
   readonly checkpoint: CheckpointStore
   readonly copy: CopyView
-  apply(batch: Batch): Promise<void>
+  readonly apply: (batch: Batch) => Promise<void>
   /** Throws a `Crash` at the step after so many more. */
   crashAfter(steps: number): void
   /** Steps since the last crash was planned. */
@@ -110,7 +110,7 @@ export function createConsumer(keeping: Keeping): Consumer {
       const wanted = [...fold]
         .filter(([, event]) => event.payload !== '' && event.payload.includes('"published":true'))
         .map(([subject, { sequenceNumber, payload }]) => [subject, { sequenceNumber, payload }] as const)
-      assert.deepEqual(new Map([...rows].toSorted()), new Map(wanted.toSorted()))
+      assert.deepEqual(rows, new Map(wanted))
     },
   }
 }

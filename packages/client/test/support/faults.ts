@@ -19,21 +19,13 @@ export function withFaults(inner: typeof globalThis.fetch, faults: Faults): type
   return async (input, init) => {
     if (random() >= share) return inner(input, init)
     const kind = kinds[pick(random, kinds.length)] ?? 'reset'
-    switch (kind) {
-      case 'reset':
-        throw new TypeError('fetch failed', { cause: new Error('read ECONNRESET') })
-      case 'rate':
-        return new Response('{}', { status: 429, headers: { 'retry-after': '0' } })
-      case 'unavailable':
-        return new Response('<html>Bad gateway</html>', { status: 503 })
-      case 'repeat':
-        await (await inner(input, init)).arrayBuffer()
-        return inner(input, init)
-      case 'cut':
-      case 'truncate':
-      case 'stall':
-        return broken(await inner(input, init), kind, random, init?.signal ?? undefined)
-    }
+    if (kind === 'reset') throw new TypeError('fetch failed', { cause: new Error('read ECONNRESET') })
+    if (kind === 'rate') return new Response('{}', { status: 429, headers: { 'retry-after': '0' } })
+    if (kind === 'unavailable') return new Response('<html>Bad gateway</html>', { status: 503 })
+    const first = await inner(input, init)
+    if (kind !== 'repeat') return broken(first, kind, random, init?.signal ?? undefined)
+    await first.arrayBuffer()
+    return inner(input, init)
   }
 }
 

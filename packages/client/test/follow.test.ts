@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { AbortedError, createClient, memoryCheckpoint } from '../src/index.ts'
+import { createPlainServer, plainServerOverlapMs } from './support/plain-server.ts'
+import { randomOf } from './support/random.ts'
+
+/** A following sync whose waits are recorded instead of slept; `onWait` says what happens meanwhile. */
+async function followed(
+  onWait: (wait: number, server: ReturnType<typeof createPlainServer>) => 'go on' | 'end',
+) {
+  const server = createPlainServer({ random: randomOf(1), order: 'ascending', orderBy: 'number' })
+  server.publish()
+  server.settle()
+  const ended = new AbortController()
+  const waits: number[] = []
+  let isDown = false
+  const troubles: unknown[] = []
+  const seen: number[] = []
+  const result = await createClient({
+    baseUrl: 'http://feed.example',
+    key: 'k',
+    fetch: (input, init) =>
+      isDown ? Promise.resolve(new Response('', { status: 503 })) : server.fetch(input, init),
+    random: () => 0.5,
+    retry: { attempts: 1 },
+    sleep: async (ms, signal) => {
+      waits.push(ms)
+      if (onWait(waits.length, server) === 'end') ended.abort()
+      isDown = waits.length === 6
+      if (signal?.aborted === true) throw new AbortedError()
+    },
+  }).sync({
+    checkpoint: memoryCheckpoint(),
+    apply: ({ changes }) => void seen.push(...changes.map(({ sequenceNumber }) => sequenceNumber)),
+    overlapMs: plainServerOverlapMs,
+    follow: { minIntervalMs: 100, maxIntervalMs: 1_000 },
+    onTrouble: (error) => troubles.push(error),
+    signal: ended.signal,
+  })
+  return { waits, troubles, seen, result }
+}
+
+describe('a following sync', () => {
+  it('waits longer and longer while nothing comes, and again briefly after something has', async () => {
+    const { waits, seen } = await followed((wait, server) => {
+      if (wait === 4) {
+        server.publish()
+        server.settle()
+      }
+      return wait === 12 ? 'end' : 'go on'
+    })
+    assert.deepEqual(waits.slice(0, 4), [100, 200, 400, 800])
+    // Something came after the fourth wait: brief again. Then the service was away: the longest wait.
+    assert.deepEqual(waits.slice(4, 8), [100, 200, 1_000, 1_000])
+    assert.deepEqual(seen, [1, 2])
+  })
+
+  it('outlives a service that is away, and tells of it', async () => {
+    const { troubles, waits, result } = await followed((wait) => (wait === 9 ? 'end' : 'go on'))
+    assert.equal(result.ended, 'aborted')
+    assert.equal(troubles.length, 1)
+    assert.equal(waits.length, 9)
+  })
+
+  it('ends between two batches when its signal says so', async () => {
+    const ended = new AbortController()
+    const server = createPlainServer({ random: randomOf(1), order: 'ascending', orderBy: 'number' })
+    for (let left = 30; left > 0; left -= 1) server.publish()
+    server.settle()
+    let batches = 0
+    const result = await createClient({ baseUrl: 'http://feed.example', key: 'k', fetch: server.fetch }).sync(
+      {
+        checkpoint: memoryCheckpoint(),
+        apply: () => {
+          batches += 1
+          if (batches === 2) ended.abort()
+        },
+        pageSize: 3,
+        batchSize: 2,
+        follow: true,
+        signal: ended.signal,
+      },
+    )
+    assert.equal(result.ended, 'aborted')
+    assert.equal(batches, 2)
+  })
+})

@@ -1,0 +1,305 @@
+/** Listing, getting, publishing; and what happens when a request fails. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { startTestService } from '../../server/test/support/test-service.ts'
+import type { TestService } from '../../server/test/support/test-service.ts'
+import {
+  AbortedError,
+  createClient,
+  DeadlineError,
+  EventNotFoundError,
+  IdConflictError,
+  InvalidAnswerError,
+  InvalidBodyError,
+  InvalidOptionError,
+  InvalidParameterError,
+  MissingScopeError,
+  NetworkError,
+  PropertyEventsError,
+  RateLimitedError,
+  ServiceError,
+  UnauthorizedError,
+} from '../src/index.ts'
+import type { ClientOptions, EventPage, Publication } from '../src/index.ts'
+
+function answering(
+  answers: readonly (() => Response | Promise<Response>)[],
+  options: Partial<ClientOptions> = {},
+) {
+  const waits: number[] = []
+  let asked = 0
+  const client = createClient({
+    baseUrl: 'http://feed.example/',
+    key: 'k',
+    random: () => 0.5,
+    sleep: async (ms) => void waits.push(ms),
+    fetch: async () => {
+      const answer = answers[Math.min(asked, answers.length - 1)]
+      asked += 1
+      if (answer === undefined) throw new TypeError('no answer')
+      return answer()
+    },
+    ...options,
+  })
+  return { client, waits, asked: () => asked }
+}
+
+const emptyPage: EventPage = { items: [], page: 1, pageSize: 100, availableCount: 0, totalPages: 0 }
+const page = () => Response.json(emptyPage)
+const refusal =
+  (status: number, code: string, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json({ code, detail: 'Because.', status, requestId: 'r-1', errors: [] }, { status, headers })
+
+describe('a request that fails', () => {
+  it('is made again after waits that grow, when the failure may pass', async () => {
+    for (const failure of [
+      () => Promise.reject(new TypeError('fetch failed')),
+      () => new Response('<html>', { status: 502 }),
+      () => new Response('{"items":[{"id":'),
+      () => new Response('{"items":"x"}'),
+    ]) {
+      const { client, waits, asked } = answering([failure, failure, failure, page])
+      assert.deepEqual(await client.list(), emptyPage)
+      assert.equal(asked(), 4)
+      assert.deepEqual(waits, [250, 500, 1_000])
+    }
+  })
+
+  it('waits at least as long as Retry-After says, and gives up if that is too long', async () => {
+    const limited = refusal(429, 'rate_limited', { 'retry-after': '7' })
+    const { client, waits } = answering([limited, page])
+    await client.list()
+    assert.deepEqual(waits, [7_250])
+    const patient = answering([refusal(503, 'epoch_required', { 'retry-after': '3600' })])
+    await assert.rejects(async () => patient.client.list(), {
+      code: 'epoch_required',
+      retryAfterMs: 3_600_000,
+    })
+    assert.equal(patient.asked(), 1)
+  })
+
+  it('ends with the error of its kind when the attempts or the deadline are used up', async () => {
+    const limited = answering([refusal(429, 'rate_limited')], { retry: { attempts: 3 } })
+    await assert.rejects(async () => limited.client.list(), RateLimitedError)
+    assert.equal(limited.asked(), 3)
+    const broken = answering([() => Promise.reject(new TypeError('x'))], { retry: { attempts: 2 } })
+    await assert.rejects(async () => broken.client.list(), NetworkError)
+    const strange = answering([() => new Response('<html>')], { retry: { attempts: 2 } })
+    await assert.rejects(async () => strange.client.list(), InvalidAnswerError)
+    let nowMs = 0
+    const slow = answering([refusal(503, 'overloaded')], {
+      now: () => (nowMs += 100),
+      deadlineMs: 1_000,
+      retry: { attempts: 1_000 },
+    })
+    await assert.rejects(async () => slow.client.list(), { code: 'overloaded' })
+    assert.ok(slow.asked() < 8)
+  })
+
+  it('is not made again when asking again cannot help', async () => {
+    for (const status of [400, 401, 403, 404, 405, 406, 413]) {
+      const { client, asked } = answering([() => new Response('', { status })])
+      await assert.rejects(async () => client.list(), ServiceError)
+      assert.equal(asked(), 1)
+    }
+  })
+
+  it('tells its code, status, sentence and request id, whoever answered', async () => {
+    const { client } = answering([refusal(403, 'missing_scope')])
+    await assert.rejects(
+      async () => client.list(),
+      (error) => {
+        assert.ok(error instanceof MissingScopeError && error instanceof PropertyEventsError)
+        assert.equal(error.name, 'MissingScopeError')
+        assert.deepEqual([error.code, error.status, error.requestId], ['missing_scope', 403, 'r-1'])
+        assert.match(error.message, /^GET \/api\/func\/api\/v1\/events\/getevents: Because\.$/)
+        return true
+      },
+    )
+    const plain = answering([
+      () => new Response('Go away', { status: 401, headers: { 'x-request-id': 'theirs' } }),
+    ])
+    await assert.rejects(
+      async () => plain.client.list(),
+      (error) => {
+        assert.ok(error instanceof UnauthorizedError)
+        assert.deepEqual([error.code, error.requestId], ['unauthorized', 'theirs'])
+        return true
+      },
+    )
+  })
+
+  it('by silence ends after its limit; by its signal, at once', async () => {
+    const silent: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      })
+    const options = { baseUrl: 'http://feed.example', key: 'k', fetch: silent, retry: { attempts: 1 } }
+    await assert.rejects(async () => createClient({ ...options, attemptTimeoutMs: 5 }).list(), DeadlineError)
+    const ended = new AbortController()
+    const listing = createClient(options).list({ signal: ended.signal })
+    ended.abort()
+    await assert.rejects(async () => listing, AbortedError)
+    await assert.rejects(async () => createClient(options).list({ signal: ended.signal }), AbortedError)
+  })
+})
+
+describe('the options of a client', () => {
+  it('are checked before anything is sent, with a sentence', () => {
+    for (const options of [
+      { baseUrl: 'feed.example', key: 'k' },
+      { baseUrl: 'ftp://feed.example', key: 'k' },
+      { baseUrl: 'http://user:secret@feed.example', key: 'k' },
+      { baseUrl: 'http://feed.example?x=1', key: 'k' },
+      { baseUrl: 'http://feed.example', key: '' },
+      { baseUrl: 'http://feed.example', key: 'k\r\nx-evil: 1' },
+      { baseUrl: 'http://feed.example', key: 'k', attemptTimeoutMs: 0 },
+    ]) {
+      assert.throws(() => createClient(options), InvalidOptionError)
+    }
+  })
+
+  it('let the address carry a path prefix', async () => {
+    const urls: string[] = []
+    const client = createClient({
+      baseUrl: 'https://feed.example/a/b/',
+      key: 'k',
+      fetch: async (input) => {
+        urls.push(input instanceof Request ? input.url : new URL(input).href)
+        return page()
+      },
+    })
+    await client.list({ from: '2025-01-31 00:00:00.00', apiEventType: 'sales property' })
+    assert.deepEqual(urls, [
+      'https://feed.example/a/b/api/func/api/v1/events/getevents?apiEventType=sales%20property&page=1&pageSize=100&from=2025-01-31%2000%3A00%3A00.00',
+    ])
+  })
+})
+
+describe('a client of the service', () => {
+  let service: TestService
+  before(async () => {
+    service = await startTestService()
+  })
+  after(() => service.stop())
+
+  const reader = () => createClient({ baseUrl: service.url, key: service.tenant.readKey })
+  const publisher = (options: Partial<ClientOptions> = {}) =>
+    createClient({ baseUrl: service.url, key: service.tenant.publishKey, ...options })
+  const propertyOf = (agent_ref: string = randomUUID()): Publication => ({
+    payload: { agent_ref, published: true, details: { summary: 'x'.repeat(500) } },
+  })
+
+  it('publishes in batches, each event once, even when answers are lost (P6, D14)', async () => {
+    let requests = 0
+    const losing: typeof fetch = async (input, init) => {
+      requests += 1
+      const answer = await fetch(input, init)
+      if (requests % 2 === 1) throw new TypeError('the answer was lost')
+      return answer
+    }
+    const progress: number[] = []
+    const client = publisher({ fetch: losing, sleep: async () => undefined })
+    const receipt = await client.publish(
+      Array.from({ length: 23 }, () => propertyOf()),
+      { batchSize: 5, onProgress: ({ published }) => progress.push(published) },
+    )
+    assert.deepEqual(progress, [5, 10, 15, 20, 23])
+    assert.equal(requests, 10)
+    assert.equal(receipt.events.length, 23)
+    assert.deepEqual(
+      receipt.events.map(({ sequenceNumber }) => sequenceNumber),
+      Array.from({ length: 23 }, (_, index) => index + 1),
+    )
+    assert.equal((await reader().list()).availableCount, 23)
+  })
+
+  it('keeps a batch under its size in bytes, and moves warnings to the place of their event', async () => {
+    const bodies: number[] = []
+    const counting: typeof fetch = (input, init) => {
+      bodies.push(typeof init?.body === 'string' ? init.body.length : 0)
+      return fetch(input, init)
+    }
+    const odd: Publication = { payload: { agent_ref: randomUUID(), published: true, status: 99 } }
+    const receipt = await publisher({ fetch: counting }).publish([propertyOf(), propertyOf(), odd], {
+      batchBytes: 1_000,
+      dryRun: true,
+    })
+    assert.equal(bodies.length, 2)
+    assert.ok(bodies.every((length) => length <= 1_000))
+    const unknown = receipt.warnings.find(({ code }) => code === 'unknown_code')
+    assert.equal(unknown?.index, 2)
+  })
+
+  it('tells apart what a publish can be refused for', async () => {
+    const id = randomUUID()
+    await publisher().publish({ ...propertyOf(), id })
+    await assert.rejects(publisher().publish({ ...propertyOf(), id }), IdConflictError)
+    await assert.rejects(publisher().publish({ payload: { agent_ref: 'x', published: true } }), (error) => {
+      assert.ok(error instanceof InvalidBodyError)
+      assert.ok((error.faults[0]?.pointer ?? '').includes('agent_ref'))
+      return true
+    })
+    await assert.rejects(reader().publish(propertyOf()), MissingScopeError)
+  })
+
+  it('iterates over all events, or over pages, from any page on', async () => {
+    const all: number[] = []
+    for await (const event of reader().list({ pageSize: 7 })) all.push(event.sequenceNumber)
+    const { availableCount, totalPages } = await reader().list({ pageSize: 7 })
+    assert.equal(all.length, availableCount)
+    assert.deepEqual(
+      all,
+      all.toSorted((one, other) => one - other),
+    )
+    const pages: number[] = []
+    for await (const page of reader().list({ pageSize: 7, page: 2 }).pages()) pages.push(page.page)
+    assert.deepEqual(
+      pages,
+      Array.from({ length: totalPages - 1 }, (_, index) => index + 2),
+    )
+    await assert.rejects(async () => reader().list({ pageSize: 0 }), InvalidParameterError)
+  })
+
+  it('gets one event, one property and its history; undefined for what is not there', async () => {
+    const ref = randomUUID()
+    await publisher().publish([propertyOf(ref), { remove: { agentRef: ref } }])
+    const latest = await reader().subject(ref)
+    assert.equal(latest?.eventTypeShortCode, 'PropertyUnpublished')
+    assert.deepEqual(await reader().get(latest?.id ?? ''), latest)
+    const history: string[] = []
+    for await (const event of reader().history(ref)) history.push(event.eventTypeShortCode)
+    assert.deepEqual(history, ['PropertyPublished', 'PropertyUnpublished'])
+    assert.equal(await reader().get(randomUUID()), undefined)
+    assert.equal(await reader().subject(randomUUID()), undefined)
+    for await (const event of reader().history(randomUUID())) assert.fail(event.id)
+    await assert.rejects(reader().get('x'), InvalidParameterError)
+    const heads = await reader().heads()
+    assert.equal(heads.find(({ feed }) => feed === 'property')?.sequenceNumber, latest?.sequenceNumber)
+    assert.ok(EventNotFoundError.prototype instanceof ServiceError)
+  })
+
+  it('keeps a copy of contacts as of properties (D18)', async () => {
+    const contact_ref = randomUUID()
+    await publisher({ feed: 'contact' }).publish({
+      payload: { contact_ref, kind: 'person', last_name: 'Byron' },
+    })
+    const names: (string | null)[] = []
+    let saved: unknown
+    const result = await createClient({
+      baseUrl: service.url,
+      key: service.tenant.readKey,
+      feed: 'contact',
+    }).sync({
+      checkpoint: { load: () => saved },
+      apply: ({ changes, checkpoint }) => {
+        for (const change of changes) if (change.kind === 'upsert') names.push(change.payload.last_name)
+        saved = checkpoint
+      },
+    })
+    assert.deepEqual(names, ['Byron'])
+    assert.equal(result.readBy, 'numbers')
+  })
+})
