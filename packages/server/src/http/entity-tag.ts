@@ -1,5 +1,6 @@
 /** Entity tags: made from what determines an answer's bytes, compared as RFC 9110 §13.1.2 says. */
 import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { formatTicks } from '@property-events/protocol'
 import type { LocatedPage, PageRequest } from '../feed/list.ts'
 import type { ContentCoding } from './accept.ts'
@@ -20,7 +21,16 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
   )
 }
 
-/** An event's tag, from its bytes. */
+/**
+ * An event's tag: its id, and the CRC-32 of its bytes, since they change once in a life at most, when they are reduced
+ * (D17). A SHA-256 of them would take 4 us.
+ */
+export function eventTag(eventId: string, bytes: Uint8Array, coding: ContentCoding): string {
+  const tag = `${eventId}-${crc32(bytes).toString(36)}`
+  return coding === 'identity' ? `"${tag}"` : `"${tag}-${coding}"`
+}
+
+/** A tag from the bytes alone, for what has no name of its own. */
 export function contentTag(bytes: Uint8Array, coding: ContentCoding): string {
   return tagOf(bytes, coding)
 }

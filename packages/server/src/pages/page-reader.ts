@@ -10,7 +10,7 @@ import { comma, envelopeOf } from './page-body.ts'
 import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
-import { deflatePiece, eventsPerPiece, eventsPerSegment, joinedSpan, pieceSpan } from './segment.ts'
+import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
 import type { SegmentBytes, SegmentStore } from './segment-store.ts'
 
 export interface PageReader {
@@ -87,11 +87,11 @@ export function createPageReader(
     const held: SegmentBytes[] = []
     for (const part of partsOf(page)) {
       if (pieces.length > 1) pieces.push(comma)
-      const segment = sealed?.store.joined(part.key)
+      const segment = sealed?.store.joined(part.key, part.index, part.count)
       if (segment === undefined) pieces.push(...(await readUnsealed(part)))
       else {
         held.push(segment)
-        pieces.push(segment.bytes.subarray(...joinedSpan(segment.table, part.index, part.count)))
+        pieces.push(segment.bytes)
       }
     }
     pieces.push(end)
@@ -143,7 +143,7 @@ export function createPageReader(
   }
 
   async function deflateEvents(part: Part, index: number, count: number): ReturnType<typeof deflatePiece> {
-    const segment = sealed?.store.joined(part.key)
+    const segment = sealed?.store.joined(part.key, index, count)
     if (segment === undefined) {
       const first = part.number * eventsPerSegment + index + 1
       return deflatePiece(
@@ -151,10 +151,7 @@ export function createPageReader(
         hurriedLevel,
       )
     }
-    const piece = await deflatePiece(
-      segment.bytes.subarray(...joinedSpan(segment.table, index, count)),
-      hurriedLevel,
-    )
+    const piece = await deflatePiece(segment.bytes, hurriedLevel)
     segment.release()
     return piece
   }

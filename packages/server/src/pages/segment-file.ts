@@ -20,8 +20,11 @@ export interface StoredSegment {
   readTable(): SegmentTable
   readonly joinedLength: number
   readonly deflatedLength: number
-  /** Reads all of a part into `target`. False: the bytes are not what was written (a crash took them); drop it. */
-  readJoined(target: Buffer): boolean
+  /** Whether all of the joined bytes were found whole since the file was opened: only then may parts of them be read. */
+  readonly joinedIsWhole: () => boolean
+  /** Reads joined bytes into `target`, all of them or, once they were found whole, those from `from` on. */
+  readJoined(target: Buffer, from: number): boolean
+  /** Reads all deflated bytes. Both answer false when the bytes are not what was written (a crash took them): drop it. */
   readDeflated(target: Buffer): boolean
 }
 
@@ -102,10 +105,8 @@ interface RecordFacts {
 function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegment {
   let joinedChecked = facts.checked
   let deflatedChecked = facts.checked
-  const read = (target: Buffer, from: number, checked: boolean, crc: number): boolean => {
-    if (readSync(file, target, 0, target.length, from) !== target.length) return false
-    return checked || crc32(target) === crc
-  }
+  const read = (target: Buffer, from: number): boolean =>
+    readSync(file, target, 0, target.length, from) === target.length
   return {
     readTable() {
       const numbers = new Uint32Array(tableNumbers)
@@ -114,9 +115,17 @@ function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegm
     },
     joinedLength: facts.joinedLength,
     deflatedLength: facts.deflatedLength,
-    readJoined: (target) => (joinedChecked = read(target, at, joinedChecked, facts.joinedCrc)),
-    readDeflated: (target) =>
-      (deflatedChecked = read(target, at + facts.joinedLength, deflatedChecked, facts.deflatedCrc)),
+    joinedIsWhole: () => joinedChecked,
+    readJoined(target, from) {
+      if (!read(target, at + from)) return false
+      joinedChecked ||= target.length === facts.joinedLength && crc32(target) === facts.joinedCrc
+      return joinedChecked
+    },
+    readDeflated(target) {
+      if (!read(target, at + facts.joinedLength)) return false
+      deflatedChecked ||= crc32(target) === facts.deflatedCrc
+      return deflatedChecked
+    },
   }
 }
 

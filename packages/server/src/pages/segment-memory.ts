@@ -9,44 +9,60 @@ export interface KeptBytes {
 
 export interface SegmentMemory {
   get(key: string): KeptBytes | undefined
-  /** Whether bytes that were asked for now are worth keeping: true from the second time on within the last few thousand. */
-  worthKeeping(key: string): boolean
+  /** Whether bytes of this length are worth keeping: there is room, or they are asked for more often than what would go. */
+  worthKeeping(key: string, byteLength: number): boolean
   set(key: string, kept: KeptBytes): void
   clear(): void
   readonly byteLength: number
 }
 
-/** How many keys asked for once are remembered. One wandering reader then does not push out what many read. */
-const rememberedKeys = 4_096
+/**
+ * Requests between two halvings of all counts: what was popular yesterday makes way. Without counting, readers who
+ * wander over more than fits would exchange all of it again and again, at 400 kB of new memory each time.
+ */
+const halvingAfter = 20_000
 
 export function createSegmentMemory(maxBytes: number): SegmentMemory {
   const kept = new Map<string, KeptBytes>()
-  const askedOnce = new Set<string>()
+  const asked = new Map<string, number>()
   let byteLength = 0
+  let requests = 0
+
+  function count(key: string): number {
+    requests += 1
+    if (requests % halvingAfter === 0) halve()
+    const times = (asked.get(key) ?? 0) + 1
+    asked.set(key, times)
+    return times
+  }
+
+  function halve(): void {
+    for (const [key, times] of asked) {
+      if (times > 1) asked.set(key, times >> 1)
+      else asked.delete(key)
+    }
+  }
+
   return {
     get byteLength() {
       return byteLength
     },
     get(key) {
       const found = kept.get(key)
-      if (found !== undefined) {
-        // A Map keeps the order of insertion: last means most recently used.
-        kept.delete(key)
-        kept.set(key, found)
-      }
+      if (found === undefined) return undefined
+      count(key)
+      // A Map keeps the order of insertion: last means most recently used.
+      kept.delete(key)
+      kept.set(key, found)
       return found
     },
-    worthKeeping(key) {
-      if (maxBytes === 0) return false
-      if (askedOnce.delete(key)) return true
-      askedOnce.add(key)
-      if (askedOnce.size > rememberedKeys) {
-        for (const oldest of askedOnce) {
-          askedOnce.delete(oldest)
-          break
-        }
-      }
-      return false
+    worthKeeping(key, wantedBytes) {
+      if (wantedBytes > maxBytes) return false
+      const times = count(key)
+      if (byteLength + wantedBytes <= maxBytes) return true
+      const [oldest] = kept.keys()
+      // Twice as often, so that equals do not take turns.
+      return oldest === undefined || times > 2 * (asked.get(oldest) ?? 0)
     },
     set(key, found) {
       if (found.bytes.byteLength > maxBytes || kept.has(key)) return
@@ -60,7 +76,7 @@ export function createSegmentMemory(maxBytes: number): SegmentMemory {
     },
     clear() {
       kept.clear()
-      askedOnce.clear()
+      asked.clear()
       byteLength = 0
     },
   }

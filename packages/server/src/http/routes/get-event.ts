@@ -6,7 +6,7 @@ import { preferredCoding } from '../accept.ts'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { namesForHeader, quoteInput } from '../echo-text.ts'
-import { contentTag, tagMatches } from '../entity-tag.ts'
+import { eventTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
 import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
@@ -46,7 +46,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       const event = await context.events.readEvent({ tenantId: tenantOf(request), feed: feedName }, eventId)
       if (event === undefined) return refuse({ code: 'event_not_found' })
       const coding = preferredCoding(request.headers['accept-encoding'])
-      const tag = contentTag(event.json, coding)
+      const tag = eventTag(eventId, event.json, coding)
       reply.headers({ ...cacheHeaders, etag: tag })
       if (tagMatches(request.headers['if-none-match'], tag)) return sendNotModified(context, request, reply)
       if (gaveUp(request, reply)) return undefined
