@@ -7,8 +7,10 @@ import { addEpoch } from './commands/epoch.ts'
 import { addEvents } from './commands/events.ts'
 import { addGenerate } from './commands/generate.ts'
 import { addKeys } from './commands/keys.ts'
+import { addProperties } from './commands/properties.ts'
 import { addPublish } from './commands/publish.ts'
 import { addDemo, addServe } from './commands/serve.ts'
+import { addSync } from './commands/sync.ts'
 import { addTenants } from './commands/tenants.ts'
 import type { CommandContext } from './command-context.ts'
 import { isBrokenPipe } from './output.ts'
@@ -53,6 +55,8 @@ export function buildProgram(context: CommandContext): Command {
   addKeys(program, context)
   addPublish(program, context)
   addEvents(program, context)
+  addProperties(program, context)
+  addSync(program, context)
   addGenerate(program, context)
   addBackup(program, context)
   addEpoch(program, context)

@@ -1,3 +1,4 @@
+import { PropertyEventsError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
@@ -8,6 +9,7 @@ export function sentencesOf(error: unknown): string {
   // Of the server's own refusals the message is a sentence for the operator.
   if (error.name === 'StorageRefusal' || error.name === 'PepperRefusal')
     return plainText(error.message, { multiline: true })
+  if (error instanceof PropertyEventsError) return plainText(error.message)
   if (error.name === 'StorageFailure') return failureSentence(error)
   return systemSentence(error) ?? unexpected(error.message)
 }

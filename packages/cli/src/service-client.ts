@@ -34,6 +34,15 @@ const timeoutMs = 60_000
 
 /** The two settings every client command has. The key must be there. */
 export function clientFromSettings(reader: SettingReader): ServiceClient {
+  const { baseUrl, key } = addressFromSettings(reader)
+  return createServiceClient(baseUrl, key)
+}
+
+/** The same, for a client made elsewhere. */
+export function addressFromSettings(reader: SettingReader): {
+  readonly baseUrl: string
+  readonly key: string
+} {
   const baseUrl = reader.value(settings.url)
   const key = reader.value(settings.key)
   if (key === undefined) {
@@ -42,7 +51,7 @@ export function clientFromSettings(reader: SettingReader): ServiceClient {
     )
   }
   reader.finish()
-  return createServiceClient(baseUrl, key ?? '')
+  return { baseUrl, key: key ?? '' }
 }
 
 export function createServiceClient(baseUrl: string, key: string): ServiceClient {

@@ -1,14 +1,15 @@
 import { connectionOf } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
-import { getEvent, getHeads, getHistory, getSubject } from './get.ts'
-import type { CallOptions } from './get.ts'
+import { getEvent, getHeads, getHistory, getSubject, requestRun } from './get.ts'
+import type { CallOptions, RunQuery } from './get.ts'
 import { list } from './list.ts'
 import type { EventList, ListQuery } from './list.ts'
 import { publish } from './publish.ts'
 import type { PublishOptions } from './publish.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'
-import type { FeedEvent, FeedHead, FeedName, Publication, PublishReceipt } from './wire.ts'
+import { feedPaths } from './wire.ts'
+import type { EventRun, FeedEvent, FeedHead, FeedName, Publication, PublishReceipt } from './wire.ts'
 
 /** One feed of one service, read and published to with one key. */
 export interface Client<F extends FeedName = 'property'> {
@@ -27,6 +28,8 @@ export interface Client<F extends FeedName = 'property'> {
   subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /** All events of a property or contact, oldest first. Needs PROTOCOL §11. */
   history(subjectId: string, options?: CallOptions): AsyncIterable<FeedEvent>
+  /** The next events behind a number, superseded ones included. Needs PROTOCOL §11. */
+  after(query: RunQuery, options?: CallOptions): Promise<EventRun>
   /** Where the feeds stand that the key can read. Needs PROTOCOL §11. */
   heads(options?: CallOptions): Promise<readonly FeedHead[]>
 }
@@ -43,6 +46,7 @@ export function createClient<F extends FeedName = 'property'>(
     publish: (publications, publishOptions) => publish(connection, publications, publishOptions),
     subject: (subjectId, call) => getSubject(connection, subjectId, call),
     history: (subjectId, call) => getHistory(connection, subjectId, call),
+    after: (query, call) => requestRun(connection, feedPaths[connection.feed].events, query, call?.signal),
     heads: (call) => getHeads(connection, call),
   }
 }

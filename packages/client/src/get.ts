@@ -66,7 +66,8 @@ export async function getHeads(
 export interface RunQuery {
   /** Events with a greater number. */
   readonly after: number
-  readonly limit: number
+  /** The most a service gives by default. */
+  readonly limit?: number
   readonly apiEventType?: string | undefined
   /** The epoch the number belongs to: another one is refused with `EpochChangedError`. */
   readonly epoch?: string

@@ -8,11 +8,13 @@ import { Refusal } from '../refusal.ts'
 import { clientFromSettings, expectSuccess, memberOf, memberText } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
+import { addTail } from './events-tail.ts'
 
 export function addEvents(program: Command, context: CommandContext): void {
   const events = program.command('events').description('read events of a running service')
   addList(events, context)
   addGet(events, context)
+  addTail(events, context)
 }
 
 function addList(events: Command, context: CommandContext): void {

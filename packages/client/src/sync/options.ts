@@ -63,7 +63,7 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly allowMassRemoval?: boolean
   /** Go on for ever, asking again and again; end it with `signal`. */
   readonly follow?: boolean | FollowOptions
-  /** Events asked for at a time: 1,000 behind numbers, where the service allows them, 100 on pages. */
+  /** Events asked for at a time: as many as the service gives behind numbers, 100 on pages. */
   readonly pageSize?: number
   /** Subjects gathered before `apply` is called, 1,000 by default: about 4 MB of payloads. */
   readonly batchSize?: number

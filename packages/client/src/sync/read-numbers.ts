@@ -51,7 +51,12 @@ export async function readNumbers(
   const path = feedPaths[connection.feed].events
   for (let reading = from; ;) {
     const { after, epoch } = reading
-    const query = { after, epoch, limit: round.pageSize ?? 1_000, apiEventType: round.apiEventType }
+    const query = {
+      after,
+      epoch,
+      ...(round.pageSize === undefined ? {} : { limit: round.pageSize }),
+      apiEventType: round.apiEventType,
+    }
     const run = await requestRun(connection, path, query, round.signal)
     const step = runRead(reading, run)
     if (step.kind === 'startOver') return step.reason

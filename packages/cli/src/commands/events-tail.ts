@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { createClient } from '@property-events/client'
+import type { FeedEvent } from '@property-events/client'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { addSettings } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { addressFromSettings } from '../service-client.ts'
+import { settings } from '../settings.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { plainText } from '../terminal-text.ts'
+
+/** How often new events are asked for. A person does not see more, and 1/s is a fiftieth of a key's rate. */
+const intervalMs = 1_000
+
+export function addTail(events: Command, context: CommandContext): void {
+  const command = events
+    .command('tail')
+    .description('show the last events, and new ones as they come; end with Ctrl+C')
+    .option('--feed <feed>', 'property or contact', 'property')
+    .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
+    .option('--last <number>', 'begin with so many numbers before the last one', '10')
+    .option('--no-follow', 'end after the last event there is')
+  addSettings(command, [settings.url, settings.key])
+  addAction(command, context, tail)
+}
+
+async function tail({ output, settings: reader, flags }: Invocation): Promise<void> {
+  const { feed } = flags
+  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const last = flagText(flags, 'last') ?? ''
+  if (!/^\d{1,9}$/.test(last)) throw new Refusal('--last must be a whole number such as 10.')
+  const apiEventType = flagText(flags, 'type')
+  const client = createClient({ ...addressFromSettings(reader), feed })
+  const signal = stopSignal()
+  const head = (await client.heads({ signal })).find((one) => one.feed === feed)
+  if (head === undefined) throw new Refusal(`The key does not read the ${feed} feed.`)
+  for (let after = Math.max(0, head.sequenceNumber - Number(last)); !signal.aborted;) {
+    const run = await client.after({ after, epoch: head.epoch, apiEventType }, { signal })
+    for (const event of run.items) {
+      await (output.json ? output.writeJson(event) : output.write(`${eventLine(event)}\n`))
+    }
+    after = run.next
+    if (run.next < run.head) continue
+    if (flags['follow'] === false) return
+    await delay(intervalMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+function eventLine(event: FeedEvent): string {
+  const { sequenceNumber, createdDate, eventTypeShortCode, transactionId } = event
+  const cells = [String(sequenceNumber).padStart(8), createdDate.slice(0, 23), eventTypeShortCode.padEnd(19)]
+  return [...cells, transactionId].map((cell) => plainText(cell)).join('  ')
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { createClient, MassRemovalError } from '@property-events/client'
+import type { Batch, Checkpoint, SyncResult } from '@property-events/client'
+import { fileCheckpoint } from '@property-events/client/node'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { fileCopy } from '../copy/file-copy.ts'
+import { folderCopy } from '../copy/folder-copy.ts'
+import type { LocalCopy } from '../copy/local-copy.ts'
+import { createProgress } from '../progress.ts'
+import { addSettings } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { addressFromSettings } from '../service-client.ts'
+import { settings } from '../settings.ts'
+import { stopSignal } from '../stop-signal.ts'
+
+export function addSync(program: Command, context: CommandContext): void {
+  const command = program
+    .command('sync')
+    .description('keep a copy of a feed: a folder with a JSON file for each property, or one NDJSON file')
+    .argument('<target>', 'the folder, or a file whose name ends with .ndjson')
+    .option('--feed <feed>', 'property or contact', 'property')
+    .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
+    .option('--follow', 'go on for ever; end with Ctrl+C')
+    .option('--allow-mass-removal', 'remove even if a quarter of the copy or more goes at once')
+    .addHelpText(
+      'after',
+      '\nRun it again to bring the copy up to date; after a crash it goes on where it was. It works with any server that speaks the contract.',
+    )
+  addSettings(command, [settings.url, settings.key])
+  addAction(command, context, (invocation, [target = '']) => syncTo(invocation, target))
+}
+
+async function syncTo({ output, settings: reader, flags }: Invocation, target: string): Promise<void> {
+  const { feed } = flags
+  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const client = createClient({ ...addressFromSettings(reader), feed })
+  const isFile = target.endsWith('.ndjson')
+  const copy = isFile ? fileCopy(target) : folderCopy(target)
+  const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, '.checkpoint'))
+  const progress = createProgress(output, 'events')
+  const type = flagText(flags, 'type')
+  let last: Checkpoint | undefined
+  const options = {
+    copy,
+    ...(type === undefined ? {} : { apiEventType: type }),
+    follow: flags['follow'] === true,
+    allowMassRemoval: flags['allowMassRemoval'] === true,
+    signal: stopSignal(),
+    onProgress: ({ done, total, events }: { done: number; total: number; events: number }) =>
+      progress.update(events, total === 0 ? undefined : done / total),
+    onResync: (reason: string) => output.say(`The whole feed is read again (${reason}).`),
+    onTrouble: (error: unknown) => output.say(error instanceof Error ? error.message : String(error)),
+    apply: async (batch: Batch) => {
+      await applyTo(copy, batch)
+      last = batch.checkpoint
+      if ((await copy.flush(false)) && isFile) await store.save?.(last)
+    },
+  }
+  try {
+    // A file is written now and then, so its checkpoint is kept only when the file is.
+    const checkpoint = isFile ? { load: () => store.load() } : store
+    const result: SyncResult = await client.sync({ ...options, checkpoint })
+    await copy.flush(true)
+    if (isFile && last !== undefined) await store.save?.(last)
+    progress.end()
+    await report({ output }, result, copy)
+  } catch (error) {
+    progress.end()
+    if (error instanceof MassRemovalError) {
+      throw new Refusal(
+        `The feed would remove ${error.removals} of ${error.held} in the copy, so nothing of that was done. ` +
+          'If it is right, run the command once with --allow-mass-removal.',
+      )
+    }
+    throw error
+  }
+}
+
+async function applyTo(copy: LocalCopy, { changes }: Batch): Promise<void> {
+  for (const change of changes) {
+    if (change.kind === 'remove') await copy.remove(change.subjectId)
+    else await copy.put(change)
+  }
+}
+
+async function report(
+  { output }: Pick<Invocation, 'output'>,
+  result: SyncResult,
+  copy: LocalCopy,
+): Promise<void> {
+  const held = await copy.count()
+  if (output.json) return output.writeJson({ ...result, held })
+  const number = (value: number) => value.toLocaleString('en-GB')
+  const { events, changes, removals } = result
+  return output.write(
+    `${number(events)} events read, ${number(changes - removals)} put, ${number(removals)} removed; the copy holds ${number(held)}\n`,
+  )
+}

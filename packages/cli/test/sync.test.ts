@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { payloadChanges } from '../src/payload-changes.ts'
+import { run, runJson, startMarket } from './support/program.ts'
+import type { Market } from './support/program.ts'
+
+interface Summary {
+  readonly readBy: string
+  readonly events: number
+  readonly changes: number
+  readonly removals: number
+  readonly held: number
+}
+
+let market: Market
+let environment: Readonly<Record<string, string>>
+before(async () => {
+  market = await startMarket()
+  environment = { PROPERTY_EVENTS_URL: market.url, PROPERTY_EVENTS_KEY: market.readKey }
+})
+after(() => market.close())
+
+const refOf = (index: number) => `7d1c3a54-5c1e-4c4f-8e0b-${String(index).padStart(12, '0')}`
+
+async function publish(events: readonly object[]): Promise<void> {
+  const response = await fetch(`${market.url}/v1/property-events`, {
+    method: 'POST',
+    headers: { 'x-api-key': market.publishKey, 'content-type': 'application/json' },
+    body: JSON.stringify(events),
+  })
+  assert.equal(response.status, 201, await response.text())
+}
+
+const property = (index: number, more: object = {}) => ({
+  payload: {
+    agent_ref: refOf(index),
+    published: true,
+    price_information: { price: 100_000 + index },
+    ...more,
+  },
+})
+
+describe('sync', () => {
+  it('keeps a folder with a file for each property, again and again (spec §1)', async () => {
+    await publish(Array.from({ length: 30 }, (_, index) => property(index)))
+    const folder = join(market.folder, 'copy')
+    const first = await runJson<Summary>(['sync', folder], { environment })
+    assert.equal(first.readBy, 'numbers')
+    assert.equal(first.held, 30)
+    const files = () => readdirSync(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    assert.equal(files().length, 30)
+    const entry = JSON.parse(readFileSync(join(folder, `${refOf(3)}.json`), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    assert.equal(entry['subjectId'], refOf(3))
+    assert.deepEqual(entry['payload'], property(3).payload)
+
+    await publish([property(3, { status: 2 }), { remove: { agentRef: refOf(4) } }])
+    const second = await runJson<Summary>(['sync', folder], { environment })
+    assert.deepEqual([second.changes, second.removals, second.held], [2, 1, 29])
+    assert.ok(!existsSync(join(folder, `${refOf(4)}.json`)))
+    assert.match(readFileSync(join(folder, `${refOf(3)}.json`), 'utf8'), /"status":2/)
+    assert.equal((await runJson<Summary>(['sync', folder], { environment })).changes, 0)
+  })
+
+  it('keeps one NDJSON file in the same way', async () => {
+    const file = join(market.folder, 'copy.ndjson')
+    const first = await runJson<Summary>(['sync', file], { environment })
+    const lines = () =>
+      readFileSync(file, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { subjectId: string; payload: { status?: number } })
+    assert.equal(lines().length, first.held)
+    await publish([property(5, { status: 6 }), property(31)])
+    const second = await runJson<Summary>(['sync', file], { environment })
+    // Status 6 makes it a letting: its removal from sales is an event of its own (D23), superseded at once.
+    assert.deepEqual([second.events, second.changes, second.held], [3, 2, first.held + 1])
+    assert.equal(lines().find(({ subjectId }) => subjectId === refOf(5))?.payload.status, 6)
+  })
+
+  it('stops before it empties a copy, says how to go on, and then goes on', async () => {
+    const folder = join(market.folder, 'large')
+    await publish(Array.from({ length: 60 }, (_, index) => property(100 + index)))
+    const { held } = await runJson<Summary>(['sync', folder], { environment })
+    await publish(Array.from({ length: 60 }, (_, index) => ({ remove: { agentRef: refOf(100 + index) } })))
+    const refused = await run(['sync', folder], { environment })
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /would remove 60 of \d+ in the copy.*--allow-mass-removal/)
+    const allowed = await runJson<Summary>(['sync', folder, '--allow-mass-removal'], { environment })
+    assert.equal(allowed.held, held - 60)
+  })
+
+  it('says in a sentence what is wrong: a key, an address, a file of something else', async () => {
+    const folder = join(market.folder, 'none')
+    const wrongKey = await run(['sync', folder], {
+      environment: { ...environment, PROPERTY_EVENTS_KEY: 'wrong' },
+    })
+    assert.equal(wrongKey.code, 1)
+    assert.match(wrongKey.stderr, /Send a valid API key/)
+    const other = join(market.folder, 'other.ndjson')
+    writeFileSync(other, '{"something":"else"}\n')
+    const wrongFile = await run(['sync', other], { environment })
+    assert.match(wrongFile.stderr, /not a copy that sync has made/)
+    assert.doesNotMatch(wrongKey.stderr + wrongFile.stderr, /\n\s+at /)
+  })
+})
+
+describe('events tail', () => {
+  it('shows the last events, as text or as JSON', async () => {
+    await publish([property(200), property(201)])
+    const shown = await run(['events', 'tail', '--last', '2', '--no-follow'], { environment })
+    assert.equal(shown.code, 0, shown.stderr)
+    assert.equal(shown.stdout.trimEnd().split('\n').length, 2)
+    assert.match(shown.stdout, new RegExp(`PropertyPublished .*${refOf(201)}\n$`))
+    const { stdout } = await run(['events', 'tail', '--last', '1', '--no-follow', '--json'], { environment })
+    assert.equal((JSON.parse(stdout) as { transactionId: string }).transactionId, refOf(201))
+  })
+})
+
+describe('properties', () => {
+  it('get shows how a property is now', async () => {
+    await publish([property(300, { status: 1 })])
+    const { stdout } = await run(['properties', 'get', refOf(300)], { environment })
+    assert.match(stdout, /PropertyPublished\n\{\n {2}"agent_ref"/)
+    const unknown = await run(['properties', 'get', refOf(999)], { environment })
+    assert.match(unknown.stderr, /no event of the property/)
+    assert.equal(unknown.code, 1)
+    const noUuid = await run(['properties', 'get', '42'], { environment })
+    assert.match(noUuid.stderr, /"42" is not the reference of a property/)
+  })
+
+  it('history shows every version and what changed in it', async () => {
+    const features = (...names: readonly string[]) => ({
+      details: { features: names, description: 'x'.repeat(500) },
+    })
+    await publish([
+      property(301, { status: 1, ...features('Garden') }),
+      property(301, {
+        status: 2,
+        ...features('Garden', 'Garage\u001b[2J'),
+        price_information: { price: 90_000.5 },
+      }),
+      { remove: { agentRef: refOf(301), reason: 9 } },
+    ])
+    const { stdout } = await run(['properties', 'history', refOf(301)], { environment })
+    const lines = stdout.trimEnd().split('\n')
+    assert.deepEqual(
+      lines.map((line) => line.replace(/^\d+ {2}\S+ \S+ UTC/, '#')),
+      [
+        '#  PropertyPublished',
+        '  first version',
+        '#  PropertyUpdated',
+        '  ~ price_information.price: 100301 → 90000.5',
+        '  ~ status: 1 → 2',
+        '  + details.features[1]: "Garage\\u001b[2J"',
+        '#  PropertyUnpublished',
+        '  ~ published: true → false',
+        '  + removal_reason: 9',
+      ],
+    )
+  })
+
+  it('tells added, removed and changed values apart, empty ones included', () => {
+    assert.deepEqual(payloadChanges({ a: 1, b: [], c: { d: null } }, { a: 1, b: [2], e: {} }), [
+      { kind: 'added', path: 'b[0]', value: '2' },
+      { kind: 'added', path: 'e', value: '{}' },
+      { kind: 'removed', path: 'b', value: '[]' },
+      { kind: 'removed', path: 'c.d', value: 'null' },
+    ])
+  })
+})
