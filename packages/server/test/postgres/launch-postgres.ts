@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdtemp, mkdir, readFile, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, mkdir, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -89,6 +89,7 @@ const quietSettings: Readonly<Record<string, string>> = {
   max_wal_size: '512MB',
   log_min_messages: 'fatal',
   autovacuum_naptime: '10s',
+  wal_retrieve_retry_interval: '100ms',
 }
 
 async function prepareServer(
@@ -104,11 +105,11 @@ async function prepareServer(
 
   const halt = async (mode: 'fast' | 'crash'): Promise<void> => {
     if (child === undefined) return
-    const ended = hasEnded(child)
-    child.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
-    const patience = AbortSignal.timeout(20_000)
-    patience.addEventListener('abort', () => child?.kill('SIGKILL'))
-    await ended
+    const halting = child
+    const patience = setTimeout(() => halting.kill('SIGKILL'), 20_000)
+    halting.kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+    await hasEnded(halting)
+    clearTimeout(patience)
     child = undefined
   }
 
@@ -208,8 +209,12 @@ function startGuard(folder: string): ChildProcess {
   return guard
 }
 
-/** For data that is copied in from elsewhere: it must belong to the user the server runs as, and to nobody else. */
+/** For data that is copied in from elsewhere: all of it must belong to the user the server runs as. */
 export async function giveToServer(folder: string): Promise<void> {
   await chmod(folder, 0o700)
-  if (process.getuid?.() === 0) await chown(folder, nobody.uid, nobody.gid)
+  if (process.getuid?.() !== 0) return
+  await chown(folder, nobody.uid, nobody.gid)
+  for (const path of await readdir(folder, { recursive: true })) {
+    await chown(join(folder, path), nobody.uid, nobody.gid)
+  }
 }

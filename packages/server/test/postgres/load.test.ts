@@ -65,7 +65,8 @@ describe('16 publishers on four nodes, 8 readers on two more', () => {
   async function faultsOf(target: LoadTarget): Promise<string> {
     const stop = new AbortController()
     const reading = readLoad([target], 4, stop.signal)
-    const log = await publishLoad(target, 'a', 8, Date.now() + 1_500)
+    const untilMs = Date.now() + 1_500
+    const log = await publishLoad(target, 'a', 8, () => Date.now() >= untilMs)
     await delay(50)
     stop.abort()
     return loadFaults(log, await reading, await target.all()).join('\n')

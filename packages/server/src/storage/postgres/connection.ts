@@ -38,16 +38,16 @@ export interface ConnectionOptions {
   readonly url: string
   /** Connections for reading; two more are for writing, one for being told of changes. */
   readonly readConnections: number
+  /** Reaching the server, or waiting for a free connection. 5 s if left out. */
+  readonly connectTimeoutMs?: number | undefined
+  /** How long a read may take: a few index probes, and at most some megabytes. 10 s if left out. */
+  readonly readTimeoutMs?: number | undefined
+  /** How long a commit may take, waiting for those of other nodes included. 30 s if left out. */
+  readonly writeTimeoutMs?: number | undefined
   /** Called for each new connection before its first use; when it rejects, the connection is given up. */
   readonly onConnect?: ((session: Session) => Promise<void>) | undefined
 }
 
-/** Reaching the server, or waiting for a free connection. */
-const connectTimeoutMs = 5_000
-/** Every read is a few index probes and at most some megabytes. */
-const readTimeoutMs = 10_000
-/** The largest commit takes about a second; waiting for another node's comes on top. */
-const writeTimeoutMs = 30_000
 /** A node that vanishes while it holds a feed's counter gives it back after this time. */
 const idleInTransactionMs = 5_000
 
@@ -66,8 +66,8 @@ const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
 
 export function connect(options: ConnectionOptions): Database {
-  const readers = poolOf(options, options.readConnections, readTimeoutMs)
-  const writers = poolOf(options, 2, writeTimeoutMs)
+  const readers = poolOf(options, options.readConnections, options.readTimeoutMs ?? 10_000)
+  const writers = poolOf(options, 2, options.writeTimeoutMs ?? 30_000)
   let closing: Promise<void> | undefined
 
   const write = async <T>(run: (client: PoolClient) => Promise<T>): Promise<T> => {
@@ -102,7 +102,7 @@ export function connect(options: ConnectionOptions): Database {
         return result
       }),
     async listen(channel, onMessage, onEnd) {
-      const client = new Client(clientOptions(options.url, 0))
+      const client = new Client(clientOptions(options, 0))
       const stop = (): void => void client.end().catch(() => undefined)
       client.on('error', onEnd)
       client.on('end', onEnd)
@@ -130,11 +130,11 @@ function sessionOf(client: PoolClient): Session {
   }
 }
 
-function clientOptions(url: string, timeoutMs: number): ClientConfig {
+function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientConfig {
   return {
-    connectionString: url,
+    connectionString: options.url,
     application_name: 'property-events',
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.
@@ -144,13 +144,15 @@ function clientOptions(url: string, timeoutMs: number): ClientConfig {
 
 function poolOf(options: ConnectionOptions, max: number, timeoutMs: number): Pool {
   const pool = new Pool({
-    ...clientOptions(options.url, timeoutMs),
+    ...clientOptions(options, timeoutMs),
     max,
     idleTimeoutMillis: 60_000,
     verify: callbackify((client: PoolClient) => prepareSession(client, timeoutMs, options.onConnect)),
   })
   // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
   pool.on('error', () => undefined)
+  // One that breaks in use says so a second time here; its query has been rejected already.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 

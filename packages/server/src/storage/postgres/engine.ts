@@ -9,6 +9,7 @@ import type { AppendOutcome, AppendBatch, KeyStore, LocateQuery, Located, Storag
 import { appender } from './append.ts'
 import { backUp } from './backup.ts'
 import { connect } from './connection.ts'
+import type { ConnectionOptions } from './connection.ts'
 import type { Statement } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { keyWrites } from './key-writes.ts'
@@ -25,7 +26,10 @@ import type { ShownNumbers } from './shown-numbers.ts'
 import { startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
 
-export interface PostgresOptions {
+export interface PostgresOptions extends Pick<
+  ConnectionOptions,
+  'connectTimeoutMs' | 'readTimeoutMs' | 'writeTimeoutMs'
+> {
   readonly kind: 'postgres'
   /** `postgres://user:password@host:port/database`, to the primary. */
   readonly url: string
@@ -44,11 +48,11 @@ export async function openPostgres(
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
 ): Promise<StorageEngine> {
-  const { url, readConnections = 8 } = options
+  const { readConnections = 8 } = options
   const settings = await openStore(options, create, wanted)
   const shown = shownNumbers()
   const history = witness(shown)
-  const database = connect({ url, readConnections, onConnect: (session) => history.meet(session) })
+  const database = connect({ ...options, readConnections, onConnect: (session) => history.meet(session) })
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 

@@ -37,7 +37,7 @@ export async function putGates(url: string): Promise<Gates> {
   const key = (node: string, point: GatePoint) => `hashtext(current_schema() || '${node}' || '${point}')`
 
   return {
-    urlOf: (node) => url.replace('options=', `options=${encodeURIComponent(`-c test.node=${node} `)}`),
+    urlOf: (node) => asNode(url, node),
     async close(node, point) {
       await client.query(`SELECT pg_advisory_lock(${key(node, point)})`)
     },
@@ -58,6 +58,12 @@ export async function putGates(url: string): Promise<Gates> {
       await client.end()
     },
   }
+}
+
+/** An address whose sessions have gates under this name. Those without a name pass all gates. */
+export function asNode(url: string, node: string): string {
+  const option = encodeURIComponent(`-c test.node=${node} `)
+  return url.includes('options=') ? url.replace('options=', `options=${option}`) : `${url}?options=${option}`
 }
 
 let wrapped = 0

@@ -43,11 +43,11 @@ export async function publishLoad(
   target: Pick<LoadTarget, 'publish'>,
   name: string,
   publishers: number,
-  untilMs: number,
+  isOver: () => boolean,
 ): Promise<readonly Publication[]> {
   const log: Publication[] = []
   const publisher = async (prefix: string): Promise<void> => {
-    for (let n = 0; Date.now() < untilMs; n += 1) {
+    for (let n = 0; !isOver(); n += 1) {
       const name = `${prefix}-${n}`
       const started = Number(process.hrtime.bigint())
       const number = await target.publish(name, `subject ${n % subjects}`)

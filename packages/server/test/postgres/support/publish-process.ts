@@ -6,5 +6,5 @@ import { publishLoad } from './load.ts'
 const [url = '', tenantId = '', name = '', publishers = '', untilMs = ''] = process.argv.slice(2)
 await using engine = await openStorage({ kind: 'postgres', url, readConnections: 1, create: false })
 const target = engineTarget(engine, { tenantId, feed: 'property' })
-const log = await publishLoad(target, name, Number(publishers), Number(untilMs))
+const log = await publishLoad(target, name, Number(publishers), () => Date.now() >= Number(untilMs))
 process.stdout.write(JSON.stringify(log))

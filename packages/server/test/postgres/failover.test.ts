@@ -1,0 +1,119 @@
+/** A primary is lost and a standby takes its place: with everything, or without what it had not got yet (D13, P2, P7). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { batch, draft } from '../storage/support/drafts.ts'
+import { headOf, list, numbers, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { launchPostgres } from './launch-postgres.ts'
+import type { LaunchedPostgres } from './launch-postgres.ts'
+import { loadThrough } from './support/load-through.ts'
+import { startProxy } from './support/proxy.ts'
+import { promote, replicateSynchronously, startStandby, withClient } from './support/standby.ts'
+
+const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 20 : 2
+const limits = { connectTimeoutMs: 1_000, readTimeoutMs: 2_000, writeTimeoutMs: 4_000 }
+
+function openNode(url: string): Promise<StorageEngine> {
+  const options = { kind: 'postgres', url, readConnections: 3, ...limits } as const
+  return openStorage({ ...options, create: true, catalogue: catalogues.default })
+}
+
+describe('a standby that takes over', () => {
+  it('has everything when commits waited for it: publishing goes on by itself (P1, P2, P3, P7)', async () => {
+    for (let cycle = 0; cycle < cycles; cycle += 1) {
+      await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+      await using proxy = await startProxy(primary.socketFile)
+      await using standby = await startStandby(primary)
+      await replicateSynchronously(primary)
+      await using one = await withTenants(await openNode(proxy.url()))
+      await using two = await openNode(proxy.url())
+      const { epoch } = await headOf(one)
+      const survived = await loadThrough([one, two], async () => {
+        await delay(500)
+        await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
+        await delay(1_000)
+      })
+      assert.deepEqual(survived.faults, [])
+      assert.ok(survived.publishes > 50, `${survived.publishes} publishes`)
+      assert.equal((await headOf(one)).epoch, epoch)
+    }
+  })
+
+  it('may lack numbers that were shown when commits did not wait: publishing stops until told (D13, P2)', async () => {
+    await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+    await using proxy = await startProxy(primary.socketFile)
+    await using standby = await startStandby(primary)
+    await using one = await withTenants(await openNode(proxy.url()))
+    await publish(one, [draft({ subject: 'a' })])
+    const before = await headOf(one)
+    await untilReplayed(primary, standby)
+    // The standby is stopped and misses what follows.
+    await standby.halt('fast')
+    await publish(one, [draft({ subject: 'b' }), draft({ subject: 'c' })])
+    assert.equal((await headOf(one)).sequenceNumber, 3)
+    await primary.halt('crash')
+    await standby.start()
+    await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
+
+    const asked = batch([draft({ subject: 'd' })])
+    assert.deepEqual(await one.events.append([asked]), [{ kind: 'epochRequired' }])
+    // A node that has just started has seen nothing, and does not know better either.
+    await using fresh = await openNode(proxy.url())
+    assert.deepEqual(await fresh.events.append([asked]), [{ kind: 'epochRequired' }])
+    assert.deepEqual(numbers(await list(fresh)), [1], 'reading goes on')
+
+    await fresh.startEpoch(3)
+    for (const node of [one, fresh]) await publish(node, [draft({ subject: 'd' })])
+    assert.deepEqual(numbers(await list(one)), [1, 4, 5])
+    assert.notEqual((await headOf(one)).epoch, before.epoch)
+  })
+
+  it('is found out by the node that has shown more than it holds, whatever was said before (D13)', async () => {
+    await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+    await using proxy = await startProxy(primary.socketFile)
+    await using standby = await startStandby(primary)
+    await replicateSynchronously(primary)
+    await using one = await withTenants(await openNode(proxy.url()))
+    await publish(one, [draft({ subject: 'a' })])
+    await standby.halt('fast')
+    // Somebody in a hurry: commits wait for nobody now, and the standby never hears of it.
+    await withClient(primary.url(), async (client) => {
+      await client.query(`ALTER SYSTEM SET synchronous_standby_names = ''`)
+      await client.query('SELECT pg_reload_conf()')
+    })
+    await delay(200)
+    await publish(one, [draft({ subject: 'b' })])
+    await primary.halt('crash')
+    await standby.start()
+    await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
+    assert.deepEqual(await one.events.append([batch([draft({ subject: 'c' })])]), [{ kind: 'epochRequired' }])
+    await one.startEpoch(2)
+    await publish(one, [draft({ subject: 'c' })])
+    assert.deepEqual(numbers(await list(one)), [1, 3])
+  })
+})
+
+async function takeOver(
+  primary: LaunchedPostgres,
+  standby: LaunchedPostgres,
+  lead: () => void,
+): Promise<void> {
+  await primary.halt('crash')
+  await promote(standby)
+  lead()
+}
+
+async function untilReplayed(primary: LaunchedPostgres, standby: LaunchedPostgres): Promise<void> {
+  const at = await withClient(primary.url(), async (client) => {
+    const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn()::text AS lsn')
+    return rows[0]?.lsn ?? ''
+  })
+  await withClient(standby.url(), async (client) => {
+    const reached = 'SELECT WHERE pg_last_wal_replay_lsn() >= $1::pg_lsn'
+    while ((await client.query(reached, [at])).rowCount === 0) await delay(10)
+  })
+}

@@ -1,0 +1,178 @@
+/** What a node does when its database, or the way there, is taken from it (P6, P7). */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { StorageFailure } from '../../src/storage/storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { draft, tenantA } from '../storage/support/drafts.ts'
+import { list, numbers, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { launchPostgres } from './launch-postgres.ts'
+import type { LaunchedPostgres } from './launch-postgres.ts'
+import { asNode, putGates } from './support/gates.ts'
+import { loadThrough } from './support/load-through.ts'
+import { startProxy } from './support/proxy.ts'
+import { withClient } from './support/standby.ts'
+
+const long = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
+const program = fileURLToPath(new URL('./support/acknowledge-process.ts', import.meta.url))
+/** Shorter than a service would have them, so that a test does not wait for 30 s. */
+const limits = { connectTimeoutMs: 1_000, readTimeoutMs: 1_000, writeTimeoutMs: 2_000 }
+/** The longest a request may take with them: retries of a lost connection, and one time-out at the end. */
+const neverLongerMs = 20_000
+
+describe('a database in trouble', () => {
+  let server: LaunchedPostgres
+  let made = 0
+  let database = ''
+  before(async () => {
+    server = await launchPostgres()
+  })
+  beforeEach(async () => {
+    made += 1
+    database = `trouble_${made}`
+    await withClient(server.url(), (client) => client.query(`CREATE DATABASE ${database}`))
+    const store = await openNode(server.url(database), true)
+    await withTenants(store)
+    await store.close()
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  function openNode(url: string, create = false): Promise<StorageEngine> {
+    const options = { kind: 'postgres', url, readConnections: 3, ...limits } as const
+    return openStorage({ ...options, create, catalogue: catalogues.default })
+  }
+
+  it('is waited for while it restarts, in order or not: nothing lost, nothing twice (P1, P2, P3, P7)', async () => {
+    await using one = await openNode(server.url(database))
+    await using two = await openNode(server.url(database))
+    const survived = await loadThrough([one, two], async () => {
+      for (const mode of ['fast', 'crash'] as const) {
+        await server.halt(mode)
+        await delay(100)
+        await server.start()
+        await delay(500)
+      }
+    })
+    assert.deepEqual(survived.faults, [])
+    assert.ok(survived.publishes > 50, `${survived.publishes} publishes`)
+    assert.ok(survived.longestMs < neverLongerMs, `${survived.longestMs} ms`)
+  })
+
+  it('loses no acknowledged event of a node that is killed while it publishes (P6, P7)', async () => {
+    await using other = await openNode(server.url(database))
+    const acknowledged = new Map<string, number>()
+    for (let cycle = 0; cycle < (long ? 50 : 4); cycle += 1) {
+      const child = spawn(process.execPath, [program, server.url(database), tenantA, `run ${cycle}`], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let text = ''
+      child.stdout.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+      })
+      await once(child.stdout, 'data')
+      await delay(50 + ((cycle * 37) % 100))
+      await publish(other, [draft({ subject: `other ${cycle}` })])
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+      // Whole lines only: the last one may be cut off.
+      for (const line of text.split('\n').slice(0, -1)) {
+        const [id = '', number] = line.split(' ')
+        acknowledged.set(id, Number(number))
+      }
+    }
+    const events = await list(other)
+    assert.deepEqual(
+      numbers(events),
+      events.map((_, index) => index + 1),
+    )
+    const kept = new Map(events.map((event) => [event.id, event.sequenceNumber]))
+    for (const [id, number] of acknowledged) assert.equal(kept.get(id), number)
+    assert.ok(acknowledged.size > 20, `${acknowledged.size} acknowledged`)
+    const { length } = events.filter(({ payload }) => payload.includes('first of two'))
+    const seconds = events.filter(({ payload }) => payload.includes('second of two')).length
+    assert.equal(length, seconds, 'no half of a request')
+  })
+
+  it('is reached again after cut connections, wherever they are cut (P6)', async () => {
+    await using proxy = await startProxy(server.socketFile)
+    await using one = await openNode(proxy.url(database))
+    await using two = await openNode(server.url(database))
+    const survived = await loadThrough([one, two], async () => {
+      for (let cut = 0; cut < (long ? 100 : 12); cut += 1) {
+        proxy.cutAfter(1 + ((cut * 7919) % 20_000))
+        await delay(120)
+      }
+      proxy.cutAfter(undefined)
+    })
+    assert.deepEqual(survived.faults, [])
+    assert.ok(survived.longestMs < neverLongerMs, `${survived.longestMs} ms`)
+  })
+
+  it('tells what it stored when only its answer was lost (P6)', async () => {
+    await using proxy = await startProxy(server.socketFile)
+    await using gates = await putGates(server.url(database))
+    await using one = await openNode(asNode(proxy.url(database), 'one'))
+    await publish(one, [draft({ subject: 'p' })])
+    await gates.close('one', 'commit')
+    const held = publish(one, [draft({ subject: 'p', text: 'b' }), draft({ subject: 'q' })])
+    await gates.reached('one', 'commit')
+    proxy.swallowAnswers()
+    await gates.open('one', 'commit')
+    while ((await gates.query('SELECT FROM event WHERE position = 3')).length === 0) await delay(5)
+    proxy.thaw()
+    const lines = await held
+    assert.deepEqual(
+      lines.map(({ status, stored }) => [status, stored?.sequenceNumber]),
+      [
+        ['appended', 2],
+        ['appended', 3],
+      ],
+    )
+  })
+
+  it('that has gone silent is given up in time, by every verb, and found again when it is back (P11)', async () => {
+    await using proxy = await startProxy(server.socketFile)
+    await using one = await openNode(proxy.url(database))
+    await publish(one, [draft({ subject: 'p' })])
+    const key = { tenantId: tenantA, feed: 'property' } as const
+    proxy.freeze()
+    const started = performance.now()
+    const verbs: readonly (() => Promise<unknown>)[] = [
+      () => publish(one, [draft({ subject: 'p', id: 'frozen' })]),
+      () => list(one),
+      () => list(one, { from: 0n }),
+      () => one.events.head(key),
+      () => one.keys.findKey('x'),
+      () => one.ping(),
+    ]
+    await Promise.all(verbs.map((verb) => assert.rejects(verb(), (error) => error instanceof StorageFailure)))
+    assert.ok(performance.now() - started < neverLongerMs)
+    proxy.thaw()
+    await one.ping()
+    await publish(one, [draft({ subject: 'p', id: 'frozen' })])
+    assert.deepEqual(numbers(await list(one)), [1, 2])
+  })
+
+  it('answers all who ask in time though every connection is taken, and goes on afterwards (P11)', async () => {
+    await using one = await openNode(server.url(database))
+    await withClient(server.url(database), async (client) => {
+      await client.query('BEGIN; LOCK TABLE feed IN ACCESS EXCLUSIVE MODE')
+      const started = performance.now()
+      const asked = Array.from({ length: 40 }, () => list(one))
+      const answers = await Promise.allSettled(asked)
+      assert.ok(performance.now() - started < neverLongerMs)
+      for (const answer of answers) {
+        assert.ok(answer.status === 'rejected' && answer.reason instanceof StorageFailure)
+        assert.equal(answer.reason.code, 'storage_unavailable')
+      }
+      await client.query('ROLLBACK')
+    })
+    assert.deepEqual(await list(one), [])
+  })
+})

@@ -1,0 +1,61 @@
+/** A standby of a running server, made with nothing but SQL and copied files: npm's PostgreSQL has no pg_basebackup. */
+import { cp, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import { giveToServer } from '../launch-postgres.ts'
+import type { LaunchedPostgres } from '../launch-postgres.ts'
+
+export async function startStandby(primary: LaunchedPostgres): Promise<LaunchedPostgres> {
+  const standby = await primary.prepareSibling()
+  await withClient(primary.url(), async (client) => {
+    await client.query(`SELECT pg_backup_start('standby', true)`)
+    await cp(primary.dataFolder, standby.dataFolder, {
+      recursive: true,
+      filter: (path) => !path.endsWith('postmaster.pid') && !path.endsWith('postmaster.opts'),
+    })
+    const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)')
+    await writeFile(join(standby.dataFolder, 'backup_label'), rows[0]?.labelfile ?? '')
+    await writeFile(join(standby.dataFolder, 'standby.signal'), '')
+    const host = dirname(primary.socketFile)
+    const conninfo = `host=${host} port=5432 user=postgres application_name=standby`
+    await writeFile(join(standby.dataFolder, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
+  })
+  await giveToServer(standby.dataFolder)
+  await standby.start()
+  return standby
+}
+
+/** From here on a commit of the primary is answered when the standby has it on disk. */
+export async function replicateSynchronously(primary: LaunchedPostgres): Promise<void> {
+  await withClient(primary.url(), async (client) => {
+    await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`)
+    await client.query('SELECT pg_reload_conf()')
+    await until(client, `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`)
+  })
+}
+
+/** The standby takes over. Its own standbys would be the operator's business: it commits alone. */
+export async function promote(standby: LaunchedPostgres): Promise<void> {
+  await withClient(standby.url(), async (client) => {
+    await client.query('SELECT pg_promote(true, 20)')
+    await until(client, 'SELECT WHERE NOT pg_is_in_recovery()')
+  })
+}
+
+async function until(client: Client, condition: string): Promise<void> {
+  for (let tries = 0; (await client.query(condition)).rowCount === 0; tries += 1) {
+    if (tries === 1000) throw new Error(`never true: ${condition}`)
+    await delay(10)
+  }
+}
+
+export async function withClient<T>(url: string, run: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await run(client)
+  } finally {
+    await client.end()
+  }
+}
