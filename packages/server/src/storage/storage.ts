@@ -185,6 +185,12 @@ export interface EventStore {
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>
+  /**
+   * Calls the listener when a feed may have got events that can now be read; with `undefined`, any feed may have. What
+   * this process appends is told at once; what others append soon, on an engine that hears of it. A hint to look, which
+   * may come for nothing or, from elsewhere, not at all: whoever waits also looks now and then. Returns how to stop.
+   */
+  watch(listener: (key: FeedKey | undefined) => void): () => void
 }
 
 export interface Tenant {

@@ -61,7 +61,7 @@ export async function launchPostgres(options: LaunchOptions = {}): Promise<Launc
         : programsIn(options.binFolder)
     const site: Site = { folder, programs, owner, settings: options.settings ?? {} }
     const server = await prepareServer(site, 'first', remove)
-    const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions']
+    const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
     const access = ['-D', server.dataFolder, '-U', 'postgres', '--auth=trust']
     await runToEnd(site, programs.initdb, access.concat(locale))
     await server.start()

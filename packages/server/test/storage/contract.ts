@@ -15,6 +15,7 @@ import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { stampingContract } from './contract/stamping.ts'
 import { windowsContract } from './contract/windows.ts'
+import { watchingContract } from './contract/watching.ts'
 import type { StoreFactory } from './support/stores.ts'
 
 export function storageContract(name: string, factory: StoreFactory): void {
@@ -33,6 +34,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     readSubjectContract(factory)
     stampingContract(factory)
     numberingContract(factory)
+    watchingContract(factory)
     backupContract(factory)
     keysContract(factory)
   })

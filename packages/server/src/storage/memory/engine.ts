@@ -8,6 +8,7 @@ import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 import type { StorageEngine } from '../storage.ts'
+import { watchers } from '../watchers.ts'
 import { append, preview } from './append.ts'
 import { memoryKeys } from './keys.ts'
 import { locate } from './locate.ts'
@@ -35,6 +36,7 @@ export async function openMemory(
   const refusal = settingsRefusal(state.settings, wanted)
   if (refusal !== undefined) throw refusal
   const store: MemoryStore = { state, stampFloor: 0n, closed: false }
+  const watching = watchers()
   const context = () => ({ now: readClock(clock), overrideClockCheck })
 
   const close = async (): Promise<void> => {
@@ -44,7 +46,7 @@ export async function openMemory(
     settings: state.settings,
     keys: memoryKeys(store),
     events: {
-      append: async (batches) => append(store, batches, context()),
+      append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),
       preview: async (batch) => preview(store, batch, context()),
       locate: async (query) => locate(store, query, readClock(clock)),
       readRange: async (range) => readRange(store, range),
@@ -56,6 +58,7 @@ export async function openMemory(
         const feed = feedOf(store, key)
         return feed && headOf(feed)
       },
+      watch: (listener) => watching.watch(listener),
     },
     startEpoch: async (continueAfter) => startEpoch(openState(store), continueAfter),
     backup: async (path) => {

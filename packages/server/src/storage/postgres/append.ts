@@ -5,7 +5,7 @@
 import type { Ticks } from '@property-events/protocol'
 import { previewOf } from '../decide-append.ts'
 import { StorageFailure } from '../storage.ts'
-import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
+import type { AppendBatch, AppendOutcome } from '../storage.ts'
 import { callAppend } from './append-call.ts'
 import type { AppendAnswer, CallContext } from './append-call.ts'
 import { isConnectionLoss } from './connection.ts'
@@ -25,8 +25,6 @@ export interface AppendContext {
   readonly now: () => Ticks | undefined
   /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
   readonly vouch: () => Promise<boolean>
-  /** Told of every feed that has got events, once they are visible. */
-  readonly onAppended: (key: FeedKey, sequenceNumber: number) => void
 }
 
 export interface Appender {
@@ -103,9 +101,7 @@ export function appender(database: Database, context: AppendContext): Appender {
       const lost = lostCalls()
       for (let tries = 0; ; tries += 1) {
         try {
-          const outcomes = lost.recognise(batches, await tryAppend(batches, lost))
-          report(batches, outcomes, context.onAppended)
-          return outcomes
+          return lost.recognise(batches, await tryAppend(batches, lost))
         } catch (error) {
           const delayMs = retryDelaysMs[tries]
           if (delayMs === undefined || !isConnectionLoss(error)) throw error
@@ -159,17 +155,4 @@ function refuseWriting(
     const outcome = made.outcomes[index]
     return outcome === undefined || writing.has(feedName(key)) ? { kind: 'epochRequired' } : outcome
   })
-}
-
-function report(
-  batches: readonly AppendBatch[],
-  outcomes: readonly AppendOutcome[],
-  onAppended: AppendContext['onAppended'],
-): void {
-  for (const [index, { key }] of batches.entries()) {
-    const outcome = outcomes[index]
-    if (outcome?.kind !== 'stored') continue
-    const last = outcome.events.findLast(({ status }) => status === 'appended' || status === 'derived')
-    if (last?.stored !== undefined) onAppended(key, last.stored.sequenceNumber)
-  }
 }

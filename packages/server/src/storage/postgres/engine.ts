@@ -6,8 +6,10 @@ import { defaultClockToleranceTicks } from '../decide-append.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure } from '../storage.ts'
 import type { AppendOutcome, AppendBatch, KeyStore, LocateQuery, Located, StorageEngine } from '../storage.ts'
+import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
 import { backUp } from './backup.ts'
+import { databaseChanges } from './changes.ts'
 import { connect } from './connection.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement } from './connection.ts'
@@ -53,6 +55,8 @@ export async function openPostgres(
   const shown = shownNumbers()
   const history = witness(shown)
   const database = connect({ ...options, readConnections, onConnect: (session) => history.meet(session) })
+  const watching = watchers()
+  const changes = databaseChanges(database, watching)
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -70,7 +74,9 @@ export async function openPostgres(
     }
   }
   const close = (): Promise<void> => {
-    closing ??= Promise.allSettled(underWay).then(() => database.close())
+    closing ??= Promise.allSettled(underWay)
+      .then(() => changes.close())
+      .then(() => database.close())
     return closing
   }
 
@@ -88,7 +94,6 @@ export async function openPostgres(
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
     now: () => (clock === undefined ? undefined : readClock(clock)),
     vouch: () => database.write((session) => history.vouch(session)),
-    onAppended: () => undefined,
   })
 
   /** A head that lies behind what this node has shown before it asked tells of a loss. */
@@ -124,7 +129,8 @@ export async function openPostgres(
         guarded(async () => {
           const outcomes = await inLine(() => appending.append(batches))
           noteAppended(shown, batches, outcomes)
-          return outcomes
+          changes.send(appendedFeeds(batches, outcomes))
+          return watching.tellAppended(batches, outcomes)
         }),
       preview: (batch) => guarded(() => appending.preview(batch)),
       locate: (query) => guarded(() => locateSettled(query)),
@@ -156,6 +162,10 @@ export async function openPostgres(
           return events
         }),
       head: (key) => guarded(() => readHead(database, key)),
+      watch(listener) {
+        if (closing === undefined) changes.listen()
+        return watching.watch(listener)
+      },
     },
     startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),
     backup: (path) => guarded(() => backUp(database, path)),

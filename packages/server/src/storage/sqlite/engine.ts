@@ -4,6 +4,7 @@ import type { SharedClock } from '../clock.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure } from '../storage.ts'
 import type { KeyStore, StorageEngine } from '../storage.ts'
+import { watchers } from '../watchers.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
@@ -69,6 +70,7 @@ export async function openSqlite(
     recordKeyUses: (uses) => guarded(() => link.call('recordKeyUses', uses)),
   }
 
+  const watching = watchers()
   const locate = locator(db)
   const readRange = rangeReader(db)
   const readEvent = eventReader(db)
@@ -81,7 +83,11 @@ export async function openSqlite(
     settings,
     keys,
     events: {
-      append: (batches) => guarded(() => line.commit((floor) => link.call('append', batches, floor))),
+      append: (batches) =>
+        guarded(async () => {
+          const outcomes = await line.commit((floor) => link.call('append', batches, floor))
+          return watching.tellAppended(batches, outcomes)
+        }),
       preview: (batch) => guarded(() => link.call('preview', batch)),
       locate: (query) =>
         guarded(() => {
@@ -99,6 +105,7 @@ export async function openSqlite(
           const feed = feedOf(key)
           return feed && headOf(feed)
         }),
+      watch: (listener) => watching.watch(listener),
     },
     startEpoch: (continueAfter) => guarded(() => line.commit(() => link.call('startEpoch', continueAfter))),
     backup: (path) => guarded(() => backUp({ file, path })),

@@ -1,0 +1,56 @@
+/** Waiting for a feed to get as far as a number (P8): what a publisher was told on one node may be asked for on another. */
+import type { EventStore, FeedKey, Head } from '../storage/storage.ts'
+
+export type HeadWait =
+  | { readonly kind: 'reached'; readonly head: Head }
+  /** Not within the time given; `head` is how far the feed is. */
+  | { readonly kind: 'behind'; readonly head: Head }
+  | { readonly kind: 'unknownFeed' }
+
+/** How often it looks by itself: an engine's word that something has changed may be late, or lost. */
+const lookEveryMs = 250
+
+/**
+ * Resolves as soon as the feed's head is at `sequenceNumber` or behind it, after `timeoutMs` at the latest, and at once
+ * when `signal` is aborted. Rejects only with the store's `StorageFailure`.
+ */
+export async function waitForHead(
+  events: EventStore,
+  key: FeedKey,
+  sequenceNumber: number,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<HeadWait> {
+  const giveUpAt = performance.now() + timeoutMs
+  let wake = (): void => undefined
+  let changed = false
+  // Before the first look, so that nothing comes between a look and the wait for a change.
+  const stop = events.watch((told) => {
+    if (told !== undefined && (told.tenantId !== key.tenantId || told.feed !== key.feed)) return
+    changed = true
+    wake()
+  })
+  const onAbort = (): void => wake()
+  signal?.addEventListener('abort', onAbort)
+  try {
+    for (;;) {
+      changed = false
+      const head = await events.head(key)
+      if (head === undefined) return { kind: 'unknownFeed' }
+      if (head.position > 0 && head.sequenceNumber >= sequenceNumber) return { kind: 'reached', head }
+      const leftMs = giveUpAt - performance.now()
+      if (leftMs <= 0 || signal?.aborted === true) return { kind: 'behind', head }
+      if (changed) continue
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.min(leftMs, lookEveryMs))
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  } finally {
+    stop()
+    signal?.removeEventListener('abort', onAbort)
+  }
+}

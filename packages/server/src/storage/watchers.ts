@@ -1,0 +1,49 @@
+/** Who wants to be told when a feed may have got events. Every engine keeps one such list. */
+import type { AppendBatch, AppendOutcome, FeedKey } from './storage.ts'
+
+/** `undefined`: perhaps any feed. */
+export type FeedListener = (key: FeedKey | undefined) => void
+
+export interface Watchers {
+  /** Returns how to stop. */
+  watch(listener: FeedListener): () => void
+  tell(key: FeedKey | undefined): void
+  /** Tells of every feed that an append has added to, and returns the outcomes as they came. */
+  tellAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
+}
+
+export function watchers(): Watchers {
+  const listeners = new Set<FeedListener>()
+  const tell = (key: FeedKey | undefined): void => {
+    for (const listener of listeners) listener(key)
+  }
+  return {
+    watch(listener) {
+      // One object per call: the same function may be given twice, and stopped once.
+      const own: FeedListener = (key) => listener(key)
+      listeners.add(own)
+      return () => void listeners.delete(own)
+    },
+    tell,
+    tellAppended(batches, outcomes) {
+      for (const key of appendedFeeds(batches, outcomes)) tell(key)
+      return outcomes
+    },
+  }
+}
+
+/** The feeds that have got events, each once. */
+export function appendedFeeds(
+  batches: readonly AppendBatch[],
+  outcomes: readonly AppendOutcome[],
+): readonly FeedKey[] {
+  const keys = new Map<string, FeedKey>()
+  for (const [index, { key }] of batches.entries()) {
+    const outcome = outcomes[index]
+    const appended =
+      outcome?.kind === 'stored' &&
+      outcome.events.some(({ status }) => status === 'appended' || status === 'derived')
+    if (appended) keys.set(`${key.tenantId} ${key.feed}`, key)
+  }
+  return [...keys.values()]
+}

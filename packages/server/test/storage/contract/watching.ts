@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { waitForHead } from '../../../src/feed/follow.ts'
+import type { FeedKey } from '../../../src/storage/storage.ts'
+import { batch, draft, feedKey, removal, tenantB, uuid } from '../support/drafts.ts'
+import { headOf, publish } from '../support/read-back.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+export function watchingContract(factory: StoreFactory): void {
+  describe('watching', () => {
+    it('tells of every feed that was appended to, before the acknowledgement is acted on (P8)', async () => {
+      await using store = await withTenants(await factory.create())
+      const told: (FeedKey | undefined)[] = []
+      const stop = store.events.watch((key) => told.push(key))
+      await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q' })])
+      await publish(store, [draft({ subject: 'p' })], { key: feedKey(tenantB) })
+      const named = new Set(told.flatMap((key) => (key === undefined ? [] : [key.tenantId])))
+      assert.deepEqual([...named], [feedKey().tenantId, tenantB])
+      stop()
+    })
+
+    it('is silent after it was stopped, and about what stored nothing', async () => {
+      await using store = await withTenants(await factory.create())
+      const [kept, stopped] = [[], []] as [unknown[], unknown[]]
+      const stopOne = store.events.watch((key) => stopped.push(key))
+      const stopOther = store.events.watch((key) => key !== undefined && kept.push(key))
+      stopOne()
+      const before = stopped.length
+      await store.events.append([batch([removal({ subject: 'nobody' })])])
+      assert.equal(kept.length, 0)
+      await publish(store, [draft({ subject: 'p' })])
+      assert.ok(kept.length > 0)
+      assert.equal(stopped.length, before)
+      stopOther()
+    })
+
+    it('lets a read wait for a number, until it is there or the time is over (P8)', async () => {
+      await using store = await withTenants(await factory.create({ startSequence: 10 }))
+      const waiting = waitForHead(store.events, feedKey(), 12, 10_000)
+      await publish(store, [draft({ subject: 'p' })])
+      assert.equal((await waitForHead(store.events, feedKey(), 11, 0)).kind, 'reached')
+      assert.equal((await waitForHead(store.events, feedKey(), 12, 20)).kind, 'behind')
+      await publish(store, [draft({ subject: 'q' })])
+      assert.deepEqual(await waiting, { kind: 'reached', head: await headOf(store) })
+      const nobody = feedKey(uuid('no such tenant'))
+      assert.equal((await waitForHead(store.events, nobody, 1, 1_000)).kind, 'unknownFeed')
+    })
+  })
+}
