@@ -9,6 +9,7 @@ import { addGenerate } from './commands/generate.ts'
 import { addKeys } from './commands/keys.ts'
 import { addProperties } from './commands/properties.ts'
 import { addPublish } from './commands/publish.ts'
+import { addRestore } from './commands/restore.ts'
 import { addDemo, addServe } from './commands/serve.ts'
 import { addSync } from './commands/sync.ts'
 import { addTenants } from './commands/tenants.ts'
@@ -59,6 +60,7 @@ export function buildProgram(context: CommandContext): Command {
   addSync(program, context)
   addGenerate(program, context)
   addBackup(program, context)
+  addRestore(program, context)
   addEpoch(program, context)
   addDoctor(program, context)
   return program

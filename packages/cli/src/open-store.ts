@@ -9,17 +9,28 @@ import { plainText } from './terminal-text.ts'
 
 export interface OpenedStore {
   readonly folder: string
+  /** Its address, where the store is in a database. */
+  readonly database: string | undefined
   readonly storage: StorageEngine
 }
 
-/** Opens the store of `--data`, runs the work, and closes it. A folder without a store is refused: it may be misspelt. */
+/** Where a command finds the store. */
+export const storeSettings = [settings.data, settings.database] as const
+
+/** Opens the store of `--database` or `--data`, runs the work, and closes it. A folder without a store is refused: it may be misspelt. */
 export async function withStore<Result>(
   reader: SettingReader,
   work: (store: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
   const folder = reader.value(settings.data)
+  const database = reader.value(settings.database)
   reader.finish()
-  const storage = await openStorage({ kind: 'sqlite', folder, create: false }).catch((error: unknown) => {
+  const place =
+    database === undefined
+      ? ({ kind: 'sqlite', folder } as const)
+      : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
+  const storage = await openStorage({ ...place, create: false }).catch((error: unknown) => {
+    if (database !== undefined) throw error
     if (error instanceof Error && 'code' in error && error.code === 'not_a_store') {
       throw new Refusal(
         `There is no store in ${folder}. Check --data, or start \`property-events serve --data ${JSON.stringify(folder)}\` once to make one.`,
@@ -28,7 +39,7 @@ export async function withStore<Result>(
     throw error
   })
   try {
-    return await work({ folder, storage })
+    return await work({ folder, database, storage })
   } finally {
     await storage.close()
   }

@@ -27,6 +27,9 @@ function failureSentence(error: Error): string {
       return 'The store was closed while it was in use. Run the command again.'
     default:
       if (error.cause instanceof Error) {
+        if ('code' in error.cause && /^(ENOTFOUND|ECONN|ETIMEDOUT)/.test(String(error.cause.code))) {
+          return `The database cannot be reached${cause}. Check its address in --database, and that it runs.`
+        }
         const sentence = systemSentence(error.cause)
         if (sentence !== undefined) return sentence
       }

@@ -19,6 +19,17 @@ export const settings = {
     resolve('data'),
     (path) => (path === '' || path.includes('\0') ? undefined : resolve(path)),
   ),
+  database: text(
+    {
+      name: 'database',
+      argument: 'url',
+      description: 'PostgreSQL database that holds the store, in place of a file in the data folder',
+      secret: true,
+      expected: 'an address such as postgres://user:password@host:5432/database',
+    },
+    undefined,
+    (url) => (/^postgres(ql)?:\/\/\S+$/.test(url) && URL.canParse(url) ? url : undefined),
+  ),
   host: text(
     {
       name: 'host',

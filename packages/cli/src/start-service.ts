@@ -17,6 +17,7 @@ import { settings } from './settings.ts'
 /** The settings of `serve` and `demo`, in the order of their help. */
 export const serveSettings = [
   settings.data,
+  settings.database,
   settings.host,
   settings.port,
   settings.metricsHost,
@@ -42,6 +43,7 @@ export function readServeOptions(reader: SettingReader) {
   const port = reader.value(settings.port)
   return {
     data: reader.value(settings.data),
+    database: reader.value(settings.database),
     host: reader.value(settings.host),
     port,
     metricsHost: reader.value(settings.metricsHost),
@@ -103,8 +105,19 @@ export async function startService(options: ServeOptions): Promise<StartedServic
 
 /** An old store keeps its event types; only a new one is given the default ones (D12). */
 async function openForServing(options: ServeOptions): Promise<StorageEngine> {
-  const { data: folder, maxBytes, catalogue, startSequence, overrideClock: overrideClockCheck } = options
-  const wanted = { kind: 'sqlite', folder, maxBytes, catalogue, startSequence, overrideClockCheck } as const
+  const {
+    data: folder,
+    database,
+    maxBytes,
+    catalogue,
+    startSequence,
+    overrideClock: overrideClockCheck,
+  } = options
+  const place =
+    database === undefined
+      ? ({ kind: 'sqlite', folder, maxBytes } as const)
+      : ({ kind: 'postgres', url: database } as const)
+  const wanted = { ...place, catalogue, startSequence, overrideClockCheck } as const
   try {
     return await openStorage({ ...wanted, create: false })
   } catch (error) {

@@ -3,18 +3,17 @@ import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { withStore } from '../open-store.ts'
+import { storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
-import { settings } from '../settings.ts'
 
 export function addBackup(program: Command, context: CommandContext): void {
   const command = program
     .command('backup')
     .description('copy the store to a new file, while the service runs')
     .argument('<file>', 'the file to write; it must not exist')
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader }, [file = '']) =>
-    withStore(reader, async ({ storage, folder }) => {
+    withStore(reader, async ({ storage, folder, database }) => {
       const path = resolve(file)
       // Missing or not a folder: the machine's own error says which.
       statSync(`${dirname(path)}/.`)
@@ -24,7 +23,9 @@ export function addBackup(program: Command, context: CommandContext): void {
       return output.write(
         `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
           `Keep the key pepper with it, apart (${folder}/pepper or PROPERTY_EVENTS_KEY_PEPPER): without it no key works.\n` +
-          'To restore: put it into an empty data folder as property-events.db, run `property-events epoch start`, then serve.\n',
+          (database === undefined
+            ? 'To restore: put it into an empty data folder as property-events.db, run `property-events epoch start`, then serve.\n'
+            : 'To restore: run `property-events restore` with an empty database, `property-events epoch start`, then serve.\n'),
       )
     }),
   )

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { withStore } from '../open-store.ts'
+import { storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
-import { settings } from '../settings.ts'
 import { plainText } from '../terminal-text.ts'
 
 export function addEpoch(program: Command, context: CommandContext): void {
@@ -16,7 +15,7 @@ export function addEpoch(program: Command, context: CommandContext): void {
       'after',
       '\nConsumers keep the highest number per property: numbers that come back would be ignored.',
     )
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const written = flagText(flags, 'continueAfter') ?? ''
     const continueAfter = Number(written)

@@ -7,7 +7,7 @@ import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
-import { findTenant, withStore } from '../open-store.ts'
+import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -33,7 +33,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .option('--operator', 'a key for managing tenants and keys, in place of a tenant and scopes')
     .option('--label <text>', 'what it is for')
     .option('--expires <when>', momentWords)
-  addSettings(command, [settings.data, settings.keyPepper])
+  addSettings(command, [...storeSettings, settings.keyPepper])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = reader.value(settings.keyPepper)
     const operator = flags['operator'] === true
@@ -77,7 +77,7 @@ function addList(keys: Command, context: CommandContext): void {
     .command('list')
     .description('list keys, never their text')
     .option('--tenant <tenant>', 'only those of one tenant, by id or name')
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, async ({ storage }) => {
       const name = flagText(flags, 'tenant')
@@ -108,7 +108,7 @@ function addRevoke(keys: Command, context: CommandContext): void {
     .command('revoke')
     .description('refuse a key for ever, within 2 seconds')
     .argument('<key>', 'id of the key, or the key itself')
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader }, [written = '']) =>
     withStore(reader, async ({ storage }) => {
       const keyId = keyIdOf(written)
@@ -125,7 +125,7 @@ function addExpire(keys: Command, context: CommandContext): void {
     .description('change when a key ends')
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<when>', `${momentWords}; now, or never`)
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader }, [written = '', when = '']) => {
     const expiresMs =
       when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureMoment(when, 'The time', reader)

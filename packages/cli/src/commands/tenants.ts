@@ -5,10 +5,9 @@ import type { Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { momentJson, momentText } from '../moment.ts'
-import { findTenant, withStore } from '../open-store.ts'
+import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { settings } from '../settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
 export function addTenants(program: Command, context: CommandContext): void {
@@ -27,7 +26,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
     .description('make a tenant with its empty feeds')
     .argument('<name>', 'what people call it')
     .option('--id <uuid>', 'its id, where it has one already (default: a new one)')
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }, [name = '']) => {
     const given = flagText(flags, 'id')
     const tenantId = given === undefined ? randomUUID() : parseUuid(given)
@@ -51,7 +50,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
 
 function addList(tenants: Command, context: CommandContext): void {
   const command = tenants.command('list').description('list all tenants')
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader }) =>
     withStore(reader, async ({ storage }) => {
       const all = await storage.keys.tenants()
@@ -79,7 +78,7 @@ function addSuspension(
       suspended ? 'refuse all keys of a tenant, within 2 seconds' : 'let the keys of a tenant work again',
     )
     .argument('<tenant>', 'id or name')
-  addSettings(command, [settings.data])
+  addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader }, [idOrName = '']) =>
     withStore(reader, async ({ storage }) => {
       const tenant = await findTenant(storage, idOrName)

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { openStorage } from '@property-events/server'
+import { addAction } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import { addSettings } from '../read-settings.ts'
+import { settings } from '../settings.ts'
+
+export function addRestore(program: Command, context: CommandContext): void {
+  const command = program
+    .command('restore')
+    .description('fill an empty database from a file that backup has written')
+    .argument('<file>', 'the file')
+  addSettings(command, [settings.database])
+  addAction(command, context, async ({ output, settings: reader }, [file = '']) => {
+    const url = reader.value(settings.database)
+    if (url === undefined) {
+      reader.fault(
+        'Name the empty database with --database. A backup of a data folder needs no restoring: put it into an empty ' +
+          'folder as property-events.db.',
+      )
+    }
+    reader.finish()
+    const path = resolve(file)
+    await using storage = await openStorage({ kind: 'postgres', url: url ?? '', file: path, create: false })
+    const tenants = (await storage.keys.tenants()).length
+    if (output.json) return output.writeJson({ file: path, tenants })
+    return output.write(
+      `The database holds what was in ${path}, of ${tenants} tenants. Run \`property-events epoch start\`, then serve.\n`,
+    )
+  })
+}
