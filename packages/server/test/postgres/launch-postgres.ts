@@ -123,6 +123,8 @@ async function prepareServer(
       const given = Object.entries(all).flatMap(([key, value]) => ['-c', `${key}=${value}`])
       child = spawnAs(site, site.programs.postgres, ['-D', dataFolder, ...given])
       await untilReady(child, dataFolder)
+      // A process that is done may end without stopping its server first: the guard does.
+      release(child)
     },
     prepareSibling: () => prepareServer(site, `sibling-${Date.now().toString(36)}`, () => Promise.resolve()),
     async [Symbol.asyncDispose]() {
@@ -202,11 +204,16 @@ function startGuard(folder: string): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })
-  guard.unref()
-  const { stdin } = guard
-  // A pipe to a child keeps a process running; this one must not.
-  if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+  release(guard)
   return guard
+}
+
+/** Neither the child nor the pipes to it keep this process running. */
+function release(child: ChildProcess): void {
+  child.unref()
+  for (const pipe of [child.stdin, child.stderr]) {
+    if (pipe !== null && 'unref' in pipe && typeof pipe.unref === 'function') pipe.unref()
+  }
 }
 
 /** For data that is copied in from elsewhere: all of it must belong to the user the server runs as. */

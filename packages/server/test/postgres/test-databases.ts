@@ -16,7 +16,7 @@ export async function testDatabases(binFolder?: string): Promise<TestDatabases> 
   const named = binFolder === undefined ? process.env['PROPERTY_EVENTS_TEST_DATABASE_URL'] : undefined
   const server = named === undefined ? await launchPostgres({ binFolder }) : undefined
   const url = named ?? server?.url() ?? ''
-  const admin = new Pool({ connectionString: url, max: 1 })
+  const admin = new Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
   admin.on('error', () => undefined)
   const made: string[] = []
 
@@ -36,6 +36,14 @@ export async function testDatabases(binFolder?: string): Promise<TestDatabases> 
       await server?.[Symbol.asyncDispose]()
     },
   }
+}
+
+let shared: Promise<TestDatabases> | undefined
+
+/** One server for all tests of this process; it goes with the process. */
+export function sharedDatabases(): Promise<TestDatabases> {
+  shared ??= testDatabases()
+  return shared
 }
 
 /** The address with all names looked up in one schema. */

@@ -7,9 +7,10 @@ import { catalogues, scopes } from '@property-events/protocol'
 import type { EventTypeCatalogue, Scope } from '@property-events/protocol'
 import { createLogger, createService, issueKey, loadPepper, openStorage } from '../../src/index.ts'
 import type { Service, ServiceOptions, StorageEngine } from '../../src/index.ts'
+import { sharedDatabases } from '../postgres/test-databases.ts'
 
 /** Engines the suite runs on. One more engine is one more name here and one more case below. */
-export const testEngines = ['memory', 'sqlite'] as const
+export const testEngines = ['memory', 'sqlite', 'postgres'] as const
 export type TestEngine = (typeof testEngines)[number]
 
 export interface TestTenant {
@@ -60,11 +61,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const { engine = 'memory', catalogue = catalogues.default, wrap = (storage) => storage } = options
   const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
   const settings = { create: true, catalogue, startSequence: 0 }
-  const storage = wrap(
-    await openStorage(
-      engine === 'memory' ? { kind: 'memory', ...settings } : { kind: 'sqlite', folder, ...settings },
-    ),
-  )
+  const storage = wrap(await openStorage({ ...settings, ...(await placeOf(engine, folder)) }))
   const pepper = loadPepper({ folder: undefined, given: undefined })
   const logLines: string[] = []
   const log = createLogger({
@@ -120,4 +117,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function placeOf(engine: TestEngine, folder: string) {
+  if (engine === 'memory') return { kind: 'memory' } as const
+  if (engine === 'sqlite') return { kind: 'sqlite', folder } as const
+  return { kind: 'postgres', url: await (await sharedDatabases()).create(), readConnections: 4 } as const
 }
