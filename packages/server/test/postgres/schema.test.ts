@@ -1,0 +1,181 @@
+/** The schema: made once by many nodes, brought up to date with data in it, and cheap to read at any depth. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { connect } from '../../src/storage/postgres/connection.ts'
+import type { Statement } from '../../src/storage/postgres/connection.ts'
+import { locateStatements } from '../../src/storage/postgres/locate.ts'
+import { migrate, migrations } from '../../src/storage/postgres/migrate.ts'
+import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
+import { readRangeStatements } from '../../src/storage/postgres/read-range.ts'
+import { readSubjectStatements } from '../../src/storage/postgres/read-subject.ts'
+import { recordSettings } from '../../src/storage/postgres/store-row.ts'
+import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
+import { list, numbers, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { withClient } from './support/standby.ts'
+import { testDatabases } from './test-databases.ts'
+import type { TestDatabases } from './test-databases.ts'
+
+const settings = { catalogue: catalogues.default, startSequence: 0 }
+
+describe('the schema in PostgreSQL', () => {
+  let databases: TestDatabases
+  before(async () => {
+    databases = await testDatabases()
+  })
+  after(() => databases[Symbol.asyncDispose]())
+
+  function open(url: string, create = true): Promise<StorageEngine> {
+    return openStorage({ kind: 'postgres', url, readConnections: 1, create, catalogue: catalogues.default })
+  }
+
+  it('is made once when twenty nodes start at the same time', async () => {
+    const url = await databases.create()
+    const nodes = await Promise.all(Array.from({ length: 20 }, () => open(url)))
+    for (const node of nodes) {
+      assert.deepEqual(node.settings, settings)
+      await node.close()
+    }
+    const { rows } = await withClient(url, (client) => client.query('SELECT schema_version FROM store'))
+    assert.deepEqual(rows, [{ schema_version: migrations.length }])
+  })
+
+  it('is brought up to date from every earlier one, with what is in it, while it is read', async () => {
+    for (let version = 1; version <= migrations.length; version += 1) {
+      const url = await databases.create()
+      const old = connect({ url, readConnections: 1 })
+      await migrate(old, (session) => recordSettings(session, settings), migrations.slice(0, version))
+      await old.close()
+      await withClient(url, async (client) => {
+        const subject = uuid('old')
+        await client.query(`INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ('${tenantA}', 'A', 0, false);
+          INSERT INTO feed VALUES ('${tenantA}', 1, 'first', 0, 0, 1, 1, 17000000000000000);
+          INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, code, json) VALUES
+            ('${tenantA}', 1, 1, 1, 17000000000000000, '${subject}', '${subject}', 'sales', 'PropertyPublished',
+            '{"sequenceNumber":1}');
+          INSERT INTO view VALUES ('${tenantA}', 1, 'sales', '', 1), ('${tenantA}', 1, 'lettings', '', 0);
+          INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
+            VALUES ('${tenantA}', 1, 'sales', 1, 1, 17000000000000000);
+          INSERT INTO subject (tenant, feed, subject, position, published, category, code)
+            VALUES ('${tenantA}', 1, '${subject}', 1, true, 'sales', 'PropertyPublished')`)
+        // A long read is under way, as a backup would be.
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event')
+        await using store = await open(url, false)
+        assert.deepEqual(numbers(await list(store)), [1])
+        const [line] = await publish(store, [draft({ subject: 'old' })])
+        assert.equal(line?.eventTypeShortCode, 'PropertyUpdated')
+        assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
+      })
+    }
+  })
+
+  it('of a newer program, or of another one, is refused with a sentence and left as it is', async () => {
+    const newer = await databases.create()
+    await (await open(newer)).close()
+    await withClient(newer, (client) => client.query('UPDATE store SET schema_version = 99'))
+    await assert.rejects(open(newer), { name: 'StorageRefusal', code: 'newer_schema', message: /schema 99/ })
+    const foreign = await databases.create()
+    await withClient(foreign, (client) => client.query('CREATE TABLE theirs (id integer)'))
+    await assert.rejects(open(foreign), { name: 'StorageRefusal', code: 'not_a_store' })
+    const { rowCount } = await withClient(foreign, (client) =>
+      client.query('SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace'),
+    )
+    assert.equal(rowCount, 1)
+  })
+
+  it('begins every key and unique index of the tables of events with the tenant', async () => {
+    const url = await databases.create()
+    await (await open(url)).close()
+    const tables = ['feed', 'event', 'event_id', 'subject', 'view', 'view_entry']
+    const { rows } = await withClient(url, (client) =>
+      client.query<{ relation: string; name: string; first: string }>(
+        `SELECT indrelid::regclass::text AS relation, indexrelid::regclass::text AS name,
+          (SELECT attname FROM pg_attribute WHERE attrelid = indrelid AND attnum = indkey[0]) AS first
+        FROM pg_index WHERE indrelid::regclass::text = ANY ($1)`,
+        [tables],
+      ),
+    )
+    assert.deepEqual([...new Set(rows.map(({ relation }) => relation))].toSorted(), tables.toSorted())
+    for (const { name, first } of rows) assert.equal(first, 'tenant', name)
+  })
+
+  it('can be served by a role that may not change it', async () => {
+    const url = await databases.create()
+    await (await open(url)).close()
+    const role = `reader_${Date.now().toString(36)}`
+    await withClient(url, async (client) => {
+      await client.query(`CREATE ROLE ${role} LOGIN;
+        DO $$ BEGIN
+          EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
+          EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema());
+          EXECUTE format('GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${role}', current_schema());
+        END $$`)
+      try {
+        await using store = await withTenants(await open(url.replace('postgres@', `${role}@`)))
+        await publish(store, [draft({ subject: 'p' })])
+        assert.deepEqual(numbers(await list(store, { from: 0n })), [1])
+        await store.startEpoch(5)
+      } finally {
+        await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+      }
+    })
+  })
+
+  it('reads as much for the last page as for the first, and looks through nothing (P5)', async () => {
+    const url = await databases.create()
+    await (await withTenants(await open(url))).close()
+    const count = 60_000
+    const database = connect({ url, readConnections: 1 })
+    await database.write(async (session) => {
+      await session.script(`INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, code, json)
+          SELECT '${tenantA}', 1, n, n, n * 10, gen_random_uuid(), '${uuid('p')}',
+            CASE n % 2 WHEN 0 THEN 'sales' ELSE 'lettings' END, 'PropertyUpdated', '{"payload":"${'x'.repeat(200)}"}'
+          FROM generate_series(1, ${count}) AS n;
+        INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
+          SELECT '${tenantA}', 1, category, (position + 1) / 2, position, created FROM event ORDER BY position;
+        UPDATE view SET last_ordinal = ${count / 2} WHERE tenant = '${tenantA}';
+        UPDATE feed SET last_position = ${count}, last_sequence = ${count}, last_created = ${count * 10}
+          WHERE tenant = '${tenantA}' AND feed = 1`)
+      await session.script('VACUUM ANALYZE')
+      const plan = async ({ text, name }: Statement, values: readonly (string | number | null)[]) => {
+        const explain = { name: `explain-${name}`, text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}` }
+        let buffers = 0
+        // Once to warm up: the first reading also counts what planning reads of the catalogue.
+        for (let n = 0; n < 2; n += 1) {
+          const [row] = await session.query<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>(
+            explain,
+            values,
+          )
+          const [{ Plan }] = row?.['QUERY PLAN'] ?? assert.fail('no plan')
+          assert.doesNotMatch(JSON.stringify(Plan), /Seq Scan|"Sort"|Bitmap/, name)
+          buffers = (Plan['Shared Hit Blocks'] ?? 0) + (Plan['Shared Read Blocks'] ?? 0)
+        }
+        return buffers
+      }
+      const feed = [feedKey().tenantId, 1]
+      const near = (first: number, last: number, name: string): void =>
+        assert.ok(last <= first * 1.2 + 3, `${name}: ${first} pages for the first, ${last} for the last`)
+      const pairs: readonly (readonly [
+        Statement,
+        readonly (string | number | null)[],
+        readonly (string | number | null)[],
+      ])[] = [
+        [readRangeStatements.all, [1, 100], [count - 99, count]],
+        [readRangeStatements.view, [1, 100, 'sales'], [count / 2 - 99, count / 2, 'sales']],
+        [locateStatements.all, [10, 100], [count * 10 - 100, count * 10]],
+        [locateStatements.view, ['sales', 10, 100], ['sales', count * 10 - 100, count * 10]],
+        [readAfterStatements.all, [0, 100], [count - 100, 100]],
+        [readAfterStatements.view, [0, 50, 'sales'], [count - 100, 50, 'sales']],
+        [readSubjectStatements.history, [uuid('p'), 0, 100], [uuid('p'), count - 100, 100]],
+      ]
+      for (const [statement, first, last] of pairs) {
+        const pages = [await plan(statement, [...feed, ...first]), await plan(statement, [...feed, ...last])]
+        near(pages[0] ?? 0, pages[1] ?? 0, statement.name)
+      }
+    })
+    await database.close()
+  })
+})
