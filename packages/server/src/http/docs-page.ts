@@ -8,6 +8,7 @@ import type { StaticDocument } from './static-document.ts'
 const style =
   'body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color-scheme:light dark}' +
   'code{font:0.9em ui-monospace,monospace}table{border-collapse:collapse;width:100%}' +
+  'dl{margin:.4rem 0 0}dd{margin:0 0 0 1.5rem}' +
   'td,th{border-top:1px solid #8886;padding:.4rem .6rem;text-align:left;vertical-align:top}:target{background:#fc06}'
 
 export function docsPage(operations: readonly Operation[], basePath: string): StaticDocument {
@@ -40,7 +41,34 @@ ${Object.entries(problems)
 function operationRow({ method, path, schema }: Operation, basePath: string): string {
   const shown = `${basePath}${path.replaceAll(/:([A-Za-z]+)/g, '{$1}')}`
   const { summary = '', description = '' } = schema
-  return `<tr><td><code>${method} ${escapeHtml(shown)}</code></td><td>${escapeHtml(summary)}. ${escapeHtml(description)}</td></tr>`
+  const parameters = [schema.params, schema.querystring].flatMap(parametersOf)
+  const list = parameters.length === 0 ? '' : `<dl>${parameters.join('')}</dl>`
+  return `<tr><td><code>${method} ${escapeHtml(shown)}</code></td><td><strong>${prose(summary)}.</strong> ${prose(description)}${list}</td></tr>`
+}
+
+/** Name, default and meaning of each parameter of a route's schema. */
+function parametersOf(schema: unknown): readonly string[] {
+  const properties = memberOf(schema, 'properties')
+  if (typeof properties !== 'object' || properties === null) return []
+  return Object.entries(properties).map(([name, property]: [string, unknown]) => {
+    const preset = memberOf(property, 'default')
+    const shown = preset === undefined ? '' : ` (default ${escapeHtml(textOf(preset))})`
+    return `<dt><code>${escapeHtml(name)}</code>${shown}</dt><dd>${prose(textOf(memberOf(property, 'description') ?? ''))}</dd>`
+  })
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.entries(value).find(([member]) => member === name)?.[1]
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Descriptions mark code with backticks, as Markdown does. */
+function prose(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]*)`/g, '<code>$1</code>')
 }
 
 function escapeHtml(text: string): string {
