@@ -123,7 +123,7 @@ describe('a sync with the service itself', () => {
 
   const numRuns = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 2_000 : 200
 
-  it('ends with the fold of the feed, whatever crashes and whatever the network does (PROTOCOL "Our own reads")', async () => {
+  it('ends with the fold of the feed, whatever crashes and whatever the network does (PROTOCOL §11)', async () => {
     await fc.assert(fc.asyncProperty(storyOf(fc.constantFrom('applyThenSave', 'oneTransaction')), tell), {
       numRuns,
     })

@@ -60,7 +60,7 @@ describe('what the client knows of the wire', () => {
     }
   })
 
-  it('has an error class for every problem code of the service (PROTOCOL "Errors")', () => {
+  it('has an error class for every problem code of the service (PROTOCOL §7)', () => {
     assert.deepEqual(serviceErrorCodes.toSorted(), Object.keys(problems).toSorted())
   })
 
