@@ -33,6 +33,7 @@ export function databaseChanges(database: Database, watchers: Watchers): Changes
   let sending: Promise<void> | undefined
   let listening: Promise<void> | undefined
   const closing = new AbortController()
+  let name: string | undefined
   let stop = (): void => undefined
   let wake = (): void => undefined
 
@@ -41,7 +42,8 @@ export function databaseChanges(database: Database, watchers: Watchers): Changes
       const message = messageOf([...unsent.values()])
       unsent.clear()
       await database.write(async (session) => {
-        await session.query(notify, [await channel(session), message])
+        name ??= await channel(session)
+        await session.query(notify, [name, message])
       })
     }
   }
@@ -58,7 +60,7 @@ export function databaseChanges(database: Database, watchers: Watchers): Changes
     }
   }
   const listenOnce = async (): Promise<void> => {
-    const name = await database.write(channel)
+    name ??= await database.write(channel)
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     stop = await database.listen(name, (text) => hear(text, watchers), end)
     if (closing.signal.aborted) stop()

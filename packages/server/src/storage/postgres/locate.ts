@@ -4,7 +4,8 @@ import { feedNumbers } from './feed-number.ts'
 import { headColumns, headOf } from './feed-row.ts'
 import type { HeadRow } from './feed-row.ts'
 
-/** Each part is one probe of an index (P5), and all are of one state of the feed (P4): a statement has one snapshot. */
+/** Each part is one probe of an index (P5), and all are of one state of the feed (P4): a statement has one
+ * snapshot. Conditions that always hold name the index (see the first migration). */
 export const locateStatements = {
   head: {
     name: 'head',
@@ -14,10 +15,10 @@ export const locateStatements = {
     name: 'locate-all',
     text: `SELECT ${headColumns}, f.last_position AS last,
         CASE WHEN $3::bigint IS NULL THEN 1 ELSE
-          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.created >= $3
+          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created >= $3
             ORDER BY e.created LIMIT 1) END AS first,
         CASE WHEN $4::bigint IS NULL THEN NULL ELSE
-          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.created >= $4
+          (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created >= $4
             ORDER BY e.created LIMIT 1) END AS behind
       FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
   },
@@ -25,10 +26,10 @@ export const locateStatements = {
     name: 'locate-view',
     text: `SELECT ${headColumns}, coalesce(v.last_ordinal, 0) AS last,
         CASE WHEN $4::bigint IS NULL THEN 1 ELSE
-          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.created >= $4
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $4
             ORDER BY e.created LIMIT 1) END AS first,
         CASE WHEN $5::bigint IS NULL THEN NULL ELSE
-          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.created >= $5
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $5
             ORDER BY e.created LIMIT 1) END AS behind
       FROM feed f LEFT JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = $3
       WHERE f.tenant = $1 AND f.feed = $2`,

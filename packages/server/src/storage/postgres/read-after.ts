@@ -16,7 +16,7 @@ export const readAfterStatements = {
     name: 'read-after-view',
     text: `SELECT e.sequence, e.json FROM view_entry v
       JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
-      WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.created > coalesce((
+      WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.position > 0 AND v.created > coalesce((
         SELECT created FROM event WHERE tenant = $1 AND feed = $2 AND position = position_at($1, $2, $3)
       ), -9223372036854775808)
       ORDER BY v.created LIMIT $4`,
@@ -28,13 +28,13 @@ export const readAfterStatements = {
         SELECT latest.position FROM unnest($5::text[]) AS wanted (category)
         CROSS JOIN LATERAL (
           SELECT s.position FROM subject s
-          WHERE s.tenant = $1 AND s.feed = $2 AND s.category = wanted.category
+          WHERE s.tenant = $1 AND s.feed = $2 AND s.category = wanted.category AND s.position > 0
             AND s.position > position_at($1, $2, $3)
           ORDER BY s.position LIMIT $4
         ) AS latest
         UNION ALL
         (SELECT s.position FROM subject s
-          WHERE $5::text[] = '{}' AND s.tenant = $1 AND s.feed = $2 AND s.category IS NULL
+          WHERE $5::text[] = '{}' AND s.tenant = $1 AND s.feed = $2 AND s.category IS NULL AND s.position > 0
             AND s.position > position_at($1, $2, $3)
           ORDER BY s.position LIMIT $4)
         ORDER BY 1 LIMIT $4

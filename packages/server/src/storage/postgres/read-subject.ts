@@ -13,7 +13,7 @@ export const readSubjectStatements = {
   history: {
     name: 'read-subject',
     text: `SELECT e.sequence, e.json FROM event e
-      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.position > position_at($1, $2, $4)
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
       ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
   },
 } as const satisfies Record<string, Statement>

@@ -2,6 +2,11 @@
 -- Times are ticks: 100 ns since 1970-01-01 UTC. In psql:  to_timestamp(created / 1e7)
 -- Feeds are 1 (property) and 2 (contact). Every key and every unique index of the tables of events begins with the
 -- tenant, so that they can be distributed by it.
+--
+-- Indexes beside a table's primary key are partial, on a condition that always holds, and the queries meant for them
+-- state it. While a table is small or has no statistics the planner takes any index that begins with the tenant and the
+-- feed for as good as another, and keeps that plan: looking up 100 subjects by the index of the latest took 67 ms among
+-- 10,000, by the primary key 0.1 ms. An index that a query may not use is never the wrong one.
 
 CREATE TABLE store (
   -- One row: what is said once about the whole store.
@@ -53,7 +58,7 @@ CREATE TABLE event (
   json text NOT NULL,              -- the bytes on the wire
   PRIMARY KEY (tenant, feed, position)
 );
-CREATE UNIQUE INDEX event_created ON event (tenant, feed, created);
+CREATE UNIQUE INDEX event_created ON event (tenant, feed, created) WHERE sequence > 0;
 
 -- Kept in the row: events are read in runs, and a second table would be visited once for each. Measured with events of
 -- 4 kB in pages of 100 (median of one run on one connection): lz4 1,630–1,780 pages/s in half the space, uncompressed
@@ -90,7 +95,7 @@ CREATE TABLE subject (
   payload_hash bytea,              -- SHA-256 of the latest payload; NULL after a removal
   PRIMARY KEY (tenant, feed, subject)
 ) WITH (fillfactor = 85);
-CREATE INDEX subject_latest ON subject (tenant, feed, category, position);
+CREATE INDEX subject_latest ON subject (tenant, feed, category, position) WHERE position > 0;
 
 -- A part of a feed with dense ordinals of its own. The whole feed needs none: its ordinal is the position.
 CREATE TABLE view (
@@ -111,7 +116,7 @@ CREATE TABLE view_entry (
   view text NOT NULL,
   PRIMARY KEY (tenant, feed, view, ordinal)
 );
-CREATE UNIQUE INDEX view_entry_created ON view_entry (tenant, feed, view, created);
+CREATE UNIQUE INDEX view_entry_created ON view_entry (tenant, feed, view, created) WHERE position > 0;
 
 -- The latest moment at which a window was answered: no later stamp lies before it, on any node, even if the clock is set
 -- back. A sequence, because it is written by reads: outside transactions, and unlogged, so that it costs no flush.
