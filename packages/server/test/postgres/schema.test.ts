@@ -124,6 +124,28 @@ describe('the schema in PostgreSQL', () => {
     })
   })
 
+  it('looks up what an append needs by key, whatever the planner knows of the tables (P5)', async () => {
+    const url = await databases.create()
+    await (await withTenants(await open(url))).close()
+    const database = connect({ url, readConnections: 1 })
+    await database.write(async (session) => {
+      // No statistics: as on a new store that fills up quickly.
+      await session.script(`INSERT INTO subject (tenant, feed, subject, position, published, category, code)
+        SELECT '${tenantA}', 1, gen_random_uuid(), n, true, 'sales', 'PropertyUpdated' FROM generate_series(1, 20000) AS n`)
+      const ids = `{${Array.from({ length: 50 }, (_, n) => uuid(`s${n}`)).join(',')}}`
+      const ones = `{${Array<number>(50).fill(1).join(',')}}`
+      const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM look_up($1, $2, $3, $4, $5, $6)`
+      const values = [`{${tenantA}}`, '{1}', ones, ids, ones, ids]
+      const [row] = await session.query<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>(
+        { name: 'explain-look-up', text },
+        values,
+      )
+      const buffers = row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Infinity
+      assert.ok(buffers < 50 * 10, `${buffers} pages for 50 ids and 50 subjects`)
+    })
+    await database.close()
+  })
+
   it('reads as much for the last page as for the first, and looks through nothing (P5)', async () => {
     const url = await databases.create()
     await (await withTenants(await open(url))).close()
