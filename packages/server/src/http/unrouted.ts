@@ -13,6 +13,9 @@ export interface RouteTable {
   readonly allow: string
 }
 
+/** How `Allow` lists them, whatever order the route table has. */
+const methodOrder = ['GET', 'HEAD', 'POST', 'OPTIONS']
+
 export function routeTable(operations: readonly Operation[]): RouteTable {
   const methods = new Map<string, Set<string>>()
   for (const { path, method } of operations) {
@@ -22,11 +25,11 @@ export function routeTable(operations: readonly Operation[]): RouteTable {
   }
   const entries = [...methods].map(([path, names]) => ({
     pattern: new RegExp(`^${path.replaceAll('.', String.raw`\.`).replaceAll(/:[A-Za-z]+/g, '[^/]+')}$`),
-    allow: [...names].join(', '),
+    allow: methodOrder.filter((name) => names.has(name)).join(', '),
   }))
   return {
     allowOf: (path) => entries.find(({ pattern }) => pattern.test(path))?.allow,
-    allow: 'GET, HEAD, POST, OPTIONS',
+    allow: methodOrder.join(', '),
   }
 }
 

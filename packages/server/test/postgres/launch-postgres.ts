@@ -203,6 +203,8 @@ function startGuard(folder: string): ChildProcess {
   const guard = spawn('/bin/sh', ['-c', script, 'guard', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
+    // Its few commands are in the system's folders, whether or not the tests were given those.
+    env: { PATH: '/usr/bin:/bin' },
   })
   release(guard)
   return guard
