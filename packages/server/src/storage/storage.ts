@@ -11,6 +11,7 @@ import type {
   Ticks,
   ViewName,
 } from '@property-events/protocol'
+import type { StoreRecord } from './store-records.ts'
 
 /** One tenant's feed: the unit of ordering (P1). */
 export interface FeedKey {
@@ -271,6 +272,20 @@ export interface StorageEngine extends AsyncDisposable {
    * the `StorageRefusal` `already_exists` rather than replace a file.
    */
   backup(path: string): Promise<void>
+  /**
+   * Hands over everything the feeds hold as of one moment, piece by piece, each taken before the next is read: of each
+   * feed the events behind the position `after` names, all ids and subjects, and its counter; last the record of the whole.
+   */
+  exportRecords(
+    after: (key: FeedKey) => number,
+    take: (records: readonly StoreRecord[]) => Promise<void>,
+  ): Promise<void>
+  /**
+   * Puts such records in place, in one commit. Their tenants exist, and events follow on what the feed holds; otherwise it
+   * rejects with a `StorageFailure` and changes nothing. Ids and subjects may come again. For filling a new store:
+   * nobody publishes to it meanwhile (a first record `whole` with `needsEpoch` sees to that).
+   */
+  importRecords(records: readonly StoreRecord[]): Promise<void>
   /** Resolves when the store answers; rejects with a `StorageFailure`. */
   ping(): Promise<void>
   /** Finishes what was begun, then closes. Safe to call twice. */

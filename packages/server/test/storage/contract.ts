@@ -15,6 +15,7 @@ import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { stampingContract } from './contract/stamping.ts'
 import { windowsContract } from './contract/windows.ts'
+import { transferringContract } from './contract/transferring.ts'
 import { watchingContract } from './contract/watching.ts'
 import type { StoreFactory } from './support/stores.ts'
 
@@ -35,6 +36,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     stampingContract(factory)
     numberingContract(factory)
     watchingContract(factory)
+    transferringContract(factory)
     backupContract(factory)
     keysContract(factory)
   })

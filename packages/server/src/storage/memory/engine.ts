@@ -17,6 +17,7 @@ import { readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { feedOf, headOf, newState, openState } from './state.ts'
+import { exportRecords, importRecords } from './transfer.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
 
 export interface MemoryOptions {
@@ -67,6 +68,14 @@ export async function openMemory(
         if (existsSync(path)) throw new StorageRefusal('already_exists', `${path} exists; name another file.`)
         throw new StorageFailure('storage_unavailable', cause)
       })
+    },
+    exportRecords: async (after, take) => exportRecords(store, after, take),
+    importRecords: async (records) => {
+      try {
+        importRecords(store, records)
+      } catch (cause) {
+        throw cause instanceof StorageFailure ? cause : new StorageFailure('storage_unavailable', cause)
+      }
     },
     ping: async () => {
       openState(store)

@@ -29,11 +29,12 @@ const tables: Readonly<Record<string, string>> = {
 }
 
 /** Of one snapshot, so that the copy holds a whole prefix of every feed. */
-const oneSnapshot: Statement = {
+export const oneSnapshot: Statement = {
   name: 'backup-snapshot',
   text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
 }
-const unhurried: Statement = {
+/** A copy takes as long as it takes. */
+export const unhurried: Statement = {
   name: 'backup-unhurried',
   text: `SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`,
 }

@@ -13,7 +13,9 @@ import { databaseChanges } from './changes.ts'
 import { connect } from './connection.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement } from './connection.ts'
+import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
+import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeys, readTenants } from './keys.ts'
 import { isOpenWindow, locate, readHead } from './locate.ts'
@@ -169,6 +171,8 @@ export async function openPostgres(
     },
     startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),
     backup: (path) => guarded(() => backUp(database, path)),
+    exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
+    importRecords: (records) => guarded(() => inLine(() => importRecords(database, records))),
     ping: () =>
       guarded(async () => {
         await database.read(ping, [])

@@ -9,6 +9,7 @@ import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
+import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { keyReads } from './keys.ts'
@@ -109,6 +110,8 @@ export async function openSqlite(
     },
     startEpoch: (continueAfter) => guarded(() => line.commit(() => link.call('startEpoch', continueAfter))),
     backup: (path) => guarded(() => backUp({ file, path })),
+    exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
+    importRecords: (records) => guarded(() => line.commit(() => link.call('importRecords', records))),
     ping: () =>
       guarded(async () => {
         db.prepare('SELECT count(*) FROM meta').get()

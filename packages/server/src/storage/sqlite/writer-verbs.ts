@@ -2,12 +2,14 @@
 import type { Ticks } from '@property-events/protocol'
 import type { SharedClock } from '../clock.ts'
 import type { AppendBatch, AppendOutcome, StorageFailure } from '../storage.ts'
+import type { StoreRecord } from '../store-records.ts'
 import type { KeyWrites } from './key-writes.ts'
 
 export interface WriterVerbs extends KeyWrites {
   append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number): void
+  importRecords(records: readonly StoreRecord[]): void
   /** How the writer's own connection treats a commit (P7). */
   durability(): Durability
   /** Moves the WAL into the file and closes it; the thread then ends. */

@@ -4,6 +4,7 @@ import { StorageFailure } from '../storage.ts'
 import { appender } from './append.ts'
 import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
+import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { readSettings } from './meta.ts'
 import { startEpoch } from './start-epoch.ts'
@@ -28,6 +29,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...appender(db, { catalogue: readSettings(db).catalogue, clock, overrideClockCheck }),
     ...keyWrites(db),
     startEpoch: (continueAfter) => startEpoch(db, continueAfter),
+    importRecords: recordImporter(db),
     durability: () => durability,
     close() {
       try {

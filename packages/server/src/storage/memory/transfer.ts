@@ -1,0 +1,123 @@
+import { feedNames } from '@property-events/protocol'
+import { parseEventJson } from '../event-json.ts'
+import type { FeedKey } from '../storage.ts'
+import { positionFault, recordsPerPiece } from '../store-records.ts'
+import type { EventRecord, StoreRecord } from '../store-records.ts'
+import { feedName, feedOf, openState } from './state.ts'
+import type { MemoryFeed, MemoryStore } from './state.ts'
+
+export async function exportRecords(
+  store: MemoryStore,
+  after: (key: FeedKey) => number,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  const { tenants, firstOffset, needsEpoch } = openState(store)
+  // All of one moment: taken together before the first piece is handed over.
+  const records: StoreRecord[] = [...tenants.keys()].flatMap((tenantId) =>
+    feedNames.flatMap((feed) => feedRecords(store, { tenantId, feed }, after)),
+  )
+  records.push({ kind: 'whole', firstOffset, needsEpoch })
+  for (let from = 0; from < records.length; from += recordsPerPiece) {
+    await take(records.slice(from, from + recordsPerPiece))
+  }
+}
+
+function feedRecords(
+  store: MemoryStore,
+  key: FeedKey,
+  after: (key: FeedKey) => number,
+): readonly StoreRecord[] {
+  const feed = feedOf(store, key)
+  if (feed === undefined) return []
+  const { epoch, offset, revision, events } = feed
+  return [
+    ...eventRecords(feed, key).slice(after(key)),
+    ...[...feed.ids].map(([id, { position, contentHash }]) => {
+      return { kind: 'id' as const, key, id, position, contentHash }
+    }),
+    ...[...feed.subjects].map(([subjectId, { position, ...state }]) => {
+      return { kind: 'subject' as const, key, subjectId, position, state }
+    }),
+    { kind: 'feed', key, epoch, offset, revision, lastPosition: events.length },
+  ]
+}
+
+function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventRecord[] {
+  const categoryAt = new Map(
+    [...feed.views].flatMap(([view, positions]) => positions.map((at) => [at, view])),
+  )
+  return feed.events.map(({ sequenceNumber, created, id, subjectId, json: bytes }, index) => {
+    const json = new TextDecoder().decode(bytes)
+    const position = index + 1
+    const latest = feed.subjects.get(subjectId)
+    return {
+      kind: 'event',
+      key,
+      position,
+      sequenceNumber,
+      created,
+      id,
+      subjectId,
+      json,
+      category: categoryAt.get(position) ?? null,
+      // Of superseded events this engine does not keep it.
+      branch: latest?.position === position ? latest.branch : null,
+      code: parseEventJson(json).eventTypeShortCode,
+      payloadState: 'full',
+    }
+  })
+}
+
+export function importRecords(store: MemoryStore, records: readonly StoreRecord[]): void {
+  checkPositions(store, records)
+  for (const record of records) importRecord(store, record)
+}
+
+/** Before anything is changed. */
+function checkPositions(store: MemoryStore, records: readonly StoreRecord[]): void {
+  const lastPositions = new Map<string, number>()
+  for (const record of records) {
+    if (record.kind === 'whole') continue
+    const { key } = record
+    const name = feedName(key.tenantId, key.feed)
+    const feed = feedOf(store, key)
+    if (feed === undefined) throw new Error(`no tenant ${key.tenantId}`)
+    const last = lastPositions.get(name) ?? feed.events.length
+    if (record.kind === 'event') {
+      if (record.position !== last + 1) throw positionFault(key, last + 1, record.position)
+      lastPositions.set(name, record.position)
+    }
+    if (record.kind === 'feed' && record.lastPosition !== last) {
+      throw positionFault(key, last, record.lastPosition)
+    }
+  }
+}
+
+function importRecord(store: MemoryStore, record: StoreRecord): void {
+  const state = openState(store)
+  if (record.kind === 'whole') {
+    state.firstOffset = record.firstOffset
+    state.needsEpoch = record.needsEpoch
+    return
+  }
+  const feed = feedOf(store, record.key)
+  if (feed === undefined) return
+  switch (record.kind) {
+    case 'event': {
+      const { position, sequenceNumber, created, id, subjectId, json, category } = record
+      feed.events.push({ sequenceNumber, created, id, subjectId, json: new TextEncoder().encode(json) })
+      if (category !== null) feed.views.get(category)?.push(position)
+      break
+    }
+    case 'id':
+      feed.ids.set(record.id, { position: record.position, contentHash: record.contentHash })
+      break
+    case 'subject':
+      feed.subjects.set(record.subjectId, { ...record.state, position: record.position })
+      break
+    case 'feed':
+      feed.epoch = record.epoch
+      feed.offset = record.offset
+      feed.revision = record.revision
+  }
+}

@@ -1,0 +1,140 @@
+import { feedNames } from '@property-events/protocol'
+import type { Category } from '@property-events/protocol'
+import type { FeedKey } from '../storage.ts'
+import { recordsPerPiece } from '../store-records.ts'
+import type { StoreRecord } from '../store-records.ts'
+import { oneSnapshot, unhurried } from './backup.ts'
+import type { Database, Row, Session, Value } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+
+/** In one transaction, which shows one moment for as long as the copy takes. */
+export function exportRecords(
+  database: Database,
+  after: (key: FeedKey) => number,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  return database.transaction(async (session) => {
+    await session.query(oneSnapshot, [])
+    await session.query(unhurried, [])
+    const feeds = await session.query<FeedRow>(
+      { name: 'export-feeds', text: 'SELECT * FROM feed ORDER BY tenant, feed' },
+      [],
+    )
+    for (const row of feeds) {
+      const feed = feedNames.find((name) => feedNumbers[name] === row.feed)
+      if (feed !== undefined) await exportFeed(session, { tenantId: row.tenant, feed }, row, after, take)
+    }
+    const whole = { name: 'export-store', text: 'SELECT first_offset, needs_epoch FROM store' }
+    const [store] = await session.query<{ first_offset: string; needs_epoch: boolean }>(whole, [])
+    const [firstOffset, needsEpoch] = [Number(store?.first_offset), store?.needs_epoch ?? true]
+    await take([{ kind: 'whole', firstOffset, needsEpoch }])
+  })
+}
+
+interface FeedRow {
+  readonly tenant: string
+  readonly feed: number
+  readonly epoch: string
+  readonly number_offset: string
+  readonly revision: string
+  readonly last_position: string
+}
+
+interface StateRow {
+  readonly subject: string
+  readonly position: string
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+}
+
+interface EventRow extends StateRow {
+  readonly sequence: string
+  readonly created: string
+  readonly id: string
+  readonly state: string
+  readonly json: string
+}
+
+interface IdRow {
+  readonly id: string
+  readonly position: string
+  readonly content_hash: Buffer | null
+}
+
+interface SubjectRow extends StateRow {
+  readonly published: boolean
+  readonly payload_hash: Buffer | null
+}
+
+async function exportFeed(
+  session: Session,
+  key: FeedKey,
+  row: FeedRow,
+  after: (key: FeedKey) => number,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  const pages = <R extends Row>(table: string, column: string, type: string, first: Value) =>
+    readPages<R>(session, key, { table, column, type, first })
+  for await (const rows of pages<EventRow>('event', 'position', 'bigint', after(key))) {
+    await take(rows.map((event) => eventRecord(key, event)))
+  }
+  const nil = '00000000-0000-0000-0000-000000000000'
+  for await (const rows of pages<IdRow>('event_id', 'id', 'uuid', nil)) {
+    await take(
+      rows.map(({ id, position, content_hash: contentHash }) => {
+        return { kind: 'id', key, id, position: Number(position), contentHash }
+      }),
+    )
+  }
+  for await (const rows of pages<SubjectRow>('subject', 'subject', 'uuid', nil)) {
+    await take(rows.map((subject) => subjectRecord(key, subject)))
+  }
+  const [offset, revision] = [Number(row.number_offset), Number(row.revision)]
+  await take([
+    { kind: 'feed', key, epoch: row.epoch, offset, revision, lastPosition: Number(row.last_position) },
+  ])
+}
+
+function eventRecord(key: FeedKey, event: EventRow): StoreRecord {
+  const { id, category, branch, code, state, json } = event
+  return {
+    kind: 'event',
+    key,
+    position: Number(event.position),
+    sequenceNumber: Number(event.sequence),
+    created: BigInt(event.created),
+    id,
+    subjectId: event.subject,
+    category,
+    branch,
+    code,
+    payloadState: state,
+    json,
+  }
+}
+
+function subjectRecord(key: FeedKey, row: SubjectRow): StoreRecord {
+  const { published, category, branch, code, payload_hash: payloadHash } = row
+  const state = { code, published, category, branch, payloadHash }
+  return { kind: 'subject', key, subjectId: row.subject, position: Number(row.position), state }
+}
+
+/** A feed's rows of a table in the order of its primary key, page by page. */
+async function* readPages<R extends Row>(
+  session: Session,
+  { tenantId, feed }: FeedKey,
+  part: { readonly table: string; readonly column: string; readonly type: string; readonly first: Value },
+): AsyncGenerator<readonly R[]> {
+  const { table, column, type } = part
+  const text = `SELECT * FROM ${table} WHERE tenant = $1 AND feed = $2 AND ${column} > $3::${type}
+    ORDER BY tenant, feed, ${column} LIMIT ${recordsPerPiece}`
+  for (let last = part.first; ;) {
+    const values = [tenantId, feedNumbers[feed], last]
+    const rows = await session.query<R>({ name: `export-${table}`, text }, values)
+    const end: unknown = rows.at(-1)?.[column]
+    if (typeof end !== 'string') return
+    yield rows
+    last = end
+  }
+}

@@ -1,0 +1,167 @@
+import type { FeedKey } from '../storage.ts'
+import { positionFault } from '../store-records.ts'
+import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
+import type { Database, Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+import { list } from './feed-reading.ts'
+
+const lockFeed: Statement = {
+  name: 'import-lock',
+  text: 'UPDATE feed SET last_position = last_position WHERE tenant = $1 AND feed = $2 RETURNING last_position',
+}
+const insertEvents: Statement = {
+  name: 'import-events',
+  text: `WITH given AS (
+      INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, branch, code, state, json)
+      SELECT $1, $2, r.* FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::uuid[], $8::text[],
+        $9::text[], $10::text[], $11::text[], $12::text[]) AS r
+      RETURNING category, position, created
+    ), placed AS (
+      SELECT category, position, created, row_number() OVER (PARTITION BY category ORDER BY position) AS n FROM given
+    ), entered AS (
+      INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
+      SELECT $1, $2, v.view, v.last_ordinal + placed.n, placed.position, placed.created
+      FROM placed JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = placed.category
+    )
+    UPDATE view v SET last_ordinal = v.last_ordinal + counted.n
+    FROM (SELECT category, max(n) AS n FROM placed GROUP BY category) AS counted
+    WHERE v.tenant = $1 AND v.feed = $2 AND v.view = counted.category`,
+}
+const advance: Statement = {
+  name: 'import-advance',
+  text: 'UPDATE feed SET last_position = $3, last_sequence = $4, last_created = $5 WHERE tenant = $1 AND feed = $2',
+}
+const putIds: Statement = {
+  name: 'import-ids',
+  text: `INSERT INTO event_id (tenant, feed, id, position, content_hash)
+    SELECT $1, $2, id, position, decode(hash, 'hex')
+    FROM unnest($3::uuid[], $4::bigint[], $5::text[]) AS r (id, position, hash)
+    ON CONFLICT (tenant, feed, id) DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash`,
+}
+const putSubjects: Statement = {
+  name: 'import-subjects',
+  text: `INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash)
+    SELECT $1, $2, subject, position, published, category, branch, code, decode(hash, 'hex')
+    FROM unnest($3::uuid[], $4::bigint[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::text[])
+      AS r (subject, position, published, category, branch, code, hash)
+    ON CONFLICT (tenant, feed, subject) DO UPDATE SET position = excluded.position, published = excluded.published,
+      category = excluded.category, branch = excluded.branch, code = excluded.code,
+      payload_hash = excluded.payload_hash`,
+}
+const putFeed: Statement = {
+  name: 'import-feed',
+  text: 'UPDATE feed SET epoch = $3, number_offset = $4, revision = $5 WHERE tenant = $1 AND feed = $2',
+}
+const putWhole: Statement = {
+  name: 'import-whole',
+  text: 'UPDATE store SET first_offset = $1, needs_epoch = $2',
+}
+
+/** Puts records of another store in place, in one commit. Rejects, and leaves all as it was, when they do not follow on. */
+export function importRecords(database: Database, records: readonly StoreRecord[]): Promise<void> {
+  return database.transaction(async (session) => {
+    for (const run of runsOf(records)) await importRun(session, run)
+  })
+}
+
+/** Neighbours of one kind and feed go in together. */
+function runsOf(records: readonly StoreRecord[]): readonly (readonly [StoreRecord, ...StoreRecord[]])[] {
+  const runs: [StoreRecord, ...StoreRecord[]][] = []
+  for (const record of records) {
+    const run = runs.at(-1)
+    if (run !== undefined && nameOf(run[0]) === nameOf(record)) run.push(record)
+    else runs.push([record])
+  }
+  return runs
+}
+
+function nameOf(record: StoreRecord): string {
+  return record.kind === 'whole' ? 'whole' : `${record.kind} ${record.key.tenantId} ${record.key.feed}`
+}
+
+async function importRun(session: Session, run: readonly [StoreRecord, ...StoreRecord[]]): Promise<void> {
+  const [first] = run
+  if (first.kind === 'whole') {
+    await session.query(putWhole, [first.firstOffset, first.needsEpoch])
+    return
+  }
+  const feed = [first.key.tenantId, feedNumbers[first.key.feed]] as const
+  switch (first.kind) {
+    case 'event':
+      await importEvents(
+        session,
+        first.key,
+        run.filter((record) => record.kind === 'event'),
+      )
+      break
+    case 'id': {
+      const ids = run.filter((record): record is IdRecord => record.kind === 'id')
+      const hashes = list(ids.map(({ contentHash }) => hex(contentHash)))
+      await session.query(putIds, [
+        ...feed,
+        list(ids.map(({ id }) => id)),
+        list(ids.map(({ position }) => position)),
+        hashes,
+      ])
+      break
+    }
+    case 'subject': {
+      const subjects = run.filter((record): record is SubjectRecord => record.kind === 'subject')
+      await session.query(putSubjects, [
+        ...feed,
+        list(subjects.map(({ subjectId }) => subjectId)),
+        list(subjects.map(({ position }) => position)),
+        list(subjects.map(({ state }) => state.published)),
+        subjects.map(({ state }) => state.category),
+        subjects.map(({ state }) => state.branch),
+        subjects.map(({ state }) => state.code),
+        list(subjects.map(({ state }) => hex(state.payloadHash))),
+      ])
+      break
+    }
+    case 'feed':
+      await importFeed(session, first)
+  }
+}
+
+async function lastPositionOf(session: Session, key: FeedKey): Promise<number> {
+  const values = [key.tenantId, feedNumbers[key.feed]]
+  const [row] = await session.query<{ last_position: string }>(lockFeed, values)
+  if (row === undefined) throw new Error(`no tenant ${key.tenantId}`)
+  return Number(row.last_position)
+}
+
+async function importEvents(session: Session, key: FeedKey, events: readonly EventRecord[]): Promise<void> {
+  const lastPosition = await lastPositionOf(session, key)
+  for (const [index, { position }] of events.entries()) {
+    if (position !== lastPosition + index + 1) throw positionFault(key, lastPosition + index + 1, position)
+  }
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  await session.query(insertEvents, [
+    ...feed,
+    list(events.map(({ position }) => position)),
+    list(events.map(({ sequenceNumber }) => sequenceNumber)),
+    list(events.map(({ created }) => created)),
+    list(events.map(({ id }) => id)),
+    list(events.map(({ subjectId }) => subjectId)),
+    events.map(({ category }) => category),
+    events.map(({ branch }) => branch),
+    events.map(({ code }) => code),
+    events.map(({ payloadState }) => payloadState),
+    events.map(({ json }) => json),
+  ])
+  const last = events.at(-1)
+  if (last === undefined) return
+  await session.query(advance, [...feed, last.position, last.sequenceNumber, last.created])
+}
+
+async function importFeed(session: Session, record: FeedRecord): Promise<void> {
+  const { key, epoch, offset, revision, lastPosition } = record
+  const held = await lastPositionOf(session, key)
+  if (held !== lastPosition) throw positionFault(key, held, lastPosition)
+  await session.query(putFeed, [key.tenantId, feedNumbers[key.feed], epoch, offset, revision])
+}
+
+function hex(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString('hex')
+}

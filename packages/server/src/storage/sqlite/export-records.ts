@@ -1,0 +1,134 @@
+import { feedNames, uuidOfBytes } from '@property-events/protocol'
+import type { Category, FeedName } from '@property-events/protocol'
+import type { FeedKey } from '../storage.ts'
+import { recordsPerPiece } from '../store-records.ts'
+import type { StoreRecord } from '../store-records.ts'
+import { connectForReading } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { metaOf } from './meta.ts'
+
+/** On a connection of its own, whose one transaction shows one moment for as long as the copy takes. */
+export async function exportRecords(
+  file: string,
+  after: (key: FeedKey) => number,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  const db = connectForReading(file)
+  try {
+    db.exec('BEGIN')
+    let piece: StoreRecord[] = []
+    for (const record of allRecords(db, after)) {
+      piece.push(record)
+      if (piece.length < recordsPerPiece) continue
+      await take(piece)
+      piece = []
+    }
+    await take(piece)
+  } finally {
+    db.close()
+  }
+}
+
+interface FeedRow {
+  readonly feed_no: number
+  readonly tenant: string
+  readonly feed: string
+  readonly epoch: string
+  readonly offset: number
+  readonly revision: number
+  readonly last_position: number
+}
+
+function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator<StoreRecord> {
+  const feeds = db
+    .prepare<[], FeedRow>(
+      'SELECT feed_no, tenant, feed, epoch, offset, revision, last_position FROM feed ORDER BY feed_no',
+    )
+    .all()
+  for (const row of feeds) {
+    const feed = feedNames.find((name): name is FeedName => name === row.feed)
+    if (feed === undefined) continue
+    const key = { tenantId: row.tenant, feed }
+    yield* events(db, key, row.feed_no, after(key))
+    yield* ids(db, key, row.feed_no)
+    yield* subjects(db, key, row.feed_no)
+    const { epoch, offset, revision, last_position: lastPosition } = row
+    yield { kind: 'feed', key, epoch, offset, revision, lastPosition }
+  }
+  const meta = metaOf(db)
+  yield {
+    kind: 'whole',
+    firstOffset: Number(meta.get('first_offset')),
+    needsEpoch: meta.get('needs_epoch') === '1',
+  }
+}
+
+interface EventRow {
+  readonly place: bigint
+  readonly created: bigint
+  readonly sequence: bigint
+  readonly id: Buffer
+  readonly subject: Buffer
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+  readonly state: string
+  readonly json: string
+}
+
+function* events(db: Connection, key: FeedKey, feedNo: number, after: number): Generator<StoreRecord> {
+  const select = db
+    .prepare<[number, number, number], EventRow>(
+      `SELECT place & 0xffffffffff AS place, created, sequence, id, subject, category, branch, code, state,
+        CAST(json AS TEXT) AS json
+      FROM event WHERE place > (? << 40) | ? AND place < (? + 1) << 40 ORDER BY place`,
+    )
+    .safeIntegers()
+  for (const row of select.iterate(feedNo, after, feedNo)) {
+    const { created, category, branch, code, state, json } = row
+    yield {
+      kind: 'event',
+      key,
+      position: Number(row.place),
+      sequenceNumber: Number(row.sequence),
+      created,
+      id: uuidOfBytes(row.id),
+      subjectId: uuidOfBytes(row.subject),
+      category,
+      branch,
+      code,
+      payloadState: state,
+      json,
+    }
+  }
+}
+
+function* ids(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
+  const select = db.prepare<[number], { id: Buffer; position: number; content_hash: Buffer | null }>(
+    'SELECT id, position, content_hash FROM event_id WHERE feed_no = ?',
+  )
+  for (const { id, position, content_hash: contentHash } of select.iterate(feedNo)) {
+    yield { kind: 'id', key, id: uuidOfBytes(id), position, contentHash }
+  }
+}
+
+interface SubjectRow {
+  readonly subject: Buffer
+  readonly position: number
+  readonly published: number
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+  readonly payload_hash: Buffer | null
+}
+
+function* subjects(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
+  const select = db.prepare<[number], SubjectRow>(
+    'SELECT subject, position, published, category, branch, code, payload_hash FROM subject WHERE feed_no = ?',
+  )
+  for (const row of select.iterate(feedNo)) {
+    const { position, category, branch, code, payload_hash: payloadHash } = row
+    const state = { code, published: row.published === 1, category, branch, payloadHash }
+    yield { kind: 'subject', key, subjectId: uuidOfBytes(row.subject), position, state }
+  }
+}

@@ -1,0 +1,94 @@
+import { bytesOfUuid } from '@property-events/protocol'
+import { positionFault } from '../store-records.ts'
+import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
+import type { Connection } from './connection.ts'
+import { feedReader } from './feed-row.ts'
+import type { FeedRow } from './feed-row.ts'
+import { metaOf } from './meta.ts'
+
+/** Puts records of another store in place, in one commit. Throws, and leaves all as it was, when they do not follow on. */
+export function recordImporter(db: Connection): (records: readonly StoreRecord[]) => void {
+  const feedOf = feedReader(db)
+  const insertEvent = db.prepare(
+    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
+      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const nextOrdinal = db
+    .prepare<[number, string], number>(
+      'UPDATE view SET last_ordinal = last_ordinal + 1 WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
+    )
+    .pluck()
+  const insertEntry = db.prepare(
+    'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
+  )
+  const advance = db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?')
+  const putId = db.prepare(
+    `INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash`,
+  )
+  const putSubject = db.prepare(
+    `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
+        category = excluded.category, branch = excluded.branch, code = excluded.code,
+        payload_hash = excluded.payload_hash`,
+  )
+  const putFeed = db.prepare('UPDATE feed SET epoch = ?, offset = ?, revision = ? WHERE feed_no = ?')
+
+  const putEvent = ({ feedNo, lastPosition }: FeedRow, record: EventRecord): void => {
+    const { key, position, created, sequenceNumber, category, branch, code, payloadState } = record
+    if (position !== lastPosition + 1) throw positionFault(key, lastPosition + 1, position)
+    const [id, subject] = [bytesOfUuid(record.id), bytesOfUuid(record.subjectId)]
+    const frame = [feedNo, position, feedNo, created, sequenceNumber, id, subject]
+    insertEvent.run(...frame, category, branch, code, payloadState, Buffer.from(record.json))
+    advance.run(position, created, feedNo)
+    if (category === null) return
+    const ordinal = nextOrdinal.get(feedNo, category)
+    if (ordinal !== undefined) insertEntry.run(feedNo, category, ordinal, position, created)
+  }
+  const checkFeed = ({ lastPosition }: FeedRow, record: FeedRecord): void => {
+    if (lastPosition !== record.lastPosition) {
+      throw positionFault(record.key, lastPosition, record.lastPosition)
+    }
+  }
+  const put = (record: StoreRecord): void => {
+    if (record.kind === 'whole') {
+      metaOf(db).set('first_offset', String(record.firstOffset))
+      metaOf(db).set('needs_epoch', record.needsEpoch ? '1' : '0')
+      return
+    }
+    const feed = feedOf(record.key)
+    if (feed === undefined) throw new Error(`no tenant ${record.key.tenantId}`)
+    const { feedNo } = feed
+    switch (record.kind) {
+      case 'event':
+        putEvent(feed, record)
+        break
+      case 'id':
+        putId.run(feedNo, bytesOfUuid(record.id), record.position, record.contentHash)
+        break
+      case 'subject': {
+        const { published, category, branch, code, payloadHash } = record.state
+        const subject = bytesOfUuid(record.subjectId)
+        putSubject.run(
+          feedNo,
+          subject,
+          record.position,
+          published ? 1 : 0,
+          category,
+          branch,
+          code,
+          payloadHash,
+        )
+        break
+      }
+      case 'feed':
+        checkFeed(feed, record)
+        putFeed.run(record.epoch, record.offset, record.revision, feedNo)
+    }
+  }
+  const all = db.transaction((records: readonly StoreRecord[]) => {
+    for (const record of records) put(record)
+  })
+  return (records) => all.immediate(records)
+}

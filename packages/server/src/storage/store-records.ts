@@ -1,0 +1,70 @@
+/**
+ * What a store keeps, record by record, to be put into another store of any engine: ids, numbers, times and bytes stay
+ * as they are. Tenants and keys have verbs of their own.
+ */
+import type { Category, Ticks } from '@property-events/protocol'
+import type { FeedKey } from './storage.ts'
+import type { SubjectState } from './subject-state.ts'
+
+export interface EventRecord {
+  readonly kind: 'event'
+  readonly key: FeedKey
+  readonly position: number
+  readonly sequenceNumber: number
+  readonly created: Ticks
+  readonly id: string
+  readonly subjectId: string
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+  /** `full`, or how the payload was reduced (D17). */
+  readonly payloadState: string
+  readonly json: string
+}
+
+/** An id that is taken, and the event it stands for (D14). */
+export interface IdRecord {
+  readonly kind: 'id'
+  readonly key: FeedKey
+  readonly id: string
+  readonly position: number
+  readonly contentHash: Uint8Array | null
+}
+
+/** The latest of a subject. */
+export interface SubjectRecord {
+  readonly kind: 'subject'
+  readonly key: FeedKey
+  readonly subjectId: string
+  readonly position: number
+  readonly state: SubjectState
+}
+
+/** A feed's counter, behind its events. */
+export interface FeedRecord {
+  readonly kind: 'feed'
+  readonly key: FeedKey
+  readonly epoch: string
+  readonly offset: number
+  readonly revision: number
+  readonly lastPosition: number
+}
+
+/** Of the whole store; the last record of all. */
+export interface WholeRecord {
+  readonly kind: 'whole'
+  /** Feeds made from now on begin behind it (D13). */
+  readonly firstOffset: number
+  /** Publishing waits for `startEpoch`. */
+  readonly needsEpoch: boolean
+}
+
+export type StoreRecord = EventRecord | IdRecord | SubjectRecord | FeedRecord | WholeRecord
+
+/** Records handed over together. */
+export const recordsPerPiece = 500
+
+/** Why records cannot be put behind what a feed holds. */
+export function positionFault(key: FeedKey, expected: number, given: number): Error {
+  return new Error(`${key.tenantId} ${key.feed}: position ${expected} comes next, and ${given} was given`)
+}
