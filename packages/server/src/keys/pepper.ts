@@ -8,7 +8,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   unlinkSync,
@@ -52,7 +51,7 @@ export function loadPepper(options: {
   }
   if (options.folder === undefined) return pepperOf(randomBytes(32))
   const path = join(options.folder, pepperFileName)
-  if (!existsSync(path)) createPepperFile(options.folder, path)
+  if (!existsSync(path)) createPepperFile(path)
   const text = readFileSync(path, 'utf8').trim()
   if (!/^[0-9a-f]{64}$/.test(text)) {
     throw new PepperRefusal(
@@ -78,8 +77,7 @@ function pepperOf(secret: Uint8Array): Pepper {
 }
 
 /** Written and flushed under another name, then linked: the name never shows half a pepper, and the first one stays. */
-function createPepperFile(folder: string, path: string): void {
-  mkdirSync(folder, { recursive: true })
+function createPepperFile(path: string): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)
   try {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { acquireServingLock } from '../../src/storage/open-storage.ts'
@@ -21,6 +22,14 @@ describe('the lock for serving a data folder', () => {
     const again = acquireServingLock(folder.path)
     assert.ok(!(again instanceof StorageRefusal))
     again.release()
+  })
+
+  it('is refused at once in a folder that cannot be made, with those above it made where they can be', () => {
+    using folder = temporaryFolder()
+    const lock = acquireServingLock(join(folder.path, 'not', 'there', 'yet'))
+    assert.ok(!(lock instanceof StorageRefusal))
+    lock.release()
+    assert.throws(() => acquireServingLock('/proc/property-events/data'))
   })
 
   it('goes with the process that held it, even when that is killed', async () => {

@@ -1,8 +1,9 @@
 /** The two kinds of connection to the store's file, and what each is told before it is used. */
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Database as Connection } from 'better-sqlite3'
+import { makeFolder } from './make-folder.ts'
 
 export type { Connection }
 
@@ -25,7 +26,7 @@ export function storeFileOf(folder: string): string {
 
 /** Makes an empty file that only its owner can read, in a folder only they can enter. SQLite's side files follow it. */
 export function makeStoreFile(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file))
   closeSync(openSync(file, 'a', 0o600))
 }
 

@@ -1,9 +1,10 @@
 /** Only one process serves a data folder: two writers' threads could not keep P3 for each other's readers. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { StorageRefusal } from '../storage.ts'
 import { codeOf, failureOf } from './failure.ts'
+import { makeFolder } from './make-folder.ts'
 
 export interface ServingLock {
   /** Safe to call twice. */
@@ -18,7 +19,7 @@ export interface ServingLock {
 export function acquireServingLock(dataFolder: string): ServingLock | StorageRefusal {
   const file = join(dataFolder, 'serve.lock')
   try {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    makeFolder(dataFolder)
     closeSync(openSync(file, 'a', 0o600))
   } catch (error) {
     throw failureOf(error)
