@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { addBackup } from './commands/backup.ts'
+import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEpoch } from './commands/epoch.ts'
 import { addEvents } from './commands/events.ts'
@@ -61,6 +62,7 @@ export function buildProgram(context: CommandContext): Command {
   addGenerate(program, context)
   addBackup(program, context)
   addRestore(program, context)
+  addCopy(program, context)
   addEpoch(program, context)
   addDoctor(program, context)
   return program

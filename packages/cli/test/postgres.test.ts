@@ -1,5 +1,6 @@
 /** The program on a PostgreSQL database: two nodes on one store, and the commands beside them. */
 import assert from 'node:assert/strict'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
@@ -9,6 +10,12 @@ import type { Running } from './support/program.ts'
 
 const root = temporaryFolder()
 const started: Running[] = []
+
+async function startNode(...given: Parameters<typeof start>): Promise<Running> {
+  const running = await start(...given)
+  started.push(running)
+  return running
+}
 
 describe('a store in PostgreSQL', () => {
   let databases: TestDatabases
@@ -27,9 +34,8 @@ describe('a store in PostgreSQL', () => {
       PROPERTY_EVENTS_DATABASE: await databases.create(),
       PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',
     }
-    const one = await start(['serve', '--data', join(root, 'one')], { environment })
-    const two = await start(['serve', '--data', join(root, 'two')], { environment })
-    started.push(one, two)
+    const one = await startNode(['serve', '--data', join(root, 'one')], { environment })
+    const two = await startNode(['serve', '--data', join(root, 'two')], { environment })
     assert.match(one.line.adminKey ?? '', /^pev_/)
     assert.equal(two.line.adminKey, undefined, 'the store has keys')
     const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co'], {
@@ -56,6 +62,36 @@ describe('a store in PostgreSQL', () => {
     await runJson(['restore', file], { environment: elsewhere })
     const [tenant] = await runJson<{ tenantId: string }[]>(['tenants', 'list'], { environment: elsewhere })
     assert.equal(tenant?.tenantId, tenantId)
+  })
+
+  it('is copied from a data folder and back, checked feed by feed, and the copies serve (P9)', async () => {
+    const folder = join(root, 'source')
+    const market = await startNode(['demo', '--data', folder])
+    const { tenants = [] } = market.line
+    const url = await databases.create()
+    type Copied = { tenantId: string; feed: string; events: number; checksum: string }[]
+    const there = await runJson<Copied>(['copy', '--from', folder, '--to', url])
+    const [tenant] = tenants
+    const before = await listEvents(market.line.url, tenant?.readKey ?? '')
+    assert.equal((await market.stop()).code, 0)
+    assert.equal(
+      there.find(({ tenantId, feed }) => tenantId === tenant?.tenantId && feed === 'property')?.events,
+      before.body.availableCount,
+    )
+    // Again: nothing is new, and nothing is copied twice.
+    assert.deepEqual(await runJson<Copied>(['copy', '--from', folder, '--to', url]), there)
+    const back = join(root, 'back')
+    const byFeed = (feeds: Copied) =>
+      feeds.toSorted((a, b) => (a.tenantId + a.feed < b.tenantId + b.feed ? -1 : 1))
+    const returned = await runJson<Copied>(['copy', '--from', url, '--to', back])
+    assert.deepEqual(byFeed(returned), byFeed(there))
+    // The keys work where the pepper is.
+    copyFileSync(join(folder, 'pepper'), join(back, 'pepper'))
+    const served = await startNode(['serve', '--data', back])
+    assert.deepEqual((await listEvents(served.line.url, tenant?.readKey ?? '')).body, before.body)
+    assert.equal((await served.stop()).code, 0)
+    const other = await run(['copy', '--from', folder, '--to', folder])
+    assert.match(other.stderr, /two different stores/)
   })
 
   it('that cannot be reached, or is none, is told in a sentence without its password', async () => {

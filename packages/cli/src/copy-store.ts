@@ -1,0 +1,111 @@
+/** Copying a store into another one, of either engine, so that nobody who reads it can tell them apart. */
+import { createHash } from 'node:crypto'
+import { feedNames } from '@property-events/protocol'
+import type { FeedKey, StorageEngine, StoreRecord } from '@property-events/server'
+import { Refusal } from './refusal.ts'
+
+export interface CopiedFeed {
+  readonly key: FeedKey
+  readonly events: number
+  /** SHA-256 over every number and its bytes, in order, read back from the copy and equal to the source's. */
+  readonly checksum: string
+}
+
+export interface CopyOptions {
+  readonly from: StorageEngine
+  readonly to: StorageEngine
+  /** Events copied so far, in this run. */
+  readonly onProgress: (events: number) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Copies tenants, keys and what the target's feeds do not hold yet, as of one moment of the source, which may be in use.
+ * Run again it goes on where it was stopped, and takes in what has come since. Nobody can publish to the target before
+ * a run has come to its end. Rejects with a `Refusal` when the target holds something else.
+ */
+export async function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
+  const { from, to, signal } = options
+  const keys = await copyTenants(from, to)
+  await copyKeys(from, to)
+  const held = new Map<string, number>()
+  for (const key of keys) held.set(nameOf(key), (await to.events.head(key))?.position ?? 0)
+  await to.importRecords([{ kind: 'whole', firstOffset: from.settings.startSequence, needsEpoch: true }])
+  let copied = 0
+  let whole: StoreRecord | undefined
+  const take = async (records: readonly StoreRecord[]): Promise<void> => {
+    if (signal.aborted) throw new Refusal('Stopped. Run the same command again to go on.')
+    // The last record opens the copy for publishing: only when all is compared.
+    whole = records.find((record) => record.kind === 'whole') ?? whole
+    await to.importRecords(records.filter((record) => record.kind !== 'whole'))
+    copied += records.filter((record) => record.kind === 'event').length
+    options.onProgress(copied)
+  }
+  await from.exportRecords((key) => held.get(nameOf(key)) ?? 0, take)
+  const feeds: CopiedFeed[] = []
+  for (const key of keys) feeds.push(await compare(from, to, key))
+  if (whole !== undefined) await to.importRecords([whole])
+  return feeds
+}
+
+function nameOf({ tenantId, feed }: FeedKey): string {
+  return `${tenantId} ${feed}`
+}
+
+async function copyTenants(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
+  const tenants = await from.keys.tenants()
+  const wanted = new Set(tenants.map(({ tenantId }) => tenantId))
+  const stranger = (await to.keys.tenants()).find(({ tenantId }) => !wanted.has(tenantId))
+  if (stranger !== undefined) {
+    throw new Refusal(
+      `The target holds a tenant of its own (${stranger.tenantId}). Copy into an empty store.`,
+    )
+  }
+  for (const tenant of tenants) {
+    await to.keys.createTenant(tenant)
+    await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended)
+  }
+  return tenants.flatMap(({ tenantId }) => feedNames.map((feed) => ({ tenantId, feed })))
+}
+
+async function copyKeys(from: StorageEngine, to: StorageEngine): Promise<void> {
+  const keys = await from.keys.keys()
+  for (const key of keys) {
+    if ((await to.keys.insertKey(key)) !== 'exists') continue
+    await to.keys.setKeyExpiry(key.keyId, key.expiresMs)
+    if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs)
+  }
+  const uses = keys.flatMap(({ keyId, lastUsedMs }) =>
+    lastUsedMs === undefined ? [] : [{ keyId, usedMs: lastUsedMs }],
+  )
+  if (uses.length > 0) await to.keys.recordKeyUses(uses)
+}
+
+const eventsPerPage = 500
+
+/** Reads the feed from both, as far as the copy goes. */
+async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Promise<CopiedFeed> {
+  const sums = [createHash('sha256'), createHash('sha256')] as const
+  let [after, events] = [0, 0]
+  for (;;) {
+    const query = { key, view: 'all', after, limit: eventsPerPage, latestOnly: false } as const
+    const copies = await to.events.readAfter(query)
+    const originals = await from.events.readAfter({ ...query, limit: copies.length })
+    for (const [sum, read] of [
+      [sums[0], originals],
+      [sums[1], copies],
+    ] as const) {
+      for (const { sequenceNumber, json } of read) sum.update(`${sequenceNumber} `).update(json).update('\n')
+    }
+    events += copies.length
+    after = copies.at(-1)?.sequenceNumber ?? after
+    if (copies.length < eventsPerPage) break
+  }
+  const [expected, checksum] = [sums[0].digest('hex'), sums[1].digest('hex')]
+  if (expected !== checksum) {
+    throw new Refusal(
+      `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
+    )
+  }
+  return { key, events, checksum }
+}
