@@ -42,6 +42,8 @@ describe("the tests' own PostgreSQL", () => {
       setInterval(() => 0, 1000)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      // As on a machine that has little else.
+      env: { PATH: dirname(process.execPath) },
     })
     const [data]: Buffer[] = await once(child.stdout, 'data')
     const folder = data?.toString() ?? ''
