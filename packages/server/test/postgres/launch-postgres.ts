@@ -203,8 +203,6 @@ function startGuard(folder: string): ChildProcess {
   const guard = spawn('/bin/sh', ['-c', script, 'guard', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
-    // The tests may run with a path that holds little more than Node.
-    env: { PATH: '/usr/bin:/bin' },
     // Its few commands are in the system's folders, whether or not the tests were given those.
     env: { PATH: '/usr/bin:/bin' },
   })
