@@ -20,6 +20,7 @@ const tasks = {
   cli: { needs: 'program', lines: [[program, ...rest]] },
   test: { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), ...rest]] },
   'test:long': { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), '--long', ...rest]] },
+  bench: { needs: 'everything', lines: [[join(root, 'bench/run.ts'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
   check: {
     needs: 'everything',

@@ -179,7 +179,7 @@ describe('property payload: what real feeds send', () => {
     }
   })
 
-  it('unknown fields and unknown codes pass, at every level (DESIGN D14, D22)', () => {
+  it('unknown fields and unknown codes pass, at every level (D14, D22)', () => {
     const payload = {
       ...specProperty,
       property_type: 999_999,
