@@ -69,6 +69,7 @@ export class StorageUnavailableError extends UnavailableError {}
 export class ClockBehindError extends UnavailableError {}
 export class OverloadedError extends UnavailableError {}
 export class EpochRequiredError extends UnavailableError {}
+export class SequenceNotReachedError extends UnavailableError {}
 export class UnsupportedHttpVersionError extends ServiceError {}
 
 type ServiceErrorClass = new (refusal: Refusal) => ServiceError
@@ -111,6 +112,7 @@ const classOfCode: Readonly<Record<string, ServiceErrorClass>> = {
   clock_behind: ClockBehindError,
   overloaded: OverloadedError,
   epoch_required: EpochRequiredError,
+  sequence_not_reached: SequenceNotReachedError,
   unsupported_http_version: UnsupportedHttpVersionError,
 }
 

@@ -37,6 +37,11 @@ export function keyedProblems(...further: readonly ProblemCode[]): Readonly<Reco
   return responsesOf([...everyRequest, ...everyKey, ...further])
 }
 
+/** Problems of an operation that reads one feed, with further ones of its own. */
+export function feedReadProblems(...further: readonly ProblemCode[]): Readonly<Record<string, object>> {
+  return keyedProblems(...further, 'sequence_not_reached')
+}
+
 const requestId = { type: 'string', description: 'Names this request in the log of the service.' }
 
 const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds.' } }

@@ -203,6 +203,11 @@ export const problems = {
     title: 'The store was restored',
     detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
   },
+  sequence_not_reached: {
+    status: 503,
+    title: 'The feed is not that far',
+    detail: 'The feed has not reached the number in x-feed-min-sequence within 5 seconds. Try again.',
+  },
   unsupported_http_version: {
     status: 505,
     title: 'Unsupported HTTP version',
@@ -227,6 +232,7 @@ const retryAfterSeconds: Partial<Record<ProblemCode, number>> = {
   clock_behind: 30,
   overloaded: 1,
   epoch_required: 60,
+  sequence_not_reached: 1,
 }
 
 export interface ProblemPlace {

@@ -132,7 +132,10 @@ describe('the OpenAPI document', () => {
     })
     assert.deepEqual(
       list?.parameters?.map(({ name, in: place, required = false }) => [name, place, required]),
-      ['apiEventType', 'page', 'pageSize', 'from', 'to'].map((name) => [name, 'query', false]),
+      [
+        ...['apiEventType', 'page', 'pageSize', 'from', 'to'].map((name) => [name, 'query', false]),
+        ['x-feed-min-sequence', 'header', false],
+      ],
     )
   })
 

@@ -8,7 +8,7 @@ import type { HttpContext } from '../context.ts'
 import { namesForHeader, quoteInput } from '../echo-text.ts'
 import { eventTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
-import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
+import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
@@ -79,7 +79,7 @@ function schemaFor(feedName: FeedName): Operation['schema'] {
     response: {
       [success.ok]: answer('The event.', refTo('Event'), taggedHeaders),
       [success.notModified]: notModified(taggedHeaders),
-      ...keyedProblems('key_scope', 'event_not_found'),
+      ...feedReadProblems('key_scope', 'event_not_found'),
     },
   }
 }

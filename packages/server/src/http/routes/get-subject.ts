@@ -7,7 +7,7 @@ import type { HttpContext } from '../context.ts'
 import { readCursorParameters, readSubject } from '../cursor-parameters.ts'
 import { contentTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
-import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
+import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
@@ -34,7 +34,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
       response: {
         [success.ok]: answer('The latest event.', refTo('Event'), taggedHeaders),
         [success.notModified]: notModified(taggedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'subject_not_found'),
+        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'subject_not_found'),
       },
     },
 

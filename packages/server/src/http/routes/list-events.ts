@@ -6,7 +6,7 @@ import type { HttpContext } from '../context.ts'
 import { namesForHeader } from '../echo-text.ts'
 import { feedHeaderSchemas } from '../feed-headers.ts'
 import { readListParameters } from '../list-parameters.ts'
-import { answer, capital, keyedProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
+import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { sendPage } from '../page-response.ts'
@@ -89,7 +89,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): Operation['schema
         ...feedHeaderSchemas,
       }),
       [success.notModified]: notModified(taggedHeaders),
-      ...keyedProblems('key_scope'),
+      ...feedReadProblems('key_scope'),
     },
   }
 }

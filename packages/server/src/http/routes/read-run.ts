@@ -6,7 +6,7 @@ import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { cursorSchemas, readCursorParameters, refusalOfCursor } from '../cursor-parameters.ts'
 import { feedHeaderSchemas } from '../feed-headers.ts'
-import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
+import { answer, capital, keyedHeaders, feedReadProblems } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { success } from '../problem.ts'
@@ -37,7 +37,7 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
           ...keyedHeaders,
           ...feedHeaderSchemas,
         }),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
+        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
       },
     },
 

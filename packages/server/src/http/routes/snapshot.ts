@@ -10,7 +10,7 @@ import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { cursorSchemas, readCursorParameters, refusalOfCursor } from '../cursor-parameters.ts'
 import { feedHeaders, feedHeaderSchemas } from '../feed-headers.ts'
-import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
+import { answer, capital, keyedHeaders, feedReadProblems } from '../openapi-responses.ts'
 import type { Operation } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
@@ -46,7 +46,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           { ...keyedHeaders, ...feedHeaderSchemas },
           mediaType,
         ),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
+        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
       },
     },
 

@@ -6,7 +6,7 @@ import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { cursorSchemas, readCursorParameters, readSubject, refusalOfCursor } from '../cursor-parameters.ts'
 import { feedHeaderSchemas } from '../feed-headers.ts'
-import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
+import { answer, capital, keyedHeaders, feedReadProblems } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { success } from '../problem.ts'
@@ -36,7 +36,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
       querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
       response: {
         [success.ok]: answer('The events.', refTo('EventRun'), { ...keyedHeaders, ...feedHeaderSchemas }),
-        ...keyedProblems(
+        ...feedReadProblems(
           'missing_scope',
           'ambiguous_tenant',
           'subject_not_found',
