@@ -1,0 +1,58 @@
+/** The port's part for tenants and keys (D11). */
+import type { Scope } from '@property-events/protocol'
+
+export interface Tenant {
+  /** Lower-case UUID. */
+  readonly tenantId: string
+  readonly name: string
+  readonly createdMs: number
+  readonly suspended: boolean
+}
+
+/** What a key may do, for one tenant. */
+export interface Grant {
+  readonly tenantId: string
+  readonly scopes: readonly Scope[]
+}
+
+/** A key as stored: never its text (D11). */
+export interface KeyRecord {
+  readonly keyId: string
+  /** HMAC-SHA-256 of the secret with the pepper. 32 bytes. */
+  readonly secretHash: Uint8Array
+  readonly pepperId: string
+  readonly label: string
+  /** Operator keys belong to no tenant and read no feed. */
+  readonly operator: boolean
+  readonly grants: readonly Grant[]
+  readonly createdMs: number
+  readonly expiresMs: number | undefined
+  readonly revokedMs: number | undefined
+  /** Sampled: at most a minute behind (D11). */
+  readonly lastUsedMs: number | undefined
+}
+
+/** A key with what decides about it at the moment of use. */
+export interface FoundKey {
+  readonly record: KeyRecord
+  /** Tenants of the grants that are suspended. */
+  readonly suspendedTenantIds: readonly string[]
+}
+
+export interface KeyStore {
+  /** Makes a tenant and its empty feeds. `exists`: the id is taken. */
+  createTenant(tenant: Tenant): Promise<'created' | 'exists'>
+  /** In order of creation. */
+  tenants(): Promise<readonly Tenant[]>
+  setTenantSuspended(tenantId: string, suspended: boolean): Promise<'done' | 'unknownTenant'>
+  /** Stores a new key. `unknownTenant`: a grant names a tenant that does not exist. */
+  insertKey(record: KeyRecord): Promise<'created' | 'exists' | 'unknownTenant'>
+  findKey(keyId: string): Promise<FoundKey | undefined>
+  /** In order of creation. */
+  keys(): Promise<readonly KeyRecord[]>
+  /** The first revocation stays; a key never comes back. */
+  revokeKey(keyId: string, revokedMs: number): Promise<'done' | 'unknownKey'>
+  setKeyExpiry(keyId: string, expiresMs: number | undefined): Promise<'done' | 'unknownKey'>
+  /** Last uses, gathered; later times win, unknown ids are ignored. */
+  recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>
+}
