@@ -18,7 +18,10 @@ export function installMissing(root, what) {
   const stamp = join(root, stampFile)
   const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
   if (installed === `${lock} everything` || installed === `${lock} ${what}`) return
-  process.stderr.write(`Installing packages (${what}; the first time this downloads about 80 MB) …\n`)
+  const downloadMb = what === 'program' ? 80 : 155
+  process.stderr.write(
+    `Installing packages (${what}; the first time this downloads about ${downloadMb} MB) …\n`,
+  )
   const omit = what === 'program' ? ['--omit=dev'] : []
   // No package needs its install script, so none is run.
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...omit]

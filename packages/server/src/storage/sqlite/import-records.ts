@@ -2,6 +2,7 @@ import { bytesOfUuid } from '@property-events/protocol'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
 import type { Connection } from './connection.ts'
+import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { metaOf } from './meta.ts'
@@ -13,25 +14,10 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
     `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
       VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const nextOrdinal = db
-    .prepare<[number, string], number>(
-      'UPDATE view SET last_ordinal = last_ordinal + 1 WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
-    )
-    .pluck()
-  const insertEntry = db.prepare(
-    'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
-  )
-  const advance = db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?')
+  const { putSubject, nextOrdinal, insertEntry, advance } = eventStatements(db)
   const putId = db.prepare(
     `INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash`,
-  )
-  const putSubject = db.prepare(
-    `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
-        category = excluded.category, branch = excluded.branch, code = excluded.code,
-        payload_hash = excluded.payload_hash`,
   )
   const putFeed = db.prepare('UPDATE feed SET epoch = ?, offset = ?, revision = ? WHERE feed_no = ?')
 

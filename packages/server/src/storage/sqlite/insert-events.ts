@@ -2,6 +2,7 @@
 import { bytesOfUuid } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import type { Connection } from './connection.ts'
+import { eventStatements } from './event-statements.ts'
 
 export type InsertEvents = (
   feedNo: number,
@@ -18,22 +19,7 @@ export function insertStatements(db: Connection): InsertEvents {
   const insertId = db.prepare(
     'INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)',
   )
-  const putSubject = db.prepare(
-    `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
-        category = excluded.category, branch = excluded.branch, code = excluded.code,
-        payload_hash = excluded.payload_hash`,
-  )
-  const nextOrdinal = db
-    .prepare<[number, string], number>(
-      'UPDATE view SET last_ordinal = last_ordinal + 1 WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
-    )
-    .pluck()
-  const insertEntry = db.prepare(
-    'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
-  )
-  const advance = db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?')
+  const { putSubject, nextOrdinal, insertEntry, advance } = eventStatements(db)
 
   const insertRow = (feedNo: number, row: EventRow): void => {
     const { position, sequenceNumber, created, event } = row

@@ -1,0 +1,25 @@
+/** The statements that every new event needs, whether it is published here or taken over from another store. */
+import type { Connection } from './connection.ts'
+
+export function eventStatements(db: Connection) {
+  return {
+    putSubject: db.prepare(
+      `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
+          category = excluded.category, branch = excluded.branch, code = excluded.code,
+          payload_hash = excluded.payload_hash`,
+    ),
+    /** Takes the view's next ordinal. */
+    nextOrdinal: db
+      .prepare<[number, string], number>(
+        'UPDATE view SET last_ordinal = last_ordinal + 1 WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
+      )
+      .pluck(),
+    insertEntry: db.prepare(
+      'INSERT INTO view_entry (feed_no, view, ordinal, position, created) VALUES (?, ?, ?, ?, ?)',
+    ),
+    /** Moves the feed's counter. */
+    advance: db.prepare('UPDATE feed SET last_position = ?, last_created = ? WHERE feed_no = ?'),
+  }
+}
