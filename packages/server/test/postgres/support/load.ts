@@ -3,6 +3,7 @@
  * (P1, P2, P3, D12). Knows nothing of engines, so that broken ones can be put in place of a right one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { overtaken } from '../../storage/support/order-log.ts'
 
 /** What a reader sees of an event. */
 export interface SeenEvent {
@@ -143,23 +144,6 @@ function unacknowledged(log: readonly Publication[], kept: readonly KeptEvent[])
     ...twice,
     ...wrong.map(({ name, number }) => `${name} was acknowledged as ${number} and is ${numbers.get(name)}`),
   ]
-}
-
-/** Who began after an acknowledgement must have a greater number (P1). */
-function overtaken(log: readonly Publication[]): readonly string[] {
-  const byStart = log.toSorted((a, b) => a.started - b.started)
-  const byEnd = log.toSorted((a, b) => a.ended - b.ended)
-  const faults: string[] = []
-  let acknowledged = 0
-  let next = 0
-  for (const { started, number } of byStart) {
-    for (let done = byEnd[next]; done !== undefined && done.ended < started; done = byEnd[next]) {
-      acknowledged = Math.max(acknowledged, done.number)
-      next += 1
-    }
-    if (number < acknowledged) faults.push(`${number} began after ${acknowledged} was acknowledged`)
-  }
-  return faults
 }
 
 /** A subject appears once, with its first event (D12). */

@@ -57,6 +57,12 @@ function disorder(log: readonly Publication[]): readonly string[] {
   for (const [index, number] of numbers.entries()) {
     if (number !== index + 1) faults.push(`the number at place ${index + 1} is ${number}`)
   }
+  return [...faults, ...overtaken(log)]
+}
+
+/** Who began after an acknowledgement must have a greater number (P1). Beginnings and ends on one clock or counter. */
+export function overtaken(log: readonly Publication[]): readonly string[] {
+  const faults: string[] = []
   const byStart = log.toSorted((a, b) => a.started - b.started)
   const byEnd = log.toSorted((a, b) => a.ended - b.ended)
   let acknowledged = 0
