@@ -1,6 +1,6 @@
 /** Listing a feed page by page (spec §4.1). Page arithmetic lives here and nowhere else. */
 import type { Ticks, ViewName } from '@property-events/protocol'
-import type { EventStore, FeedKey, Head, ViewRange } from '../storage/storage.ts'
+import type { EventStore, FeedKey, Head, Located, ViewRange } from '../storage/storage.ts'
 
 export interface PageRequest {
   readonly key: FeedKey
@@ -26,16 +26,22 @@ export interface LocatedPage {
 }
 
 /** Finds a page: its cost does not depend on the page's number (P5). `undefined`: no such tenant. */
-export async function locatePage(events: EventStore, request: PageRequest): Promise<LocatedPage | undefined> {
-  const { key, view, from, to, page, pageSize } = request
+export async function locatePage(
+  events: Pick<EventStore, 'locate'>,
+  request: PageRequest,
+): Promise<LocatedPage | undefined> {
+  const { key, view, from, to } = request
   const located = await events.locate({
     key,
     view,
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   })
-  if (located === undefined) return undefined
-  const { range, head } = located
+  return located === undefined ? undefined : pageOf(located, request.page, request.pageSize)
+}
+
+/** One page of what was located. */
+export function pageOf({ range, head }: Located, page: number, pageSize: number): LocatedPage {
   const skipped = Math.min((page - 1) * pageSize, range.count)
   return {
     page,
@@ -43,6 +49,11 @@ export async function locatePage(events: EventStore, request: PageRequest): Prom
     availableCount: range.count,
     totalPages: Math.ceil(range.count / pageSize),
     head,
-    range: { ...range, first: range.first + skipped, count: Math.min(pageSize, range.count - skipped) },
+    range: {
+      key: range.key,
+      view: range.view,
+      first: range.first + skipped,
+      count: Math.min(pageSize, range.count - skipped),
+    },
   }
 }

@@ -1,16 +1,20 @@
-/** The Fastify app: hooks that every request passes, then one route per operation. Listens nowhere by itself. */
+/**
+ * The Fastify app: hooks that every request passes, then one route per operation. In front of it the contract's two reads
+ * are answered directly where nothing is unusual about them. Listens nowhere by itself.
+ */
 import { feedNames } from '@property-events/protocol'
 import { fastify } from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { clientErrorHandler } from './client-error.ts'
 import type { HttpContext } from './context.ts'
+import { directReads } from './direct/direct-reads.ts'
 import { docsPage } from './docs-page.ts'
 import { refusalOfError } from './errors.ts'
 import { guardRequest } from './guards.ts'
 import { openApiText, registerOpenApi } from './openapi-document.ts'
 import type { Operation } from './operation.ts'
 import { registerOperation } from './register-operation.ts'
-import { factsOf, newRequestId } from './request-facts.ts'
+import { commonHeaders, factsOf, newRequestId } from './request-facts.ts'
 import { reportRequest } from './report-request.ts'
 import { docs } from './routes/docs.ts'
 import { getEvent } from './routes/get-event.ts'
@@ -23,7 +27,7 @@ import { readEventRun } from './routes/read-run.ts'
 import { readSnapshot } from './routes/snapshot.ts'
 import { subjectHistory } from './routes/subject-history.ts'
 import { sendProblem } from './send.ts'
-import { serverOptions, tuneServer } from './server-options.ts'
+import { createLimitedServer, routerOptions } from './server-options.ts'
 import { staticDocument } from './static-document.ts'
 import type { StaticDocument } from './static-document.ts'
 import { answerUnrouted, routeTable } from './unrouted.ts'
@@ -31,13 +35,13 @@ import { answerUnrouted, routeTable } from './unrouted.ts'
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { limits, basePath } = context
   const app = fastify({
-    ...serverOptions(limits, basePath),
+    ...routerOptions(limits, basePath),
+    serverFactory: (router) => createLimitedServer(limits, directReads(context, router)),
     clientErrorHandler: clientErrorHandler(context, newRequestId),
     frameworkErrors: (error, request, reply) => {
       sendProblem(request, reply, basePath, refusalOfError(error, limits.maxBodyBytes))
     },
   })
-  tuneServer(app.server, limits)
   await registerOpenApi(app, basePath)
 
   const documents = new Map<string, StaticDocument>()
@@ -71,7 +75,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
 
   app.addHook('onRequest', async (request, reply) => {
     factsOf(request)
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+    reply.headers(commonHeaders(request.id))
     if (context.stopping()) reply.header('connection', 'close')
     const refusal = guardRequest(request.raw, request.originalUrl, limits)
     if (refusal !== undefined) return sendProblem(request, reply, basePath, refusal)

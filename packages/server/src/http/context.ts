@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
 import type { KeyVerifier } from '../keys/index.ts'
@@ -10,6 +11,7 @@ import type { TokenBuckets } from './token-bucket.ts'
 /** What every part of the HTTP side is given. Nothing here is global: two services in one process share nothing. */
 export interface HttpContext {
   readonly events: EventStore
+  readonly ranges: KnownRanges
   readonly pages: PageReader
   readonly publisher: Publisher
   readonly verifier: KeyVerifier

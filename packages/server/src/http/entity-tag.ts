@@ -1,24 +1,21 @@
 /** Entity tags: made from what determines an answer's bytes, compared as RFC 9110 §13.1.2 says. */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { formatTicks } from '@property-events/protocol'
 import type { LocatedPage, PageRequest } from '../feed/list.ts'
 import type { ContentCoding } from './accept.ts'
 
 /**
  * A page's tag, known before an event is read: full pages never change, but their totals do (D4), so the count is in it;
- * the revision covers erasure (D17), the epoch a restored store (D13), the coding what is sent.
+ * the revision covers erasure (D17), the epoch a restored store (D13), the coding what is sent. The rest of what
+ * determines the bytes is in the checksum: a tag is compared with those of the same address only.
  */
 export function pageTag(request: PageRequest, located: LocatedPage, coding: ContentCoding): string {
-  const { key, view, from, to } = request
-  const { head, page, pageSize, availableCount } = located
-  const window = [from, to].map((bound) => (bound === undefined ? '' : formatTicks(bound)))
-  return tagOf(
-    [key.tenantId, key.feed, head.epoch, head.revision, view, ...window, page, pageSize, availableCount].join(
-      ' ',
-    ),
-    coding,
-  )
+  const { key, view, from, to, page, pageSize } = request
+  const { head, availableCount } = located
+  const window = from === undefined && to === undefined ? '' : `${from ?? ''}-${to ?? ''}`
+  const asked = crc32(`${key.tenantId} ${key.feed} ${view} ${window} ${page} ${pageSize}`).toString(36)
+  const tag = `${head.epoch}-${head.revision}-${availableCount}-${asked}`
+  return coding === 'identity' ? `"${tag}"` : `"${tag}-${coding}"`
 }
 
 /**

@@ -23,8 +23,7 @@ export async function sendPage(
   reply: FastifyReply,
   pageRequest: PageRequest,
 ): Promise<FastifyReply | undefined> {
-  const { events } = context
-  const located = await locatePage(events, pageRequest)
+  const located = await locatePage(context.ranges, pageRequest)
   if (located === undefined) return sendProblem(request, reply, context.basePath, { code: 'key_disabled' })
   const coding = preferredCoding(request.headers['accept-encoding'])
   const tag = pageTag(pageRequest, located, coding)

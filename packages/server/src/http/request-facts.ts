@@ -47,3 +47,8 @@ export function newRequestId(): string {
   lastId += 1
   return `${idPrefix}-${lastId.toString(36)}`
 }
+
+/** Every answer of a request carries these. */
+export function commonHeaders(requestId: string): Readonly<Record<string, string>> {
+  return { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
+}

@@ -1,5 +1,5 @@
 /** Sending stored bytes as they are, without joining or re-serialising them. */
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -21,12 +21,18 @@ export async function sendEvent(
   json: Uint8Array,
   coding: ContentCoding,
 ): Promise<void> {
-  if (coding === 'identity' || json.byteLength < minGzipBytes) {
-    sendBody(request, reply, ownBody(json), 'identity')
-    return
-  }
-  const zipped = await gzipAsync(json, { level: gzipLevel })
-  sendBody(request, reply, ownBody(zipped), 'gzip')
+  const { body, sent } = await eventBody(json, coding)
+  sendBody(request, reply, body, sent)
+}
+
+/** One stored event as a body, compressed where that is wanted and worth it. */
+export async function eventBody(
+  json: Uint8Array,
+  coding: ContentCoding,
+): Promise<{ readonly body: PageBody; readonly sent: ContentCoding }> {
+  if (coding === 'identity' || json.byteLength < minGzipBytes)
+    return { body: ownBody(json), sent: 'identity' }
+  return { body: ownBody(await gzipAsync(json, { level: gzipLevel })), sent: 'gzip' }
 }
 
 function ownBody(bytes: Uint8Array): PageBody {
@@ -34,8 +40,8 @@ function ownBody(bytes: Uint8Array): PageBody {
 }
 
 /**
- * Answers 200 with the body's pieces, past the framework, which would want one buffer: corked, they leave in one writev.
- * The body is released when the last byte has been handed over, or the connection is gone.
+ * Answers 200 with the body's pieces, past the framework, which would want one buffer. The reply's headers are already
+ * set. The body is released when the last byte has been handed over, or the connection is gone.
  */
 export function sendBody(
   request: FastifyRequest,
@@ -46,23 +52,34 @@ export function sendBody(
   reply.hijack()
   const { raw } = reply
   raw.on('close', () => body.release())
-  const headers: OutgoingHttpHeaders = {
-    'content-type': 'application/json',
-    'content-length': body.byteLength,
-  }
-  if (coding !== 'identity') headers['content-encoding'] = coding
+  const headers: OutgoingHttpHeaders = {}
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) headers[name] = value
   }
-  // All at once: each setHeader would be looked up and checked by itself.
-  raw.writeHead(success.ok, headers)
-  if (request.method === 'HEAD') {
-    raw.end()
-    return
+  writeBody(raw, headers, body, coding, request.method !== 'HEAD')
+}
+
+/** Writes head and pieces; corked, they leave in one writev. */
+export function writeBody(
+  response: ServerResponse,
+  given: OutgoingHttpHeaders,
+  body: PageBody,
+  coding: ContentCoding,
+  withPieces: boolean,
+): void {
+  const headers: OutgoingHttpHeaders = {
+    'content-type': 'application/json',
+    'content-length': body.byteLength,
+    ...given,
   }
-  raw.cork()
-  for (const piece of body.pieces) raw.write(piece)
-  raw.end()
+  if (coding !== 'identity') headers['content-encoding'] = coding
+  // All at once: each setHeader would be looked up and checked by itself.
+  response.writeHead(success.ok, headers)
+  if (withPieces) {
+    response.cork()
+    for (const piece of body.pieces) response.write(piece)
+  }
+  response.end()
 }
 
 /** The client went away: whatever would still be done for it is wasted. Ends the handling without an answer. */

@@ -1,6 +1,7 @@
 /** The running service: its parts put together, listening, and stopped without losing an answer. */
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { createKnownRanges } from '../feed/known-ranges.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { createKeyVerifier } from '../keys/index.ts'
@@ -75,9 +76,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           storage.events,
           options.pages ?? { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 },
         )
+  const ranges = createKnownRanges(storage.events)
   let stopping = false
   const context: HttpContext = {
     events: storage.events,
+    ranges,
     pages,
     publisher,
     verifier,
@@ -107,6 +110,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await stopListening()
     await publisher.drained()
     await verifier.close()
+    ranges.close()
     await pages.close()
     await operations?.close()
     metrics.close()
@@ -125,6 +129,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     await operations?.close()
     await verifier.close()
+    ranges.close()
     metrics.close()
     throw error
   }

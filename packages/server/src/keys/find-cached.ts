@@ -1,5 +1,5 @@
 import type { FoundKey, KeyStore } from '../storage/storage.ts'
-import { BoundedMap } from './bounded-map.ts'
+import { BoundedMap } from '../bounded-map.ts'
 
 /** What the store said about an id, and when it was asked. */
 interface Finding {
@@ -12,6 +12,12 @@ const knownLimit = 20_000
 /** Ids that do not exist are kept apart, so that guessing cannot push good keys out. */
 const missingLimit = 2_000
 
+export interface KeyFinder {
+  find(keyId: string): Promise<FoundKey | undefined>
+  /** What `find` would answer without asking the store; `undefined` also where it would have to. */
+  known(keyId: string): FoundKey | undefined
+}
+
 /**
  * Looks keys up by id, at most once in `cacheMs` per id, however many ask: concurrent askers share one read. An answer
  * is never older than `cacheMs`, counted from before the store was asked. Failures of the store are not remembered.
@@ -20,7 +26,7 @@ export function cachedFinder(
   keys: Pick<KeyStore, 'findKey'>,
   clock: () => number,
   cacheMs: number,
-): (keyId: string) => Promise<FoundKey | undefined> {
+): KeyFinder {
   const known = new BoundedMap<string, Finding>(knownLimit)
   const missing = new BoundedMap<string, Finding>(missingLimit)
   const reading = new Map<
@@ -44,7 +50,7 @@ export function cachedFinder(
     return found
   }
 
-  return async (keyId) => {
+  async function find(keyId: string): Promise<FoundKey | undefined> {
     const nowMs = clock()
     const finding = known.get(keyId) ?? missing.get(keyId)
     if (finding !== undefined && isFresh(finding.askedMs, nowMs)) return finding.found
@@ -58,5 +64,13 @@ export function cachedFinder(
     } finally {
       if (reading.get(keyId) === entry) reading.delete(keyId)
     }
+  }
+
+  return {
+    find,
+    known(keyId) {
+      const finding = known.get(keyId)
+      return finding !== undefined && isFresh(finding.askedMs, clock()) ? finding.found : undefined
+    },
   }
 }

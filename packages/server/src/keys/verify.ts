@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { parseKeyText } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyStore } from '../storage/storage.ts'
-import { BoundedMap } from './bounded-map.ts'
+import { BoundedMap } from '../bounded-map.ts'
 import { cachedFinder } from './find-cached.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
@@ -28,6 +28,8 @@ export type KeyVerdict =
 export interface KeyVerifier {
   /** Rejects only with the store's `StorageFailure`. */
   verify(text: string | undefined): Promise<KeyVerdict>
+  /** The key, if `verify` would find it valid without asking the store: it did so less than a second ago. */
+  verifyKnown(text: string): VerifiedKey | undefined
   /** True when exactly this key was valid less than a minute ago: its owner is no guesser (D10). Asks nobody. */
   verifiedWithinMinute(text: string | undefined): boolean
   /** Writes gathered last uses now; otherwise they are written twice a minute. */
@@ -55,13 +57,13 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const { keys, peppers, clock } = options
   const [firstPepper] = peppers
   if (firstPepper === undefined) throw new Error('a key verifier needs a pepper')
-  const find = cachedFinder(keys, clock, options.cacheMs ?? 1000)
+  const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
   const uses = createUseLog(keys)
   // Both by a hash of the whole key: a dump of the process's memory shows no list of working keys.
   const recent = new BoundedMap<string, number>(recentLimit)
   // The store's answer that a key was last proven against. While it is still that answer (at most a second old), the
   // HMAC needs not be made again: 4 of the 6 us that verifying takes.
-  const proven = new BoundedMap<string, FoundKey>(recentLimit)
+  const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(recentLimit)
 
   /** The same work whether the id exists or not, and whether the secret is right or not. */
   const secretMatches = (found: FoundKey | undefined, secret: string): boolean => {
@@ -76,14 +78,14 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     async verify(text) {
       const parts = text === undefined ? undefined : parseKeyText(text)
       if (text === undefined || parts === undefined) return { kind: 'unknown' }
-      const found = await find(parts.keyId)
+      const found = await finder.find(parts.keyId)
       const digest = digestOf(text)
-      const isProven = found !== undefined && proven.get(digest) === found
+      const isProven = found !== undefined && proven.get(digest)?.found === found
       if (!isProven && !secretMatches(found, parts.secret)) return { kind: 'unknown' }
       if (found === undefined) return { kind: 'unknown' }
-      if (!isProven) proven.set(digest, found)
       const nowMs = clock()
       const key = verifiedKey(found)
+      if (!isProven) proven.set(digest, { found, key })
       const kind = standing(found, key, nowMs)
       if (kind !== 'valid') {
         recent.delete(digest)
@@ -92,6 +94,17 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       recent.set(digest, nowMs)
       uses.record(key.keyId, nowMs)
       return { kind, key }
+    },
+
+    verifyKnown(text) {
+      const digest = digestOf(text)
+      const entry = proven.get(digest)
+      if (entry === undefined || finder.known(entry.key.keyId) !== entry.found) return undefined
+      const nowMs = clock()
+      if (standing(entry.found, entry.key, nowMs) !== 'valid') return undefined
+      recent.set(digest, nowMs)
+      uses.record(entry.key.keyId, nowMs)
+      return entry.key
     },
 
     verifiedWithinMinute(text) {

@@ -21,47 +21,65 @@ const memberHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
 /** What a stored block may hold (RFC 1951 §3.2.4). */
 const maxStored = 0xffff
 
+/** The beginning of a member: its header and a first text. The same for many members, so it is made once. */
+export interface MemberStart {
+  readonly bytes: Uint8Array
+  readonly textLength: number
+  readonly crc: number
+}
+
+/** `text`: at most 65,535 bytes. */
+export function memberStart(text: Uint8Array): MemberStart {
+  const bytes = Buffer.concat([memberHeader, storedBlock(text, false)])
+  return { bytes, textLength: text.byteLength, crc: crc32(text) }
+}
+
+const comma = Buffer.from(',')
+/** A comma as it stands between two pieces. */
+export const commaBlock = storedBlock(comma, false)
+
 export class GzipMember {
-  readonly #pieces: Uint8Array[] = [memberHeader]
-  #crc = 0
-  #textLength = 0
-  #byteLength = memberHeader.length
+  readonly #pieces: Uint8Array[]
+  #crc: number
+  #textLength: number
 
-  /** Adds a short text uncompressed: five bytes more than the text. At most 65,535 bytes. */
-  addText(text: Uint8Array): void {
-    this.#add(storedBlock(text, false), text)
+  constructor({ bytes, textLength, crc }: MemberStart) {
+    this.#pieces = [bytes]
+    this.#crc = crc
+    this.#textLength = textLength
   }
 
-  addPiece(piece: DeflatedPiece): void {
-    this.#pieces.push(piece.bytes)
-    this.#byteLength += piece.bytes.byteLength
-    this.#crc = combineCrc(this.#crc, piece.crc, piece.shift)
-    this.#textLength += piece.textLength
+  /** Adds what stands between two events: five bytes more than stored plain. */
+  addComma(): void {
+    this.#pieces.push(commaBlock)
+    this.#crc = crc32(comma, this.#crc)
+    this.#textLength += comma.byteLength
   }
 
-  /** Adds the last text and the trailer. The pieces, in order, are the member. */
-  end(text: Uint8Array): { readonly pieces: readonly Uint8Array[]; readonly byteLength: number } {
-    this.#add(storedBlock(text, true), text)
-    const trailer = Buffer.allocUnsafe(8)
-    trailer.writeUInt32LE(this.#crc, 0)
-    trailer.writeUInt32LE(this.#textLength % 2 ** 32, 4)
-    this.#pieces.push(trailer)
-    return { pieces: this.#pieces, byteLength: this.#byteLength + trailer.length }
+  addPiece({ bytes, textLength, crc, shift }: DeflatedPiece): void {
+    this.#pieces.push(bytes)
+    this.#crc = combineCrc(this.#crc, crc, shift)
+    this.#textLength += textLength
   }
 
-  #add(block: Uint8Array, text: Uint8Array): void {
+  /** Adds the last text, uncompressed, and the trailer. The pieces, in order, are the member. */
+  end(text: Uint8Array): readonly Uint8Array[] {
+    const block = storedBlock(text, true, trailerBytes)
+    const trailer = block.length - trailerBytes
+    block.writeUInt32LE(crc32(text, this.#crc), trailer)
+    block.writeUInt32LE((this.#textLength + text.byteLength) % 2 ** 32, trailer + 4)
     this.#pieces.push(block)
-    this.#byteLength += block.byteLength
-    this.#crc = crc32(text, this.#crc)
-    this.#textLength += text.byteLength
+    return this.#pieces
   }
 }
 
-/** A stored block (RFC 1951 §3.2.4): it begins and ends on a byte boundary. */
-export function storedBlock(text: Uint8Array, last: boolean): Uint8Array {
+const trailerBytes = 8
+
+/** A stored block (RFC 1951 §3.2.4): it begins and ends on a byte boundary. `spare`: bytes left free behind it. */
+export function storedBlock(text: Uint8Array, last: boolean, spare = 0): Buffer {
   if (text.byteLength > maxStored)
     throw new RangeError(`a stored block holds ${maxStored} bytes, not ${text.byteLength}`)
-  const block = Buffer.allocUnsafe(5 + text.byteLength)
+  const block = Buffer.allocUnsafe(5 + text.byteLength + spare)
   block[0] = last ? 1 : 0
   block.writeUInt16LE(text.byteLength, 1)
   block.writeUInt16LE(text.byteLength ^ 0xffff, 3)

@@ -8,23 +8,18 @@ export interface PageBody {
 
 export type ContentCoding = 'identity' | 'gzip'
 
-/** The bytes around the events of a page (spec §2.2). */
-export interface Envelope {
-  readonly start: Uint8Array
-  readonly end: Uint8Array
-}
+export const envelopeStart = Buffer.from('{"items":[')
 
-const start = Buffer.from('{"items":[')
-
-export function envelopeOf(page: {
+/** The bytes behind the events of a page; before them is `envelopeStart` (spec §2.2). */
+export function envelopeEnd(page: {
   readonly page: number
   readonly pageSize: number
   readonly availableCount: number
   readonly totalPages: number
-}): Envelope {
+}): Uint8Array {
   const { page: number, pageSize, availableCount, totalPages } = page
   const end = `],"page":${number},"pageSize":${pageSize},"availableCount":${availableCount},"totalPages":${totalPages}}`
-  return { start, end: Buffer.from(end) }
+  return Buffer.from(end)
 }
 
 export const comma = Buffer.from(',')

@@ -5,8 +5,8 @@
  */
 import type { LocatedPage } from '../feed/list.ts'
 import type { EventStore, ViewRange } from '../storage/storage.ts'
-import { GzipMember } from './gzip-member.ts'
-import { comma, envelopeOf } from './page-body.ts'
+import { GzipMember, memberStart } from './gzip-member.ts'
+import { comma, envelopeEnd, envelopeStart } from './page-body.ts'
 import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
@@ -14,7 +14,8 @@ import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './seg
 import type { SegmentBytes, SegmentStore } from './segment-store.ts'
 
 export interface PageReader {
-  read(page: LocatedPage, coding: ContentCoding): Promise<PageBody>
+  /** At once where all of the page lies in sealed segments: no answer of these waits for another's. */
+  read(page: LocatedPage, coding: ContentCoding): PageBody | Promise<PageBody>
   close(): Promise<void>
 }
 
@@ -30,6 +31,8 @@ interface Part {
 
 /** What is deflated while somebody waits: 1.9 ms for 365 kB, where level 6 takes 3.5 ms for a fifth less. */
 const hurriedLevel = 1
+
+const gzipStart = memberStart(envelopeStart)
 
 export interface SealedPages {
   readonly store: SegmentStore
@@ -81,11 +84,41 @@ export function createPageReader(
     return events.readRange(part.range)
   }
 
-  async function readPlain(page: LocatedPage): Promise<PageBody> {
-    const { start, end } = envelopeOf(page)
-    const pieces: Uint8Array[] = [start]
+  /** The page, if all of it is sealed. */
+  function sealedPlain(page: LocatedPage, parts: readonly Part[]): PageBody | undefined {
+    if (sealed === undefined) return undefined
+    const pieces: Uint8Array[] = [envelopeStart]
     const held: SegmentBytes[] = []
-    for (const part of partsOf(page)) {
+    for (const { key, index, count } of parts) {
+      const segment = sealed.store.joined(key, index, count)
+      if (segment === undefined) return giveBack(held)
+      if (held.length > 0) pieces.push(comma)
+      held.push(segment)
+      pieces.push(segment.bytes)
+    }
+    pieces.push(envelopeEnd(page))
+    return bodyOf(pieces, held)
+  }
+
+  /** The page, if it can be put together from deflated pieces as they are. */
+  function sealedGzip(page: LocatedPage, parts: readonly Part[]): PageBody | undefined {
+    if (sealed === undefined || !parts.every(isWholePieces)) return undefined
+    const member = new GzipMember(gzipStart)
+    const held: SegmentBytes[] = []
+    for (const part of parts) {
+      const segment = sealed.store.deflated(part.key)
+      if (segment === undefined) return giveBack(held)
+      if (held.length > 0) member.addComma()
+      held.push(segment)
+      addWholePieces(member, part, segment)
+    }
+    return bodyOf(member.end(envelopeEnd(page)), held)
+  }
+
+  async function readPlain(page: LocatedPage, parts: readonly Part[]): Promise<PageBody> {
+    const pieces: Uint8Array[] = [envelopeStart]
+    const held: SegmentBytes[] = []
+    for (const part of parts) {
       if (pieces.length > 1) pieces.push(comma)
       const segment = sealed?.store.joined(part.key, part.index, part.count)
       if (segment === undefined) pieces.push(...(await readUnsealed(part)))
@@ -94,17 +127,15 @@ export function createPageReader(
         pieces.push(segment.bytes)
       }
     }
-    pieces.push(end)
+    pieces.push(envelopeEnd(page))
     return bodyOf(pieces, held)
   }
 
-  async function readGzip(page: LocatedPage): Promise<PageBody> {
-    const { start, end } = envelopeOf(page)
-    const member = new GzipMember()
+  async function readGzip(page: LocatedPage, parts: readonly Part[]): Promise<PageBody> {
+    const member = new GzipMember(gzipStart)
     const held: SegmentBytes[] = []
-    member.addText(start)
-    for (const [place, part] of partsOf(page).entries()) {
-      if (place > 0) member.addText(comma)
+    for (const [place, part] of parts.entries()) {
+      if (place > 0) member.addComma()
       const segment = sealed?.store.deflated(part.key)
       if (segment === undefined) {
         member.addPiece(await deflatePiece(Buffer.concat(await readUnsealed(part)), hurriedLevel))
@@ -113,32 +144,25 @@ export function createPageReader(
         await addSegment(member, part, segment)
       }
     }
-    const { pieces } = member.end(end)
-    return bodyOf(pieces, held)
+    return bodyOf(member.end(envelopeEnd(page)), held)
   }
 
   /** Adds a part of a sealed segment: whole pieces as they are, the events at its ends deflated for the occasion. */
-  async function addSegment(member: GzipMember, part: Part, { table, bytes }: SegmentBytes): Promise<void> {
+  async function addSegment(member: GzipMember, part: Part, segment: SegmentBytes): Promise<void> {
     const { index, count } = part
-    if (count === eventsPerSegment) {
-      const textLength = (table.starts[eventsPerSegment] ?? 1) - 1
-      member.addPiece({ bytes, textLength, crc: table.crc, shift: table.shift })
+    if (isWholePieces(part)) {
+      addWholePieces(member, part, segment)
       return
     }
     let at = index
     while (at < index + count) {
-      if (at > index) member.addText(comma)
+      if (at > index) member.addComma()
       const piece = Math.floor(at / eventsPerPiece)
-      const whole = at === piece * eventsPerPiece && at + eventsPerPiece <= index + count
-      if (whole) {
-        const { from, to, ...text } = pieceSpan(table, piece)
-        member.addPiece({ ...text, bytes: bytes.subarray(from, to) })
-        at += eventsPerPiece
-      } else {
-        const upTo = Math.min((piece + 1) * eventsPerPiece, index + count)
-        member.addPiece(await deflateEvents(part, at, upTo - at))
-        at = upTo
-      }
+      const upTo = Math.min((piece + 1) * eventsPerPiece, index + count)
+      const inPiece = { index: at, count: upTo - at }
+      if (isWholePieces(inPiece)) addWholePieces(member, inPiece, segment)
+      else member.addPiece(await deflateEvents(part, at, upTo - at))
+      at = upTo
     }
   }
 
@@ -157,13 +181,45 @@ export function createPageReader(
   }
 
   return {
-    read: (page, coding) => (coding === 'gzip' ? readGzip(page) : readPlain(page)),
+    read(page, coding) {
+      const parts = partsOf(page)
+      if (coding === 'gzip') return sealedGzip(page, parts) ?? readGzip(page, parts)
+      return sealedPlain(page, parts) ?? readPlain(page, parts)
+    },
     async close() {
       sealed?.sealer.forgetAll()
       await sealed?.sealer.idle()
       sealed?.store.close()
     },
   }
+}
+
+function isWholePieces({ index, count }: Pick<Part, 'index' | 'count'>): boolean {
+  return index % eventsPerPiece === 0 && count % eventsPerPiece === 0
+}
+
+/** Adds deflated pieces as they are, from the first event of one to the last of another. */
+function addWholePieces(
+  member: GzipMember,
+  { index, count }: Pick<Part, 'index' | 'count'>,
+  segment: SegmentBytes,
+): void {
+  if (count === eventsPerSegment) {
+    member.addPiece({ ...segment.whole, bytes: segment.bytes })
+    return
+  }
+  const table = segment.table()
+  const end = (index + count) / eventsPerPiece
+  for (let piece = index / eventsPerPiece; piece < end; piece += 1) {
+    if (piece > index / eventsPerPiece) member.addComma()
+    const { from, to, ...text } = pieceSpan(table, piece)
+    member.addPiece({ ...text, bytes: segment.bytes.subarray(from, to) })
+  }
+}
+
+function giveBack(held: readonly SegmentBytes[]): undefined {
+  for (const segment of held) segment.release()
+  return undefined
 }
 
 function bodyOf(pieces: readonly Uint8Array[], held: readonly SegmentBytes[]): PageBody {

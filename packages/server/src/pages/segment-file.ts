@@ -7,8 +7,8 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { readTable, tableNumbers, writeTable } from './segment.ts'
-import type { Segment, SegmentTable } from './segment.ts'
+import { readTable, tableNumbers, wholeText, writeTable } from './segment.ts'
+import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
 const magic = 0x31534550 // 'PES1'
 const headBytes = 28
@@ -18,6 +18,8 @@ const maxKeyBytes = 512
 /** A segment in the file. Its table stays there too: a hundred thousand of them would be 50 MB. */
 export interface StoredSegment {
   readTable(): SegmentTable
+  /** Kept here, since a page that is one whole segment needs no more of the table. */
+  readonly whole: WholeText
   readonly joinedLength: number
   readonly deflatedLength: number
   /** Whether all of the joined bytes were found whole since the file was opened: only then may parts of them be read. */
@@ -79,7 +81,8 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
       }
       const at = end + headBytes + keyBytes.length + tableBytes
       const lengths = { joinedLength: joined.byteLength, deflatedLength: deflated.byteLength }
-      segments.set(key, storedSegment(file, at, { ...lengths, joinedCrc, deflatedCrc, checked: true }))
+      const facts = { ...lengths, joinedCrc, deflatedCrc, whole: wholeText(table), checked: true }
+      segments.set(key, storedSegment(file, at, facts))
       end += length
     },
     clear() {
@@ -98,6 +101,7 @@ interface RecordFacts {
   readonly deflatedLength: number
   readonly joinedCrc: number
   readonly deflatedCrc: number
+  readonly whole: WholeText
   /** Written by this process: what the page cache gives back needs no second look. */
   readonly checked: boolean
 }
@@ -113,6 +117,7 @@ function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegm
       readSync(file, numbers, 0, tableBytes, at - tableBytes)
       return readTable(numbers)
     },
+    whole: facts.whole,
     joinedLength: facts.joinedLength,
     deflatedLength: facts.deflatedLength,
     joinedIsWhole: () => joinedChecked,
@@ -149,8 +154,17 @@ function readRecord(
   const at = start + headBytes + rest.length
   const end = at + joinedLength + deflatedLength
   if (end > fstatSync(file).size) return undefined
-  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, checked: false }
+  const whole = { textLength: joinedLength, ...wholeSums(tableBuffer) }
+  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, whole, checked: false }
   return { key: keyBytes.toString(), segment: storedSegment(file, at, facts), end }
+}
+
+/** A table ends with the checksum and the shift of the whole segment. */
+function wholeSums(table: Buffer): Pick<WholeText, 'crc' | 'shift'> {
+  const numbers = new Uint32Array(tableNumbers)
+  table.copy(Buffer.from(numbers.buffer))
+  const { crc, shift } = readTable(numbers)
+  return { crc, shift }
 }
 
 /** Of all a record's index is made from. The table's numbers are this machine's; the file never leaves it. */

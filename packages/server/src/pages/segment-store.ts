@@ -1,13 +1,15 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
 import type { BufferPool, Lease } from './buffer-pool.ts'
 import type { SegmentFile, StoredSegment } from './segment-file.ts'
-import { eventsPerSegment, joinedSpan } from './segment.ts'
+import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
 import type { KeptBytes, SegmentMemory } from './segment-memory.ts'
-import type { Segment, SegmentTable } from './segment.ts'
+import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
 /** Bytes of a segment, until released. */
 export interface SegmentBytes {
-  readonly table: SegmentTable
+  readonly whole: WholeText
+  /** Read when it is asked for: a page made of whole segments does without. */
+  table(): SegmentTable
   readonly bytes: Uint8Array
   release(): void
 }
@@ -34,6 +36,10 @@ export interface SegmentStoreParts {
 
 const nothing = (): void => undefined
 
+function keptBytes({ table, bytes }: KeptBytes): SegmentBytes {
+  return { whole: wholeText(table), table: () => table, bytes, release: nothing }
+}
+
 export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): SegmentStore {
   const deflatedKey = (key: string): string => `${key} deflated`
 
@@ -51,45 +57,54 @@ export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): S
     return { bytes: Buffer.allocUnsafeSlow(byteLength), release: nothing, keep }
   }
 
+  /** Keeps the bytes in memory, if that is what they were leased for. */
+  function bytesOf(
+    memoryKey: string,
+    stored: StoredSegment,
+    lease: ReturnType<typeof leaseFor>,
+  ): SegmentBytes {
+    const { bytes, keep } = lease
+    if (keep) memory.set(memoryKey, { table: stored.readTable(), bytes })
+    return { whole: stored.whole, table: stored.readTable, bytes, release: lease.release }
+  }
+
   function readWholeJoined(key: string, stored: StoredSegment): SegmentBytes | undefined {
     const lease = leaseFor(key, stored.joinedLength)
-    if (!stored.readJoined(lease.bytes, 0)) return drop(lease)
+    return stored.readJoined(lease.bytes, 0) ? bytesOf(key, stored, lease) : drop(lease)
+  }
+
+  function readPartOfJoined(stored: StoredSegment, index: number, count: number): SegmentBytes | undefined {
     const table = stored.readTable()
-    if (lease.keep) memory.set(key, { table, bytes: lease.bytes })
-    return { table, bytes: lease.bytes, release: () => lease.release() }
+    const [from, to] = joinedSpan(table, index, count)
+    const lease = pool.take(to - from)
+    if (!stored.readJoined(lease.bytes, from)) return drop(lease)
+    return { whole: stored.whole, table: () => table, bytes: lease.bytes, release: lease.release }
   }
 
   return {
     has: (key) => memory.get(key) !== undefined || file?.get(key) !== undefined,
     joined(key, index, count) {
-      const cut = ({ table, bytes }: KeptBytes): Uint8Array =>
-        bytes.subarray(...joinedSpan(table, index, count))
+      const cut = (found: SegmentBytes): SegmentBytes =>
+        count === eventsPerSegment
+          ? found
+          : { ...found, bytes: found.bytes.subarray(...joinedSpan(found.table(), index, count)) }
       const kept = memory.get(key)
-      if (kept !== undefined) return { table: kept.table, bytes: cut(kept), release: nothing }
+      if (kept !== undefined) return cut(keptBytes(kept))
       const stored = file?.get(key)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
-      if (isPart && stored.joinedIsWhole()) {
-        const table = stored.readTable()
-        const [from, to] = joinedSpan(table, index, count)
-        const lease = pool.take(to - from)
-        if (!stored.readJoined(lease.bytes, from)) return drop(lease)
-        return { table, bytes: lease.bytes, release: () => lease.release() }
-      }
+      if (isPart && stored.joinedIsWhole()) return readPartOfJoined(stored, index, count)
       const whole = readWholeJoined(key, stored)
-      return whole && { ...whole, bytes: cut(whole) }
+      return whole && cut(whole)
     },
     deflated(key) {
       const memoryKey = deflatedKey(key)
       const kept = memory.get(memoryKey)
-      if (kept !== undefined) return { ...kept, release: nothing }
+      if (kept !== undefined) return keptBytes(kept)
       const stored = file?.get(key)
       if (stored === undefined) return undefined
       const lease = leaseFor(memoryKey, stored.deflatedLength)
-      if (!stored.readDeflated(lease.bytes)) return drop(lease)
-      const table = stored.readTable()
-      if (lease.keep) memory.set(memoryKey, { table, bytes: lease.bytes })
-      return { table, bytes: lease.bytes, release: () => lease.release() }
+      return stored.readDeflated(lease.bytes) ? bytesOf(memoryKey, stored, lease) : drop(lease)
     },
     put(key, segment) {
       const { table, joined, deflated } = segment

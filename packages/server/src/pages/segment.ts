@@ -6,7 +6,7 @@
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
 import { combineCrc, crcShift } from './crc32-combine.ts'
-import { storedBlock } from './gzip-member.ts'
+import { commaBlock } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
 
 export const eventsPerSegment = 100
@@ -27,6 +27,9 @@ export interface SegmentTable {
   readonly shift: number
 }
 
+/** What a gzip member needs to know of a segment that it takes whole. */
+export type WholeText = Omit<DeflatedPiece, 'bytes'>
+
 export interface Segment {
   readonly table: SegmentTable
   /** `json,json,…` of all events. */
@@ -39,8 +42,6 @@ const deflate = promisify(deflateRaw)
 const comma = Buffer.from(',')
 const commaCrc = crc32(comma)
 const commaShift = crcShift(1)
-/** Stands between two pieces in the deflated bytes. */
-export const commaBlock = storedBlock(comma, false)
 
 /**
  * Between two events and nowhere else: inside a JSON string every quotation mark has a backslash before it, so these
@@ -109,6 +110,10 @@ export async function deflatePiece(text: Uint8Array, level: number): Promise<Def
   return { bytes, textLength: text.byteLength, crc: crc32(text), shift: crcShift(text.byteLength) }
 }
 
+export function wholeText({ starts, crc, shift }: SegmentTable): WholeText {
+  return { textLength: (starts[eventsPerSegment] ?? 1) - 1, crc, shift }
+}
+
 /** The bytes of `count` events from `index` in the joined bytes. */
 export function joinedSpan(
   table: SegmentTable,
@@ -122,7 +127,7 @@ export function joinedSpan(
 export function pieceSpan(
   table: SegmentTable,
   piece: number,
-): Omit<DeflatedPiece, 'bytes'> & { readonly from: number; readonly to: number } {
+): WholeText & { readonly from: number; readonly to: number } {
   const [textFrom, textTo] = joinedSpan(table, piece * eventsPerPiece, eventsPerPiece)
   const isLast = piece === piecesPerSegment - 1
   return {

@@ -257,7 +257,7 @@ describe('sealed pages', () => {
   it('pass on a failing store as it is, and seal nothing of it (P11)', async () => {
     const failing = { readRange: (): Promise<readonly Uint8Array[]> => Promise.reject(new Error('store')) }
     const { reader, sealer } = sealedReader(failing, {})
-    await assert.rejects(reader.read(pageAt(1, 100), 'gzip'), /store/)
+    await assert.rejects(async () => reader.read(pageAt(1, 100), 'gzip'), /store/)
     await sealer.idle()
     await reader.close()
   })

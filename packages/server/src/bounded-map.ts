@@ -35,4 +35,8 @@ export class BoundedMap<Key, Value> {
   delete(key: Key): void {
     this.#entries.delete(key)
   }
+
+  clear(): void {
+    this.#entries.clear()
+  }
 }
