@@ -9,7 +9,7 @@ import { success } from './problem.ts'
 const gzipAsync = promisify(gzip)
 
 /** Below this, a gzip header and another trip through the thread pool cost more than they save. */
-export const minGzipBytes = 1_024
+const minGzipBytes = 1_024
 
 /** Level 1: an event's 4.5 kB lose two thirds of their bytes either way. */
 const gzipLevel = 1
@@ -21,22 +21,27 @@ export async function sendEvent(
   json: Uint8Array,
   coding: ContentCoding,
 ): Promise<void> {
-  const { body, sent } = await eventBody(json, coding)
-  sendBody(request, reply, body, sent)
+  const encoded = await encodeEvent(eventBody(json), coding)
+  sendBody(request, reply, encoded.body, encoded.coding)
 }
 
-/** One stored event as a body, compressed where that is wanted and worth it. */
-export async function eventBody(
-  json: Uint8Array,
+/** One stored event as a body. */
+export function eventBody(json: Uint8Array): PageBody {
+  return { pieces: [json], byteLength: json.byteLength, release: () => undefined }
+}
+
+/** Compresses an event where that is wanted and worth it; the given body is then released. */
+export async function encodeEvent(
+  event: PageBody,
   coding: ContentCoding,
-): Promise<{ readonly body: PageBody; readonly sent: ContentCoding }> {
-  if (coding === 'identity' || json.byteLength < minGzipBytes)
-    return { body: ownBody(json), sent: 'identity' }
-  return { body: ownBody(await gzipAsync(json, { level: gzipLevel })), sent: 'gzip' }
-}
-
-function ownBody(bytes: Uint8Array): PageBody {
-  return { pieces: [bytes], byteLength: bytes.byteLength, release: () => undefined }
+): Promise<{ readonly body: PageBody; readonly coding: ContentCoding }> {
+  if (coding === 'identity' || event.byteLength < minGzipBytes) return { body: event, coding: 'identity' }
+  const [json = new Uint8Array()] = event.pieces
+  try {
+    return { body: eventBody(await gzipAsync(json, { level: gzipLevel })), coding: 'gzip' }
+  } finally {
+    event.release()
+  }
 }
 
 /**

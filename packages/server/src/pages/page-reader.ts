@@ -4,7 +4,7 @@
  * same text.
  */
 import type { LocatedPage } from '../feed/list.ts'
-import type { EventStore, ViewRange } from '../storage/storage.ts'
+import type { EventStore, FeedKey, Head, ViewRange } from '../storage/storage.ts'
 import { GzipMember, memberStart } from './gzip-member.ts'
 import { comma, envelopeEnd, envelopeStart } from './page-body.ts'
 import type { ContentCoding, PageBody } from './page-body.ts'
@@ -16,6 +16,8 @@ import type { SegmentBytes, SegmentStore } from './segment-store.ts'
 export interface PageReader {
   /** At once where all of the page lies in sealed segments: no answer of these waits for another's. */
   read(page: LocatedPage, coding: ContentCoding): PageBody | Promise<PageBody>
+  /** The bytes of the event at a position, if its segment is sealed; to be released like a page. */
+  readSealedEvent(key: FeedKey, head: Head, position: number): PageBody | undefined
   close(): Promise<void>
 }
 
@@ -60,7 +62,7 @@ export function createPageReader(
     sealed?.store.clear()
   }
 
-  function partsOf({ range, head }: LocatedPage): readonly Part[] {
+  function partsOf({ range, head }: Pick<LocatedPage, 'range' | 'head'>): readonly Part[] {
     const { tenantId, feed } = range.key
     const feedName = `${tenantId}/${feed}`
     const state = `${head.epoch}/${head.revision}`
@@ -185,6 +187,13 @@ export function createPageReader(
       const parts = partsOf(page)
       if (coding === 'gzip') return sealedGzip(page, parts) ?? readGzip(page, parts)
       return sealedPlain(page, parts) ?? readPlain(page, parts)
+    },
+    readSealedEvent(key, head, position) {
+      const [part] = partsOf({ head, range: { key, view: 'all', first: position, count: 1 } })
+      const segment = part && sealed?.store.joined(part.key, part.index, 1)
+      return (
+        segment && { pieces: [segment.bytes], byteLength: segment.bytes.byteLength, release: segment.release }
+      )
     },
     async close() {
       sealed?.sealer.forgetAll()

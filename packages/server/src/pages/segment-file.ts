@@ -7,7 +7,7 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { readTable, tableNumbers, wholeText, writeTable } from './segment.ts'
+import { eventsPerSegment, readTable, tableNumbers, wholeText, writeTable } from './segment.ts'
 import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
 const magic = 0x31534550 // 'PES1'
@@ -18,6 +18,8 @@ const maxKeyBytes = 512
 /** A segment in the file. Its table stays there too: a hundred thousand of them would be 50 MB. */
 export interface StoredSegment {
   readTable(): SegmentTable
+  /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
+  readSpan(index: number, count: number): readonly [from: number, to: number]
   /** Kept here, since a page that is one whole segment needs no more of the table. */
   readonly whole: WholeText
   readonly joinedLength: number
@@ -106,6 +108,10 @@ interface RecordFacts {
   readonly checked: boolean
 }
 
+/** For one read at a time: nothing is kept in it. */
+const scratchNumbers = new Uint32Array(eventsPerSegment + 1)
+const scratch = Buffer.from(scratchNumbers.buffer)
+
 function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegment {
   let joinedChecked = facts.checked
   let deflatedChecked = facts.checked
@@ -116,6 +122,11 @@ function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegm
       const numbers = new Uint32Array(tableNumbers)
       readSync(file, numbers, 0, tableBytes, at - tableBytes)
       return readTable(numbers)
+    },
+    readSpan(index, count) {
+      // The table begins with the starts.
+      readSync(file, scratch, 0, (count + 1) * 4, at - tableBytes + index * 4)
+      return [scratchNumbers[0] ?? 0, (scratchNumbers[count] ?? 1) - 1]
     },
     whole: facts.whole,
     joinedLength: facts.joinedLength,

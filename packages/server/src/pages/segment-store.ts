@@ -74,11 +74,10 @@ export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): S
   }
 
   function readPartOfJoined(stored: StoredSegment, index: number, count: number): SegmentBytes | undefined {
-    const table = stored.readTable()
-    const [from, to] = joinedSpan(table, index, count)
+    const [from, to] = stored.readSpan(index, count)
     const lease = pool.take(to - from)
     if (!stored.readJoined(lease.bytes, from)) return drop(lease)
-    return { whole: stored.whole, table: () => table, bytes: lease.bytes, release: lease.release }
+    return { whole: stored.whole, table: stored.readTable, bytes: lease.bytes, release: lease.release }
   }
 
   return {

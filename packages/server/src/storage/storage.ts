@@ -174,6 +174,11 @@ export interface EventStore {
   readRange(range: ViewRange): Promise<readonly Uint8Array[]>
   /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. */
   readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
+  /**
+   * Where the event stands that took this id, lower case; `undefined`: nothing did. Its own id is another one where the
+   * id came with an unchanged payload (decision 0003), so whoever reads there looks at what it says.
+   */
+  positionOf(key: FeedKey, id: string): Promise<number | undefined>
   /** The next events behind a number, at most `limit`, ascending. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
   /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. */

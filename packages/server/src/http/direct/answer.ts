@@ -1,7 +1,7 @@
 /** Writes the answer of a direct read, with the headers the router's routes give, and reports it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
-import type { Head } from '../../storage/storage.ts'
+import type { FeedKey, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { feedHeaders } from '../feed-headers.ts'
 import { cacheHeaders } from '../page-response.ts'
@@ -22,6 +22,14 @@ export type DirectAnswer =
       readonly body: PageBody
       readonly coding: ContentCoding
     }
+
+/** What is asked, apart from which page or event. */
+export interface DirectQuestion {
+  readonly key: FeedKey
+  /** What the client takes. */
+  readonly coding: ContentCoding
+  readonly ifNoneMatch: string | undefined
+}
 
 export interface DirectExchange {
   readonly request: IncomingMessage

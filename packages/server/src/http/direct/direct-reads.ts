@@ -6,18 +6,16 @@
  */
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { feeds } from '@property-events/protocol'
-import { pageOf } from '../../feed/list.ts'
 import { acceptsMediaType, preferredCoding } from '../accept.ts'
 import type { HttpContext } from '../context.ts'
-import { eventTag, pageTag, tagMatches } from '../entity-tag.ts'
 import { guardRequest } from '../guards.ts'
-import { readListParameters } from '../list-parameters.ts'
 import { minSequenceHeader } from '../min-sequence.ts'
-import { eventBody } from '../send-event-bytes.ts'
 import { directAccess } from './access.ts'
 import type { DirectAccess } from './access.ts'
 import { answerDirectly } from './answer.ts'
 import type { DirectAnswer } from './answer.ts'
+import { readEventDirectly } from './read-event.ts'
+import { readPageDirectly } from './read-page.ts'
 import { directTargets } from './target.ts'
 import type { DirectTarget } from './target.ts'
 
@@ -62,41 +60,18 @@ function isPlain(context: HttpContext, request: IncomingMessage): boolean {
   )
 }
 
-async function read(
+function read(
   context: HttpContext,
   request: IncomingMessage,
   target: DirectTarget,
   { tenantId }: DirectAccess,
 ): Promise<DirectAnswer | undefined> {
-  const coding = preferredCoding(request.headers['accept-encoding'])
-  const ifNoneMatch = request.headers['if-none-match']
-  if (target.kind === 'event') {
-    const event = await context.events.readEvent({ tenantId, feed: target.feed }, target.eventId)
-    if (event === undefined) return undefined
-    const etag = eventTag(target.eventId, event.json, coding)
-    if (tagMatches(ifNoneMatch, etag)) return { kind: 'notModified', etag, head: undefined }
-    const { body, sent } = await eventBody(event.json, coding)
-    return { kind: 'body', etag, head: undefined, body, coding: sent }
+  const asked = {
+    key: { tenantId, feed: target.feed },
+    coding: preferredCoding(request.headers['accept-encoding']),
+    ifNoneMatch: request.headers['if-none-match'],
   }
-  const reading = readListParameters(target.queryText, target.feed, context.limits)
-  if (reading.kind === 'faults' || reading.ignored.length > 0) return undefined
-  const { view, from, to, page, pageSize } = reading.parameters
-  const key = { tenantId, feed: target.feed }
-  const known = from === undefined && to === undefined ? context.ranges.known(key, view) : undefined
-  const located =
-    known ??
-    (await context.ranges.locate({
-      key,
-      view,
-      ...(from === undefined ? {} : { from }),
-      ...(to === undefined ? {} : { to }),
-    }))
-  if (located === undefined) return undefined
-  const found = pageOf(located, page, pageSize)
-  const etag = pageTag({ key, ...reading.parameters }, found, coding)
-  if (tagMatches(ifNoneMatch, etag)) return { kind: 'notModified', etag, head: located.head }
-  const sent = found.range.count === 0 ? 'identity' : coding
-  const made = context.pages.read(found, sent)
-  const body = made instanceof Promise ? await made : made
-  return { kind: 'body', etag, head: located.head, body, coding: sent }
+  return target.kind === 'event'
+    ? readEventDirectly(context, asked, target.eventId)
+    : readPageDirectly(context, asked, target.queryText)
 }

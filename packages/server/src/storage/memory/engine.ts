@@ -13,7 +13,7 @@ import { append, preview } from './append.ts'
 import { memoryKeys } from './keys.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
-import { readEvent } from './read-event.ts'
+import { positionOf, readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { feedOf, headOf, newState, openState } from './state.ts'
@@ -52,6 +52,7 @@ export async function openMemory(
       locate: async (query) => locate(store, query, readClock(clock)),
       readRange: async (range) => readRange(store, range),
       readEvent: async (key, id) => readEvent(store, key, id),
+      positionOf: async (key, id) => positionOf(store, key, id),
       readAfter: async (query) => readAfter(store, query),
       readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
       readSubject: async (query) => readSubject(store, query),

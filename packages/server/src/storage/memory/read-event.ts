@@ -6,3 +6,7 @@ export function readEvent(store: MemoryStore, key: FeedKey, id: string): StoredE
   const event = feedOf(store, key)?.events.find((event) => event.id === id)
   return event && { sequenceNumber: event.sequenceNumber, json: event.json }
 }
+
+export function positionOf(store: MemoryStore, key: FeedKey, id: string): number | undefined {
+  return feedOf(store, key)?.ids.get(id)?.position
+}

@@ -21,7 +21,7 @@ import { findKey, readKeys, readTenants } from './keys.ts'
 import { isOpenWindow, locate, readHead } from './locate.ts'
 import { openStore } from './open-store.ts'
 import { readAfter } from './read-after.ts'
-import { readEvent } from './read-event.ts'
+import { positionOf, readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { settler } from './settle.ts'
@@ -143,6 +143,7 @@ export async function openPostgres(
           if (event !== undefined) shown.note(key, event.sequenceNumber)
           return event
         }),
+      positionOf: (key, id) => guarded(() => positionOf(database, key, id)),
       readAfter: (query) =>
         guarded(async () => {
           const events = await readAfter(database, query)

@@ -16,7 +16,7 @@ import { keyReads } from './keys.ts'
 import { isOpenWindow, locator } from './locate.ts'
 import { openStore } from './open-store.ts'
 import { afterReader } from './read-after.ts'
-import { eventReader } from './read-event.ts'
+import { eventReader, positionReader } from './read-event.ts'
 import { rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
 import { linkWriter } from './writer-link.ts'
@@ -75,6 +75,7 @@ export async function openSqlite(
   const locate = locator(db)
   const readRange = rangeReader(db)
   const readEvent = eventReader(db)
+  const positionOf = positionReader(db)
   const readAfter = afterReader(db)
   const readLatest = latestReader(db)
   const readSubject = subjectReader(db)
@@ -98,6 +99,7 @@ export async function openSqlite(
         }),
       readRange: (range) => guarded(() => readRange(range)),
       readEvent: (key, id) => guarded(() => readEvent(key, id)),
+      positionOf: (key, id) => guarded(() => positionOf(key, id)),
       readAfter: (query) => guarded(() => readAfter(query)),
       readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
       readSubject: (query) => guarded(() => readSubject(query)),

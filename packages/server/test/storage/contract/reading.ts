@@ -85,6 +85,15 @@ export function readingContract(factory: StoreFactory): void {
       assert.equal(await store.events.readEvent(feedKey(), uuid('unknown')), undefined)
     })
 
+    it('says where an event stands by its id, in no other tenant or feed (D8, P10)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q', id: 'e' })])
+      assert.equal(await store.events.positionOf(feedKey(), uuid('e')), 2)
+      assert.equal(await store.events.positionOf(feedKey(tenantB), uuid('e')), undefined)
+      assert.equal(await store.events.positionOf(feedKey(tenantA, 'contact'), uuid('e')), undefined)
+      assert.equal(await store.events.positionOf(feedKey(), uuid('unknown')), undefined)
+    })
+
     it('never changes an event that was shown (P9)', async () => {
       await using store = await withTenants(await factory.create())
       await publishMixture(store, 30)

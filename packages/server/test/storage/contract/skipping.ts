@@ -70,6 +70,7 @@ export function skippingContract(factory: StoreFactory): void {
         { kind: 'idConflict', index: 0, id: uuid('second') },
       ])
       assert.equal(await store.events.readEvent(feedKey(), uuid('second')), undefined)
+      assert.equal(await store.events.positionOf(feedKey(), uuid('second')), 1)
       assert.equal((await list(store)).length, 2)
     })
 
