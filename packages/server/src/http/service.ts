@@ -56,6 +56,7 @@ export interface Service {
 /** Rejects with Node's own error when an address cannot be listened on (`EADDRINUSE`, `EACCES`, …). */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { storage, peppers, log, clock = Date.now, trustedProxies = 0 } = options
+  const bucketClock = options.clock ?? steadyClock
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const basePath = normalBasePath(options.basePath ?? '')
   if (basePath === undefined) {
@@ -90,8 +91,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     basePath,
     trustedProxies,
-    requestBuckets: createTokenBuckets(limits.requests, clock),
-    failureBuckets: createTokenBuckets(limits.failures, clock),
+    requestBuckets: createTokenBuckets(limits.requests, bucketClock),
+    failureBuckets: createTokenBuckets(limits.failures, bucketClock),
     stopping: () => stopping,
   }
   const app = await buildApp(context)
@@ -141,6 +142,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     publisher,
     close: () => (closing ??= shutDown()),
   }
+}
+
+/** Never set back, and the same in every thread. */
+function steadyClock(): number {
+  return Number(process.hrtime.bigint()) / 1e6
 }
 
 async function readiness(storage: StorageEngine, stopping: boolean): Promise<boolean> {

@@ -1,4 +1,5 @@
-/** Token buckets by name, in memory, per node (D10). */
+/** Token buckets by name, in memory that all threads of a node share (D10). */
+import { randomInt } from 'node:crypto'
 
 export interface BucketLimits {
   readonly perSecond: number
@@ -25,98 +26,155 @@ export interface TokenBuckets {
   charge(name: string): void
   /** Gives a taken token back. */
   refund(name: string): void
-  /** Buckets that are held. */
+  /** Buckets that are held; never less than it was. */
   readonly size: number
 }
 
-interface Bucket {
-  tokens: number
-  filledMs: number
+/** Where buckets lie. Every thread that is given the same memory, with the same limits, sees the same buckets. */
+export interface BucketMemory {
+  readonly words: SharedArrayBuffer
+  /** Secret: whoever knew it could choose names that meet in one set and push each other out. */
+  readonly seed: number
 }
 
-/** 120 bytes each: a few megabytes at most, whatever strangers send. */
-const maxBuckets = 20_000
-const evictionCandidates = 16
+/** 16 bytes each: half a megabyte, whatever strangers send. */
+export const defaultBuckets = 32_768
+/** A name has its place in one set of so many buckets. */
+const setSize = 16
+
+export function bucketMemory(capacity: number = defaultBuckets): BucketMemory {
+  const sets = 2 ** Math.ceil(Math.log2(capacity / setSize))
+  const words = new SharedArrayBuffer((1 + 2 * setSize * sets) * BigInt64Array.BYTES_PER_ELEMENT)
+  return { words, seed: randomInt(2 ** 32) }
+}
 
 /**
- * A full bucket says nothing and is forgotten. When there is no room, the fullest of the 16 that were untouched for
- * longest goes: who sprays new names loses those, not the limits of somebody who has used his up.
+ * A bucket is two words: a hash of its name, and the microsecond at which it will be full again, which is all there is to
+ * know of it. A full one says nothing and makes way for another name; where all of a set are in use, the fullest goes: who
+ * sprays new names loses those, not the limits of somebody who has used his up. Two names whose 64-bit hashes are equal
+ * would share a bucket.
+ *
+ * No thread waits for another: a word is changed by compare-and-exchange. Where two threads meet a new name in the same
+ * microsecond, one token may be counted twice or not at all.
+ *
+ * `clock`: milliseconds that never step back, the same in every thread.
  */
 export function createTokenBuckets(
   limits: BucketLimits,
   clock: () => number,
-  capacity: number = maxBuckets,
+  memory: BucketMemory = bucketMemory(),
 ): TokenBuckets {
-  const buckets = new Map<string, Bucket>()
-  const { perSecond, burst } = limits
+  const { burst } = limits
+  const tokenUs = Math.max(1, Math.round(1_000_000 / limits.perSecond))
+  const words = new BigInt64Array(memory.words)
+  const sets = (words.length - 1) / 2 / setSize
+  const oneToken = BigInt(tokenUs)
+  /** Debt goes as deep as the bucket is high. */
+  const deepestUs = BigInt(2 * burst * tokenUs)
+  const hashOf = nameHash(memory.seed)
+  const now = (): bigint => BigInt(Math.round(clock() * 1_000))
 
-  function refill(bucket: Bucket, nowMs: number): void {
-    // A clock that steps back gives nothing and takes nothing.
-    const elapsedMs = Math.max(0, nowMs - bucket.filledMs)
-    bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1_000)
-    bucket.filledMs = nowMs
-  }
-
-  function find(name: string): Bucket {
-    const nowMs = clock()
-    const known = buckets.get(name)
-    if (known !== undefined) {
-      refill(known, nowMs)
-      // Put back at the end: the map's order is the order of use.
-      buckets.delete(name)
-      buckets.set(name, known)
-      return known
+  /** The index of the word that says when the bucket is full; `undefined`: nobody holds one by this name. */
+  function find(name: string): number | undefined {
+    const { tag, hash } = hashOf(name)
+    const first = 1 + 2 * setSize * (hash % sets)
+    for (let at = first; at < first + 2 * setSize; at += 2) {
+      if (Atomics.load(words, at) === tag) return at + 1
     }
-    if (buckets.size >= capacity) evict(nowMs)
-    const bucket = { tokens: burst, filledMs: nowMs }
-    buckets.set(name, bucket)
-    return bucket
+    return undefined
   }
 
-  function evict(nowMs: number): void {
-    let fullest: { readonly name: string; readonly tokens: number } | undefined
-    let seen = 0
-    for (const [name, bucket] of buckets) {
-      refill(bucket, nowMs)
-      if (fullest === undefined || bucket.tokens > fullest.tokens) fullest = { name, tokens: bucket.tokens }
-      seen += 1
-      if (seen >= evictionCandidates) break
+  function findOrMake(name: string, nowUs: bigint): number {
+    const known = find(name)
+    if (known !== undefined) return known
+    const { tag, hash } = hashOf(name)
+    const first = 1 + 2 * setSize * (hash % sets)
+    let fullest = first
+    let fullestUs: bigint | undefined
+    for (let at = first; at < first + 2 * setSize; at += 2) {
+      const fullUs = Atomics.load(words, at) === 0n ? 0n : Atomics.load(words, at + 1)
+      if (fullestUs !== undefined && fullUs >= fullestUs) continue
+      fullest = at
+      fullestUs = fullUs
     }
-    if (fullest !== undefined) buckets.delete(fullest.name)
+    const before = Atomics.exchange(words, fullest, tag)
+    if (before === 0n) Atomics.add(words, 0, 1n)
+    Atomics.store(words, fullest + 1, nowUs)
+    return fullest + 1
   }
 
-  function stateOf(bucket: Bucket, allowed: boolean): BucketState {
+  /** Puts off, or brings nearer, the moment at which a bucket is full; `undefined` from `change` leaves it. */
+  function move(at: number, nowUs: bigint, change: (fullInUs: bigint) => bigint | undefined): bigint {
+    for (;;) {
+      const stored = Atomics.load(words, at)
+      const fullInUs = stored > nowUs ? stored - nowUs : 0n
+      const wantedUs = change(fullInUs)
+      if (wantedUs === undefined) return fullInUs
+      if (Atomics.compareExchange(words, at, stored, nowUs + wantedUs) === stored) return wantedUs
+    }
+  }
+
+  function stateOf(fullInUs: bigint, allowed: boolean): BucketState {
+    const fullUs = Number(fullInUs)
     return {
       allowed,
-      remaining: Math.max(0, Math.floor(bucket.tokens)),
-      nextTokenMs: Math.max(0, ((1 - bucket.tokens) * 1_000) / perSecond),
-      fullMs: ((burst - bucket.tokens) * 1_000) / perSecond,
+      remaining: Math.max(0, Math.floor(burst - fullUs / tokenUs)),
+      nextTokenMs: Math.max(0, fullUs - (burst - 1) * tokenUs) / 1_000,
+      fullMs: fullUs / 1_000,
     }
   }
+
+  const holdsToken = (fullInUs: bigint): boolean => Number(fullInUs) <= (burst - 1) * tokenUs
 
   return {
     take(name) {
-      const bucket = find(name)
-      const allowed = bucket.tokens >= 1
-      if (allowed) bucket.tokens -= 1
-      return stateOf(bucket, allowed)
+      const nowUs = now()
+      let allowed = true
+      const fullInUs = move(findOrMake(name, nowUs), nowUs, (fullInUs) => {
+        allowed = holdsToken(fullInUs)
+        return allowed ? fullInUs + oneToken : undefined
+      })
+      return stateOf(fullInUs, allowed)
     },
     peek(name) {
-      const bucket = buckets.get(name)
-      if (bucket === undefined) return { allowed: true, remaining: burst, nextTokenMs: 0, fullMs: 0 }
-      refill(bucket, clock())
-      return stateOf(bucket, bucket.tokens >= 1)
+      const at = find(name)
+      if (at === undefined) return stateOf(0n, true)
+      const fullInUs = move(at, now(), () => undefined)
+      return stateOf(fullInUs, holdsToken(fullInUs))
     },
     charge(name) {
-      const bucket = find(name)
-      bucket.tokens = Math.max(-burst, bucket.tokens - 1)
+      const nowUs = now()
+      move(findOrMake(name, nowUs), nowUs, (fullInUs) =>
+        fullInUs + oneToken > deepestUs ? deepestUs : fullInUs + oneToken,
+      )
     },
     refund(name) {
-      const bucket = buckets.get(name)
-      if (bucket !== undefined) bucket.tokens = Math.min(burst, bucket.tokens + 1)
+      const at = find(name)
+      if (at === undefined) return
+      move(at, now(), (fullInUs) => (fullInUs > oneToken ? fullInUs - oneToken : 0n))
     },
     get size() {
-      return buckets.size
+      return Number(Atomics.load(words, 0))
     },
+  }
+}
+
+/** Two multiplicative hashes of 32 bits, from two halves of a secret: quick, and nobody outside can aim at a set. */
+function nameHash(seed: number): (name: string) => { readonly tag: bigint; readonly hash: number } {
+  const mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b)
+  return (name) => {
+    let one = seed
+    let other = mixed
+    for (let index = 0; index < name.length; index += 1) {
+      const code = name.charCodeAt(index)
+      one = Math.imul(one ^ code, 0x01000193)
+      other = Math.imul((other ^ code) + (one >>> 15), 0x5bd1e995)
+    }
+    one = Math.imul(one ^ (one >>> 16), 0x85ebca6b)
+    other = Math.imul(other ^ (other >>> 15), 0xc2b2ae35)
+    const hash = (one ^ (one >>> 13)) >>> 0
+    // Zero marks a bucket that was never used.
+    const tag = BigInt.asIntN(64, (BigInt(hash) << 32n) | BigInt(other >>> 0))
+    return { tag: tag === 0n ? 1n : tag, hash }
   }
 }

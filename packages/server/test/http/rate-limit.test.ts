@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
 import { clientNetwork } from '../../src/http/client-address.ts'
-import { createTokenBuckets } from '../../src/http/token-bucket.ts'
+import { bucketMemory, createTokenBuckets } from '../../src/http/token-bucket.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
@@ -119,14 +120,65 @@ describe('rate limits', () => {
 
   it('keep the limit of a used-up address through a spray of 50,000 others, in bounded memory (D10)', () => {
     let nowMs = 0
-    const buckets = createTokenBuckets({ perSecond: 1, burst: 50 }, () => nowMs, 20_000)
+    const limits = { perSecond: 1, burst: 50 }
+    const buckets = createTokenBuckets(limits, () => nowMs, bucketMemory(16_384))
     for (let index = 0; index < 50; index += 1) buckets.charge('guesser')
     for (let index = 0; index < 50_000; index += 1) {
       if (index % 1_000 === 0) nowMs += 10
       buckets.charge(`2001:db8:${index.toString(16)}::/64`)
     }
-    assert.equal(buckets.size, 20_000)
+    assert.equal(buckets.size, 16_384)
     assert.equal(buckets.peek('guesser').allowed, false)
     assert.equal(buckets.peek('somebody new').allowed, true)
+  })
+
+  it('count tokens as a bucket of tokens does, whatever is asked in whatever order (D10)', () => {
+    const step = fc.tuple(fc.constantFrom('take', 'charge', 'refund', 'peek'), fc.nat({ max: 700 }))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 12 }), (steps, burst) => {
+        let nowMs = 1_800_000_000_000
+        const buckets = createTokenBuckets({ perSecond: 4, burst }, () => nowMs)
+        // A token every 250 ms, counted in quarters of a millisecond so that nothing is rounded.
+        let quarters = burst * 1_000
+        for (const [verb, passedMs] of steps) {
+          nowMs += passedMs
+          quarters = Math.min(burst * 1_000, quarters + passedMs * 4)
+          const had = quarters >= 1_000
+          if (verb === 'take') {
+            if (had) quarters -= 1_000
+            assert.equal(buckets.take('name').allowed, had)
+          } else if (verb === 'charge') {
+            buckets.charge('name')
+            quarters = Math.max(-burst * 1_000, quarters - 1_000)
+          } else if (verb === 'refund') {
+            buckets.refund('name')
+            quarters = Math.min(burst * 1_000, quarters + 1_000)
+          }
+          const { allowed, ...left } = buckets.peek('name')
+          assert.equal(allowed, quarters >= 1_000)
+          assert.deepEqual(left, {
+            remaining: Math.max(0, Math.floor(quarters / 1_000)),
+            nextTokenMs: Math.max(0, (1_000 - quarters) / 4),
+            fullMs: (burst * 1_000 - quarters) / 4,
+          })
+        }
+      }),
+    )
+  })
+
+  it('are one limit for all threads that share their memory (D10)', () => {
+    const memory = bucketMemory()
+    const threads = Array.from({ length: 3 }, () =>
+      createTokenBuckets({ perSecond: 1, burst: 6 }, () => 0, memory),
+    )
+    const states = Array.from({ length: 9 }, (_, n) => threads[n % 3]?.take('key'))
+    assert.deepEqual(
+      states.map((state) => state?.remaining),
+      [5, 4, 3, 2, 1, 0, 0, 0, 0],
+    )
+    assert.deepEqual(
+      states.map((state) => state?.allowed),
+      [true, true, true, true, true, true, false, false, false],
+    )
   })
 })
