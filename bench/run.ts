@@ -1,82 +1,87 @@
 /**
- * Measures this service and its peers on this machine: `npm run bench -- --events 100000 --jobs read,publish`.
- * Linux with two cores or more, `wrk` and, for the limit, nginx (`apt-get install wrk nginx-light`). Raw results are
- * written to `bench/results`.
+ * Measures this service, the limit and its peers on this machine: `npm run bench -- --events 1000000 --jobs pages,idle`.
+ * Linux with two cores or more; `bench/README.md` names the packages. Raw results are written to `bench/results`, or
+ * where `--results` says.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { benchPublishing } from './jobs/publish.ts'
-import { benchReading } from './jobs/read.ts'
+import { benchCatchUp } from './jobs/catch-up.ts'
 import type { BenchOptions } from './jobs/context.ts'
-import type { CaseResult } from './support/figures.ts'
+import { benchDepth } from './jobs/depth.ts'
+import { benchEvents } from './jobs/events.ts'
+import { benchIdle } from './jobs/idle.ts'
+import { benchMemory } from './jobs/memory.ts'
+import { benchPages } from './jobs/pages.ts'
+import { benchPagesBesidePeers } from './jobs/pages-beside-peers.ts'
+import { benchPagesOnPostgres } from './jobs/pages-postgres.ts'
+import { benchPublishAndRead } from './jobs/publish-and-read.ts'
+import { benchPublishingOnPostgres } from './jobs/publish-postgres.ts'
+import { benchPublishing } from './jobs/publish.ts'
+import { soak } from './jobs/soak.ts'
+import { benchStartUp } from './jobs/start-up.ts'
+import { benchTenants } from './jobs/tenants.ts'
+import { createRecorder } from './support/recorder.ts'
+
+const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
+  pages: benchPages,
+  'pages-beside-peers': benchPagesBesidePeers,
+  'pages-postgres': benchPagesOnPostgres,
+  depth: benchDepth,
+  events: benchEvents,
+  'catch-up': benchCatchUp,
+  publish: benchPublishing,
+  'publish-postgres': benchPublishingOnPostgres,
+  'publish-and-read': benchPublishAndRead,
+  idle: benchIdle,
+  'start-up': benchStartUp,
+  memory: benchMemory,
+  tenants: benchTenants,
+  soak,
+}
+/** Minutes of the same: only when named. */
+const namedOnly: ReadonlySet<string> = new Set(['soak', 'tenants'])
 
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '100000' },
     'average-bytes': { type: 'string', default: '3600' },
     runs: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '16' },
-    jobs: { type: 'string', default: 'read,publish' },
+    minutes: { type: 'string', default: '10' },
+    jobs: {
+      type: 'string',
+      default: Object.keys(jobs)
+        .filter((name) => !namedOnly.has(name))
+        .join(','),
+    },
+    results: { type: 'string', default: join(import.meta.dirname, 'results') },
   },
 })
 
-const results: CaseResult[] = []
-const folder = mkdtempSync(join(tmpdir(), 'property-events-bench-'))
-const options: BenchOptions = {
+if (spawnSync('wrk', ['--version']).error !== undefined || spawnSync('taskset', ['--version']).status !== 0) {
+  throw new Error('the bench needs wrk and taskset (Debian: apt-get install wrk util-linux)')
+}
+const settings = {
   events: Number(values.events),
   averageBytes: Number(values['average-bytes']),
   runs: Number(values.runs),
   seconds: Number(values.seconds),
   connections: Number(values.connections),
-  folder,
-  report(result) {
-    results.push(result)
-    const { job, subject, what, requestsPerSecond, megabytesPerSecond, p50Ms, p99Ms, spread } = result
-    const cpu = result.cpuMicrosecondsPerRequest
-    const line = [
-      job.padEnd(9),
-      subject.padEnd(16),
-      what.padEnd(32),
-      `${requestsPerSecond}/s`.padStart(10),
-      `${megabytesPerSecond} MB/s`.padStart(12),
-      `p50 ${p50Ms} ms`.padStart(14),
-      `p99 ${p99Ms} ms`.padStart(14),
-      cpu === undefined ? '' : `${cpu} us cpu`,
-      result.memoryMiB === undefined ? '' : `${result.memoryMiB} MiB`,
-      `±${Math.round(spread * 100)} %`,
-    ]
-    process.stdout.write(`${line.join('  ')}\n`)
-  },
 }
-
-const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
-  read: benchReading,
-  publish: benchPublishing,
-}
+const recorder = createRecorder(settings)
+const folder = mkdtempSync(join(tmpdir(), 'property-events-bench-'))
 try {
   for (const name of values.jobs.split(',')) {
     const job = jobs[name]
     if (job === undefined) throw new Error(`unknown job ${name}; there are ${Object.keys(jobs).join(', ')}`)
-    await job(options)
-    save(name)
+    process.stdout.write(`\n${name}\n`)
+    await job({ ...settings, minutes: Number(values.minutes), folder, ...recorder })
+    recorder.save(name, values.results)
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })
-}
-
-function save(job: string): void {
-  const target = join(import.meta.dirname, 'results')
-  mkdirSync(target, { recursive: true })
-  const machine = { cpu: cpus()[0]?.model ?? '', cores: cpus().length, node: process.version }
-  const { events, averageBytes, runs, seconds, connections } = options
-  const settings = { events, averageBytes, runs, seconds, connections }
-  const text = JSON.stringify(
-    { takenAt: new Date().toISOString(), machine, settings, results: results.splice(0) },
-    undefined,
-    1,
-  )
-  writeFileSync(join(target, `${job}-${events}.json`), `${text}\n`)
 }

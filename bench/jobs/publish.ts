@@ -1,59 +1,67 @@
-/** J4: durable publishing, single events and batches of 100, one client and many, one feed and many. */
-import { mkdtempSync, rmSync } from 'node:fs'
+/** J4 on SQLite: durable publishing, single events and batches, beside a bare loop that writes the same rows. */
 import { join } from 'node:path'
-import { generate } from '../../packages/cli/src/market/generate.ts'
+import { commitOf, sqliteDurability, sqliteLoop } from '../peers/loops.ts'
 import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
+import { checkFeed, checkPublishing, publicationBodies, publishPath } from '../support/publications.ts'
+import { postCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { emptyStore, keysOf, tenantIdOf } from '../support/store.ts'
-import { listFile } from '../support/wrk.ts'
 import type { BenchOptions } from './context.ts'
 
 const feeds = 50
+const us = 'property-events'
+
+export const onePublisher = '1 event, 1 publisher'
+export const fiftyPublishers = '1 event, 50 publishers, 50 feeds'
+export const batchesOfOne = '100 events, 1 publisher'
 
 export async function benchPublishing(options: BenchOptions): Promise<void> {
-  const folder = mkdtempSync(join(options.folder, 'publish-'))
-  await (await emptyStore(folder, feeds)).close()
+  const [folder, loopFolder] = [join(options.folder, 'publish'), join(options.folder, 'publish-loop')]
+  await (await emptyStore({ kind: 'sqlite', folder }, feeds)).close()
+  await (await emptyStore({ kind: 'sqlite', folder: loopFolder }, 1)).close()
   const tenants = Array.from({ length: feeds }, (_, index) => tenantIdOf(index))
-  const keys = await keysOf(folder, tenants)
-  const events = [...generate({ events: 5_000, seed: 'publish', averageBytes: options.averageBytes })].filter(
-    (line) => line.startsWith('{"payload"'),
-  )
-  const batches = Array.from(
-    { length: Math.floor(events.length / 100) },
-    (_, index) => `[${events.slice(index * 100, index * 100 + 100).join(',')}]`,
-  )
-  await using service = await startService(folder, { args: ['--page-file-bytes', '0'] })
-  const publishing = (
-    what: string,
-    bodies: readonly string[],
-    connections: number,
-    feedCount: number,
-  ): Case => ({
-    subject: 'property-events',
-    what,
-    load: {
-      url: service.url,
-      script: 'post.lua',
-      pid: service.pid,
-      connections,
-      env: {
-        TARGETS: listFile(
-          options.folder,
-          `publish-targets-${feedCount}`,
-          Array.from({ length: feedCount }, () => '/v1/property-events'),
-        ),
-        KEYS: listFile(options.folder, `publish-keys-${feedCount}`, keys.slice(0, feedCount)),
-        BODIES: listFile(options.folder, `publish-bodies-${bodies.length}`, bodies),
-      },
-    },
-  })
+  const keys = await keysOf({ kind: 'sqlite', folder }, folder, tenants)
+  await using service = await startService(folder)
+  const [body = ''] = publicationBodies(options.averageBytes, 100)
+  await checkPublishing(service, keys[0] ?? '', body)
   await measure(options, 'J4', [
-    publishing('1 event, 1 client', events, 1, 1),
-    publishing('1 event, 20 clients, 1 feed', events, 20, 1),
-    publishing('1 event, 50 clients, 50 feeds', events, 50, feeds),
-    publishing('100 events, 1 client', batches, 1, 1),
-    publishing('100 events, 20 clients, 1 feed', batches, 20, 1),
+    sqliteLoop(options, loopFolder, 1),
+    ...publishCases(options, us, service, keys, sqliteDurability),
+    sqliteLoop(options, loopFolder, 50),
+    sqliteLoop(options, loopFolder, 100),
   ])
-  rmSync(folder, { recursive: true, force: true })
+  await checkFeed(service, keys[0] ?? '')
+  const aim = (text: string, mine: string, other: string, wanted: number, subject = 'better-sqlite3 loop') =>
+    options.aim({
+      ...{ job: 'J4', text, figure: 'eventsPerSecond', wanted: { atLeast: wanted } },
+      ...{ ours: { subject: us, what: mine }, theirs: { subject, what: other } },
+    })
+  aim('SQLite, 1 event a commit: of the bare loop', onePublisher, commitOf(1), 0.8)
+  aim('SQLite, 100 events a commit: of the bare loop', batchesOfOne, commitOf(100), 0.8)
+  aim('SQLite, 50 publishers of single events: times one publisher', fiftyPublishers, onePublisher, 5, us)
+}
+
+/** The same publishing on any engine: each feed's publishers have a key of their own. */
+export function publishCases(
+  options: BenchOptions,
+  subject: string,
+  server: RunningService,
+  keys: readonly string[],
+  durability: string,
+): readonly Case[] {
+  const of = (what: string, events: number, connections: number, feedCount: number): Case =>
+    postCase(options, {
+      ...{ subject, what, events, durability, server, connections, path: publishPath },
+      keys: keys.slice(0, feedCount),
+      bodies: publicationBodies(options.averageBytes, events),
+    })
+  return [
+    of(onePublisher, 1, 1, 1),
+    of('1 event, 50 publishers, 1 feed', 1, 50, 1),
+    of(fiftyPublishers, 1, 50, feeds),
+    of(batchesOfOne, 100, 1, 1),
+    of('100 events, 50 publishers, 1 feed', 100, 50, 1),
+  ]
 }

@@ -1,27 +1,27 @@
 /** The limit: nginx sending the same bytes as static files (`sendfile`), plain and ready-compressed (`gzip_static`). */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { spawnSync } from 'node:child_process'
 import { serverCore, spawnPinned, stop } from '../support/pinned.ts'
+import { freePort, untilAnswers, usageOfTrees } from '../support/server.ts'
+import type { RunningServer } from '../support/server.ts'
+import { missingProgram } from './missing.ts'
+import type { Missing } from './missing.ts'
 
-export interface RunningNginx extends AsyncDisposable {
-  readonly url: string
-}
-
-/** `undefined` when nginx is not installed (Debian: `apt-get install nginx-light`). */
-export async function startNginx(folder: string, filesFolder: string): Promise<RunningNginx | undefined> {
-  if (spawnSync('nginx', ['-v']).status !== 0) return undefined
+/** `folder`: scratch. One worker, which keeps all files open. */
+export async function startNginx(folder: string, filesFolder: string): Promise<RunningServer | Missing> {
+  const missing = missingProgram('nginx', 'nginx-light', '-v')
+  if (missing !== undefined) return missing
   const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
   mkdirSync(folder, { recursive: true })
-  const configuration = join(folder, 'nginx.conf')
+  const configuration = `${folder}/nginx.conf`
   writeFileSync(
     configuration,
-    `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/error.log; user root;
+    `daemon off; worker_processes 1; worker_rlimit_nofile 300000; pid ${folder}/nginx.pid;
+    error_log ${folder}/error.log; ${process.getuid?.() === 0 ? 'user root;' : ''}
     events { worker_connections 1024; }
     http {
-      access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; gzip_static on;
-      open_file_cache max=30000 inactive=300s; open_file_cache_valid 300s;
+      access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; gzip_static on;
+      open_file_cache max=200000 inactive=3600s; open_file_cache_valid 3600s; open_file_cache_errors on;
       types { application/json json; }
       client_body_temp_path ${folder}/t1; proxy_temp_path ${folder}/t2; fastcgi_temp_path ${folder}/t3;
       uwsgi_temp_path ${folder}/t4; scgi_temp_path ${folder}/t5;
@@ -29,22 +29,10 @@ export async function startNginx(folder: string, filesFolder: string): Promise<R
     }`,
   )
   const child = spawnPinned(serverCore, 'nginx', ['-c', configuration])
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const up = await fetch(`http://127.0.0.1:${port}/`).then(
-      () => true,
-      () => false,
-    )
-    if (up) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  await untilAnswers(url, child)
+  return {
+    url,
+    ...usageOfTrees(() => [child.pid ?? 0]),
+    [Symbol.asyncDispose]: () => stop(child),
   }
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => stop(child) }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -21,13 +21,24 @@ export interface CaseResult {
   /** Medians over the runs. */
   readonly requestsPerSecond: number
   readonly megabytesPerSecond: number
+  /** Where a request or a commit carries events. */
+  readonly eventsPerSecond?: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly cpuMicrosecondsPerRequest?: number
+  /** The largest. */
   readonly memoryMiB?: number
+  /** What a power cut could take, of a case that writes. */
+  readonly durability?: string
   /** (largest − smallest) / median of requests per second. */
   readonly spread: number
   readonly runs: readonly LoadFigures[]
+}
+
+export interface CaseFacts {
+  /** Events that one request or commit carries. */
+  readonly events?: number | undefined
+  readonly durability?: string | undefined
 }
 
 export function caseResult(
@@ -35,6 +46,7 @@ export function caseResult(
   subject: string,
   what: string,
   runs: readonly LoadFigures[],
+  { events, durability }: CaseFacts = {},
 ): CaseResult {
   const rates = runs.map((run) => run.requestsPerSecond)
   const cpu = runs.flatMap((run) => run.cpuMicrosecondsPerRequest ?? [])
@@ -45,10 +57,12 @@ export function caseResult(
     what,
     requestsPerSecond: rounded(median(rates)),
     megabytesPerSecond: rounded(median(runs.map((run) => run.megabytesPerSecond))),
+    ...(events === undefined ? {} : { eventsPerSecond: rounded(median(rates) * events) }),
     p50Ms: rounded(median(runs.map((run) => run.p50Ms))),
     p99Ms: rounded(median(runs.map((run) => run.p99Ms))),
     ...(cpu.length > 0 ? { cpuMicrosecondsPerRequest: rounded(median(cpu)) } : {}),
     ...(memory.length > 0 ? { memoryMiB: rounded(Math.max(...memory)) } : {}),
+    ...(durability === undefined ? {} : { durability }),
     spread: rounded((Math.max(...rates) - Math.min(...rates)) / median(rates)),
     runs,
   }

@@ -1,36 +1,49 @@
 /** Cases measured in turn, so that a machine that drifts drifts for all of them: A B C, A B C, … */
 import type { BenchOptions } from '../jobs/context.ts'
 import { caseResult } from './figures.ts'
-import type { CaseResult } from './figures.ts'
-import { runLoad } from './wrk.ts'
-import type { LoadFigures, LoadOptions } from './wrk.ts'
+import type { CaseFacts, CaseResult } from './figures.ts'
+import type { LoadFigures } from './wrk.ts'
 
-export interface Case {
+export interface Case extends CaseFacts {
   readonly subject: string
   readonly what: string
-  readonly load: Omit<LoadOptions, 'connections' | 'seconds'> & { readonly connections?: number }
-  /** Run before the measured runs, as long as one of them, to fill caches. Default: yes. */
+  /** One run of about so many seconds. */
+  run(seconds: number): Promise<LoadFigures>
+  /** Run once before the measured runs, to fill caches. Default: yes. */
   readonly warm?: boolean
 }
 
+/** Measures and reports. Throws when an answer was an error. */
 export async function measure(
-  options: BenchOptions,
+  options: Pick<BenchOptions, 'runs' | 'seconds' | 'report'>,
   job: string,
   cases: readonly Case[],
 ): Promise<readonly CaseResult[]> {
   const { runs, seconds } = options
-  const run = (entry: Case): Promise<LoadFigures> =>
-    runLoad({ seconds, connections: options.connections, ...entry.load })
-  for (const entry of cases) if (entry.warm !== false) await run(entry)
+  for (const entry of cases) if (entry.warm !== false) await entry.run(seconds)
   const figures = new Map<Case, LoadFigures[]>(cases.map((entry) => [entry, []]))
   for (let round = 0; round < runs; round += 1) {
-    for (const entry of cases) figures.get(entry)?.push(await run(entry))
+    for (const entry of cases) {
+      const run = await entry.run(seconds)
+      if (run.errors > 0) throw new Error(`${entry.subject} ${entry.what}: ${run.errors} answers were errors`)
+      figures.get(entry)?.push(run)
+    }
   }
   return cases.map((entry) => {
-    const result = caseResult(job, entry.subject, entry.what, figures.get(entry) ?? [])
-    if (result.runs.some((one) => one.errors > 0))
-      throw new Error(`${entry.subject} ${entry.what}: answers were errors`)
+    const result = caseResult(job, entry.subject, entry.what, figures.get(entry) ?? [], entry)
     options.report(result)
     return result
   })
+}
+
+/** A case while another one runs: its figures alone are kept. */
+export function beside(what: string, main: Case, background: Case): Case {
+  return {
+    ...main,
+    what,
+    async run(seconds) {
+      const [figures, others] = await Promise.all([main.run(seconds), background.run(seconds)])
+      return { ...figures, errors: figures.errors + others.errors }
+    },
+  }
 }

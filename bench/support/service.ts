@@ -1,16 +1,16 @@
 /** This service as a user runs it, on the server's core, with rate limits off. */
-import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { serverCore, spawnPinned, stop } from './pinned.ts'
+import { firstLine, usageOfTrees } from './server.ts'
+import type { RunningServer } from './server.ts'
 
-export interface RunningService extends AsyncDisposable {
-  readonly url: string
+export interface RunningService extends RunningServer {
   readonly pid: number
 }
 
 const program = join(import.meta.dirname, '../../packages/cli/bin/property-events.mjs')
 
+/** `folder` holds the store, or with `--database` among the arguments the pepper and the sealed pages. */
 export async function startService(
   folder: string,
   options: { core?: number | string; args?: readonly string[] } = {},
@@ -31,11 +31,11 @@ export async function startService(
   ])
   child.stderr?.pipe(process.stderr)
   const ready: { url: string } = JSON.parse(await firstLine(child))
-  return { url: ready.url, pid: child.pid ?? 0, [Symbol.asyncDispose]: () => stop(child) }
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('no output to read')
-  for await (const line of createInterface({ input: child.stdout })) return line
-  throw new Error('the service ended before it was ready')
+  const pid = child.pid ?? 0
+  return {
+    url: ready.url,
+    pid,
+    ...usageOfTrees(() => [pid]),
+    [Symbol.asyncDispose]: () => stop(child),
+  }
 }

@@ -1,16 +1,17 @@
 /** One run of the load generator `wrk` (Debian package wrk) with a script of `bench/load`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadCore, runPinned, usageOf } from './pinned.ts'
+import { loadCore, runPinned } from './pinned.ts'
+import type { Usage } from './server.ts'
 
 export interface LoadOptions {
   readonly url: string
-  readonly script: 'get.lua' | 'post.lua'
+  readonly script: 'get.lua' | 'post.lua' | 'spread.lua'
   readonly connections: number
   readonly seconds: number
   readonly env: Readonly<Record<string, string>>
   /** The server, to say what it used. */
-  readonly pid?: number
+  readonly usage?: Usage | undefined
 }
 
 /** What one run saw. */
@@ -24,47 +25,47 @@ export interface LoadFigures {
   readonly memoryMiB?: number
 }
 
+/** What a load generator prints in its last line. */
+export interface LoadReport {
+  readonly requests: number
+  readonly seconds: number
+  readonly bytes: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly errors: number
+}
+
 const loadFolder = join(import.meta.dirname, '../load')
 
-export async function runLoad(options: LoadOptions): Promise<LoadFigures> {
-  const before = options.pid === undefined ? undefined : usageOf(options.pid)
-  const output = await runPinned(
-    loadCore,
-    'wrk',
-    [
-      '-t1',
-      `-c${options.connections}`,
-      `-d${options.seconds}s`,
-      '--timeout',
-      '10s',
-      '-s',
-      join(loadFolder, options.script),
-      options.url,
-    ],
-    { ...options.env, LOAD_DIR: loadFolder },
+export function runLoad(options: LoadOptions): Promise<LoadFigures> {
+  const { connections, seconds, script, url, env, usage } = options
+  const limits = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
+  return loadFigures(usage, () =>
+    runPinned(loadCore, 'wrk', [...limits, '-s', join(loadFolder, script), url], {
+      ...env,
+      LOAD_DIR: loadFolder,
+    }),
   )
-  const line = output.trim().split('\n').at(-1) ?? ''
-  const seen: {
-    requests: number
-    seconds: number
-    bytes: number
-    p50Ms: number
-    p99Ms: number
-    errors: number
-  } = JSON.parse(line)
-  const after = options.pid === undefined ? undefined : usageOf(options.pid)
+}
+
+/** Runs something that prints a load report, and says what a server used meanwhile. */
+export async function loadFigures(
+  usage: Usage | undefined,
+  run: () => Promise<string>,
+): Promise<LoadFigures> {
+  const beforeS = usage?.cpuS() ?? 0
+  const output = await run()
+  const seen: LoadReport = JSON.parse(output.trim().split('\n').at(-1) ?? '')
+  const usedS = (usage?.cpuS() ?? 0) - beforeS
   return {
     requestsPerSecond: seen.requests / seen.seconds,
     megabytesPerSecond: seen.bytes / seen.seconds / 1e6,
     p50Ms: seen.p50Ms,
     p99Ms: seen.p99Ms,
     errors: seen.errors,
-    ...(before === undefined || after === undefined
+    ...(usage === undefined || seen.requests === 0
       ? {}
-      : {
-          cpuMicrosecondsPerRequest: ((after.cpuS - before.cpuS) / seen.requests) * 1e6,
-          memoryMiB: after.memoryMiB,
-        }),
+      : { cpuMicrosecondsPerRequest: (usedS / seen.requests) * 1e6, memoryMiB: usage.memoryMiB() }),
   }
 }
 

@@ -1,0 +1,67 @@
+/** J3: a new client reads everything, pages of 1,000 in their order, beside the same bytes from nginx. */
+import { join } from 'node:path'
+import { isMissing } from '../peers/missing.ts'
+import { startNginx } from '../peers/nginx.ts'
+import { measure } from '../support/measure.ts'
+import type { Case } from '../support/measure.ts'
+import { loadCore, runPinned } from '../support/pinned.ts'
+import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
+import type { RunningServer } from '../support/server.ts'
+import { startService } from '../support/service.ts'
+import { listFile, loadFigures } from '../support/wrk.ts'
+import type { BenchOptions } from './context.ts'
+
+const us = 'property-events'
+const size = 1_000
+const program = join(import.meta.dirname, '../load/fetch-in-order.ts')
+
+export async function benchCatchUp(options: BenchOptions): Promise<void> {
+  const set = await readingSet(options.events, options.averageBytes)
+  const nginx = await startNginx(join(options.folder, 'nginx-catch-up'), set.files)
+  if (isMissing(nginx)) options.skip('nginx', nginx.missing)
+  await using _nginx = isMissing(nginx) ? undefined : nginx
+  await using service = await startService(set.folder)
+  await checkAnswers(service, set)
+  const pages = Array.from({ length: Math.floor(options.events / size) }, (_, index) => index + 1)
+  const paths = listFile(
+    options.folder,
+    'catch-up',
+    pages.map((page) => pageTarget(page, size)),
+  )
+  const names = listFile(
+    options.folder,
+    'catch-up-files',
+    pages.map((page) => `/${size}/${page}.json`),
+  )
+  const codings = ['identity', 'gzip'] as const
+  const what = (coding: string): string => `all ${pages.length * size} events, ${coding}`
+  const of = (
+    subject: string,
+    server: RunningServer,
+    list: string,
+    coding: string,
+    key: readonly string[],
+  ): Case => ({
+    ...{ subject, what: what(coding), events: size, warm: false },
+    run: () =>
+      loadFigures(server, () =>
+        runPinned(loadCore, process.execPath, [program, server.url, list, coding, ...key]),
+      ),
+  })
+  await measure(
+    // The whole feed is one run, however long that takes.
+    { ...options, runs: Math.min(options.runs, 3) },
+    'J3',
+    codings.flatMap((coding) => [
+      ...(isMissing(nginx) ? [] : [of('nginx', nginx, names, coding, [])]),
+      of(us, service, paths, coding, [set.key]),
+    ]),
+  )
+  for (const coding of codings) {
+    options.aim({
+      ...{ job: 'J3', text: `${what(coding)}: of nginx`, figure: 'eventsPerSecond' },
+      ...{ ours: { subject: us, what: what(coding) }, theirs: { subject: 'nginx', what: what(coding) } },
+      wanted: { atLeast: 0.7 },
+    })
+  }
+}

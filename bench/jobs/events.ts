@@ -1,0 +1,41 @@
+/** J2: single events by id, at random over the whole store, beside nginx with the same bytes. */
+import { join } from 'node:path'
+import { isMissing } from '../peers/missing.ts'
+import { startNginx } from '../peers/nginx.ts'
+import { measure } from '../support/measure.ts'
+import { byIdPath, checkAnswers, readingSet } from '../support/reading-set.ts'
+import { getCase } from '../support/requests.ts'
+import { startService } from '../support/service.ts'
+import type { BenchOptions } from './context.ts'
+
+const us = 'property-events'
+const what = 'one event'
+
+export async function benchEvents(options: BenchOptions): Promise<void> {
+  const set = await readingSet(options.events, options.averageBytes)
+  const nginx = await startNginx(join(options.folder, 'nginx-events'), set.files)
+  if (isMissing(nginx)) options.skip('nginx', nginx.missing)
+  await using _nginx = isMissing(nginx) ? undefined : nginx
+  await using service = await startService(set.folder)
+  await checkAnswers(service, set)
+  const limit = isMissing(nginx)
+    ? []
+    : [
+        getCase(options, {
+          ...{ subject: 'nginx', what, server: nginx },
+          targets: set.ids.map((id) => `/events/${id}.json`),
+        }),
+      ]
+  await measure(options, 'J2', [
+    ...limit,
+    getCase(options, {
+      ...{ subject: us, what, server: service, key: set.key },
+      targets: set.ids.map((id) => `${byIdPath}/${id}`),
+    }),
+  ])
+  options.aim({
+    ...{ job: 'J2', text: 'one event by id: of nginx', figure: 'requestsPerSecond' },
+    ...{ ours: { subject: us, what }, theirs: { subject: 'nginx', what } },
+    wanted: { atLeast: 0.5 },
+  })
+}

@@ -1,0 +1,50 @@
+/** Memory: at rest, and under random pages, single events and polls, with the default settings. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { measure } from '../support/measure.ts'
+import type { Case } from '../support/measure.ts'
+import { byIdPath, checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
+import { getCase } from '../support/requests.ts'
+import { startService } from '../support/service.ts'
+import type { BenchOptions } from './context.ts'
+
+const us = 'property-events'
+/** The service's own default. */
+const pageMemoryMiB = 64
+export const limitMiB = 150 + pageMemoryMiB
+
+export async function benchMemory(options: BenchOptions): Promise<void> {
+  const set = await readingSet(options.events, options.averageBytes)
+  await using service = await startService(set.folder)
+  const atRest: Case = {
+    ...{ subject: us, what: 'at rest', warm: false },
+    async run(seconds) {
+      await delay(seconds * 1_000)
+      const memoryMiB = service.memoryMiB()
+      return { requestsPerSecond: 0, megabytesPerSecond: 0, p50Ms: 0, p99Ms: 0, errors: 0, memoryMiB }
+    },
+  }
+  await measure({ ...options, runs: 1 }, 'memory', [atRest])
+  await checkAnswers(service, set)
+  const targets = Array.from({ length: set.pages }, (_, index) => pageTarget(index + 1, 100))
+  const of = (what: string, targets: readonly string[], gzip = false): Case =>
+    getCase(options, { subject: us, what, server: service, key: set.key, targets, gzip })
+  const busy = [
+    of('under pages of 100', targets),
+    of('under pages of 100, gzip', targets, true),
+    of(
+      'under single events',
+      set.ids.map((id) => `${byIdPath}/${id}`),
+    ),
+  ]
+  await measure(options, 'memory', busy)
+  for (const { what } of [atRest, ...busy]) {
+    options.aim({
+      ...{
+        job: 'memory',
+        text: `${what}: of 150 MiB and ${pageMemoryMiB} MiB of pages`,
+        figure: 'memoryMiB',
+      },
+      ...{ ours: { subject: us, what }, theirs: limitMiB, wanted: { atMost: 1 } },
+    })
+  }
+}

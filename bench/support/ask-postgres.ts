@@ -1,0 +1,12 @@
+/** One query over a connection of its own. */
+import { Client } from 'pg'
+
+export async function ask<Row extends object>(url: string, query: string): Promise<readonly Row[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(query)).rows
+  } finally {
+    await client.end()
+  }
+}

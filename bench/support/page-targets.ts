@@ -1,0 +1,57 @@
+/** Paths of pages of 100 of a part of a feed, whose totals the service is asked for and which are checked. */
+import { pageTarget } from './reading-set.ts'
+import { getOk } from './requests.ts'
+import type { RunningServer } from './server.ts'
+
+interface Page {
+  readonly items: readonly { readonly sequenceNumber: number; readonly createdDate: string }[]
+  readonly availableCount: number
+  readonly totalPages: number
+}
+
+/** All pages with this filter. */
+export async function filteredTargets(
+  server: RunningServer,
+  key: string,
+  filter: string,
+): Promise<readonly string[]> {
+  const total = await checkedTotal(server, key, filter)
+  return Array.from({ length: Math.max(1, Math.floor(total / 100)) }, (_, index) =>
+    pageTarget(index + 1, 100, filter),
+  )
+}
+
+/** All pages of the months of eight years; they begin in the middle of whatever was made ready. */
+export async function windowTargets(
+  server: RunningServer,
+  key: string,
+  filter: string,
+): Promise<readonly string[]> {
+  const targets: string[] = []
+  for (let month = 0; month < 96; month += 1) {
+    const from = dateOf(month)
+    const to = dateOf(month + 1)
+    targets.push(...(await filteredTargets(server, key, `${filter}&from=${from}&to=${to}`)))
+  }
+  return targets
+}
+
+function dateOf(month: number): string {
+  return new Date(Date.UTC(2016, month, 1)).toISOString().slice(0, 10)
+}
+
+/** The total, once the last page has proved it: as many items as it must hold, in order. */
+async function checkedTotal(server: RunningServer, key: string, filter: string): Promise<number> {
+  const read = async (page: number): Promise<Page> =>
+    JSON.parse(
+      (await getOk(`${server.url}${pageTarget(page, 100, filter)}`, { 'x-api-key': key })).toString(),
+    )
+  const first = await read(1)
+  const last = await read(Math.max(1, first.totalPages))
+  const expected = first.availableCount - 100 * Math.max(0, first.totalPages - 1)
+  const rising = last.items.every(
+    ({ sequenceNumber }, index) => sequenceNumber > (last.items[index - 1]?.sequenceNumber ?? 0),
+  )
+  if (last.items.length !== expected || !rising) throw new Error(`the last page of ${filter} is wrong`)
+  return first.availableCount
+}

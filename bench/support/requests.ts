@@ -1,0 +1,108 @@
+/** Cases that are HTTP requests, and single requests to check answers with. */
+import { request } from 'node:http'
+import type { BenchOptions } from '../jobs/context.ts'
+import type { CaseFacts } from './figures.ts'
+import type { Case } from './measure.ts'
+import type { RunningServer } from './server.ts'
+import { listFile, runLoad } from './wrk.ts'
+
+export interface GetCase extends CaseFacts {
+  readonly subject: string
+  readonly what: string
+  readonly server: RunningServer
+  /** Paths, of which one is taken at random for each request. */
+  readonly targets: readonly string[]
+  readonly key?: string | undefined
+  readonly gzip?: boolean
+  /** Sent as `if-none-match`. */
+  readonly tag?: string
+  readonly connections?: number
+  readonly warm?: boolean
+}
+
+let lists = 0
+
+/** `GET` of random targets over some connections at once. */
+export function getCase(options: BenchOptions, entry: GetCase): Case {
+  const { server, targets, key, gzip, tag, connections = options.connections } = entry
+  const env = {
+    TARGETS: newList(options.folder, 'targets', targets),
+    ...(key === undefined ? {} : { KEY: key }),
+    ...(gzip === true ? { ACCEPT_ENCODING: 'gzip' } : {}),
+    ...(tag === undefined ? {} : { TAG: tag }),
+  }
+  return {
+    ...entry,
+    run: (seconds) =>
+      runLoad({ url: server.url, script: 'get.lua', connections, seconds, env, usage: server }),
+  }
+}
+
+export interface PostCase extends CaseFacts {
+  readonly subject: string
+  readonly what: string
+  readonly server: RunningServer
+  readonly path: string
+  /** Used in turn, each with the next body. */
+  readonly keys: readonly string[]
+  readonly bodies: readonly string[]
+  readonly connections: number
+}
+
+/** `POST` of bodies in turn. */
+export function postCase(options: BenchOptions, entry: PostCase): Case {
+  const { server, path, keys, bodies, connections } = entry
+  const env = {
+    TARGETS: newList(
+      options.folder,
+      'post-targets',
+      keys.map(() => path),
+    ),
+    KEYS: newList(options.folder, 'post-keys', keys),
+    BODIES: newList(options.folder, 'post-bodies', bodies),
+  }
+  return {
+    ...entry,
+    run: (seconds) =>
+      runLoad({ url: server.url, script: 'post.lua', connections, seconds, env, usage: server }),
+  }
+}
+
+function newList(folder: string, name: string, lines: readonly string[]): string {
+  lists += 1
+  return listFile(folder, `${name}-${lists}`, lines)
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** As they came, not decoded. */
+  readonly bytes: Buffer
+}
+
+/** One request. */
+export function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          bytes: Buffer.concat(chunks),
+        }),
+      )
+    })
+    asking.on('error', reject)
+    asking.end()
+  })
+}
+
+/** The bytes of a 200. */
+export async function getOk(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Buffer> {
+  const { status, bytes } = await get(url, headers)
+  if (status !== 200) throw new Error(`${url} answered ${status}: ${bytes.toString().slice(0, 300)}`)
+  return bytes
+}
