@@ -36,7 +36,8 @@ export async function benchIdle(options: BenchOptions): Promise<void> {
 
   const bareCase = getCase(options, {
     ...{ subject: 'bare handler', what: '304 to everything', server: bare, connections: clients },
-    targets: [`${listPath}?page=${options.events}`],
+    // The same request as ours.
+    ...{ key, tag: `"${'0'.repeat(32)}"`, targets: [`${listPath}?page=${options.events}`] },
   })
   const sqliteCases = await pollCases(options, 'property-events on SQLite', onSqlite, key, options.events)
   const subject = 'property-events on PostgreSQL'

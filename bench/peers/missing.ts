@@ -1,5 +1,6 @@
 /** A peer that cannot be measured on this machine is left out, with a sentence that says what would help. */
-import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 
 export interface Missing {
   readonly missing: string
@@ -9,12 +10,12 @@ export function isMissing(peer: object): peer is Missing {
   return 'missing' in peer
 }
 
-/** Why a program cannot be used: it is not installed. `undefined` when it answers. */
-export function missingProgram(
-  program: string,
-  debianPackage: string,
-  flag = '--version',
-): Missing | undefined {
-  if (spawnSync(program, [flag]).error === undefined) return undefined
+/** Where Debian keeps servers; not on everybody's path. */
+const serverFolders = ['/usr/sbin', '/usr/local/sbin']
+
+/** Why a program cannot be used: it is not installed. `undefined` when it is. */
+export function missingProgram(program: string, debianPackage: string): Missing | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...serverFolders]
+  if (folders.some((folder) => existsSync(join(folder, program)))) return undefined
   return { missing: `${program} is not installed (Debian: apt-get install ${debianPackage})` }
 }

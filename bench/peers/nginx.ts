@@ -8,7 +8,7 @@ import type { Missing } from './missing.ts'
 
 /** `folder`: scratch. One worker, which keeps all files open. */
 export async function startNginx(folder: string, filesFolder: string): Promise<RunningServer | Missing> {
-  const missing = missingProgram('nginx', 'nginx-light', '-v')
+  const missing = missingProgram('nginx', 'nginx-light')
   if (missing !== undefined) return missing
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`

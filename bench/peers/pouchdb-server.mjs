@@ -10,6 +10,9 @@ import { createInterface } from 'node:readline'
 const [packages, data, documents] = process.argv.slice(2)
 const require = createRequire(join(packages, 'package.json'))
 const PouchDB = require('pouchdb-node').defaults({ prefix: `${data}/` })
+// First the program, because it makes the databases opened from then on known to itself.
+const app = require('express')()
+app.use('/', require('express-pouchdb')(PouchDB, { mode: 'minimumForPouchDB', inMemoryConfig: true }))
 const feed = new PouchDB('feed')
 if ((await feed.info()).doc_count === 0) {
   let batch = []
@@ -19,6 +22,4 @@ if ((await feed.info()).doc_count === 0) {
   }
   await feed.bulkDocs(batch)
 }
-const app = require('express')()
-app.use('/', require('express-pouchdb')(PouchDB, { mode: 'minimumForPouchDB', inMemoryConfig: true }))
 const server = app.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

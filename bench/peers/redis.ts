@@ -1,6 +1,7 @@
 /**
  * The best known algorithm: a feed as a Redis sorted set, a page and its total by one Lua call, over HTTP by webdis.
- * Redis keeps nothing on disk here, and webdis looks no key up: less than this service promises.
+ * The answer is in Redis' own format, webdis' cheapest. Redis keeps nothing on disk here, and webdis looks no key up:
+ * less than this service promises.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -17,14 +18,15 @@ export interface RunningRedis extends RunningServer {
   target(page: number, pageSize: number): string
 }
 
+// Joining the items in Lua 5.1 costs 1.3 ms of 1.8 ms a page, because it copies byte by byte: so they leave as a list,
+// the total last.
 const script = `local items = redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2])
-local total = redis.call('ZCARD', KEYS[1])
-return '{"items":[' .. table.concat(items, ',') .. '],"availableCount":' .. total .. '}'`
+items[#items + 1] = redis.call('ZCARD', KEYS[1])
+return items`
 
 /** With all `events` (their JSON, in order) in memory. `folder`: scratch. */
 export async function startRedis(folder: string, events: Iterable<string>): Promise<RunningRedis | Missing> {
-  const missing =
-    missingProgram('redis-server', 'redis-server') ?? missingProgram('webdis', 'webdis', '/nonexistent')
+  const missing = missingProgram('redis-server', 'redis-server') ?? missingProgram('webdis', 'webdis')
   if (missing !== undefined) return missing
   mkdirSync(folder, { recursive: true })
   const [redisPort, port] = [await freePort(), await freePort()]
@@ -57,7 +59,7 @@ export async function startRedis(folder: string, events: Iterable<string>): Prom
   const sha = loaded.toString().trim()
   return {
     url,
-    target: (page, size) => `/EVALSHA/${sha}/1/feed/${(page - 1) * size}/${page * size - 1}.txt`,
+    target: (page, size) => `/EVALSHA/${sha}/1/feed/${(page - 1) * size}/${page * size - 1}.raw`,
     ...usageOfTrees(() => [redis.pid ?? 0, webdis.pid ?? 0]),
     async [Symbol.asyncDispose]() {
       await stop(webdis)

@@ -15,7 +15,7 @@ export function spawnPinned(
 ): ChildProcess {
   return spawn('taskset', ['-c', String(core), command, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin`, ...env },
   })
 }
 
