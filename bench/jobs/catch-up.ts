@@ -17,9 +17,8 @@ const program = join(import.meta.dirname, '../load/fetch-in-order.ts')
 
 export async function benchCatchUp(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
-  const nginx = await startNginx(join(options.folder, 'nginx-catch-up'), set.files)
+  await using nginx = await startNginx(join(options.folder, 'nginx-catch-up'), set.files)
   if (isMissing(nginx)) options.skip('nginx', nginx.missing)
-  await using _nginx = isMissing(nginx) ? undefined : nginx
   await using service = await startService(set.folder)
   await checkAnswers(service, set)
   const pages = Array.from({ length: Math.floor(options.events / size) }, (_, index) => index + 1)
@@ -42,7 +41,10 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
     coding: string,
     key: readonly string[],
   ): Case => ({
-    ...{ subject, what: what(coding), events: size, warm: false },
+    subject,
+    what: what(coding),
+    events: size,
+    warm: false,
     run: () =>
       loadFigures(server, () =>
         runPinned(loadCore, process.execPath, [program, server.url, list, coding, ...key]),
@@ -59,8 +61,17 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
   )
   for (const coding of codings) {
     options.aim({
-      ...{ job: 'J3', text: `${what(coding)}: of nginx`, figure: 'eventsPerSecond' },
-      ...{ ours: { subject: us, what: what(coding) }, theirs: { subject: 'nginx', what: what(coding) } },
+      job: 'J3',
+      text: `${what(coding)}: of nginx`,
+      figure: 'eventsPerSecond',
+      ours: {
+        subject: us,
+        what: what(coding),
+      },
+      theirs: {
+        subject: 'nginx',
+        what: what(coding),
+      },
       wanted: { atLeast: 0.7 },
     })
   }

@@ -34,8 +34,18 @@ export async function benchDepth(options: BenchOptions): Promise<void> {
   ])
   const aim = (text: string, ours: string, theirs: string, atMost: number): void =>
     options.aim({
-      ...{ job: 'J1', text, figure: 'p50Ms', wanted: { atMost } },
-      ...{ ours: { subject: us, what: ours }, theirs: { subject: us, what: theirs } },
+      job: 'J1',
+      text,
+      figure: 'p50Ms',
+      wanted: { atMost },
+      ours: {
+        subject: us,
+        what: ours,
+      },
+      theirs: {
+        subject: us,
+        what: theirs,
+      },
     })
   aim('the last page: time of the first', last, first, 1.1)
   aim(`${deep} events: time of ${shallow}`, named(deep), named(shallow), 1.2)

@@ -13,29 +13,42 @@ const what = 'one event'
 
 export async function benchEvents(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
-  const nginx = await startNginx(join(options.folder, 'nginx-events'), set.files)
+  await using nginx = await startNginx(join(options.folder, 'nginx-events'), set.files)
   if (isMissing(nginx)) options.skip('nginx', nginx.missing)
-  await using _nginx = isMissing(nginx) ? undefined : nginx
   await using service = await startService(set.folder)
   await checkAnswers(service, set)
   const limit = isMissing(nginx)
     ? []
     : [
         getCase(options, {
-          ...{ subject: 'nginx', what, server: nginx },
+          subject: 'nginx',
+          what,
+          server: nginx,
           targets: set.ids.map((id) => `/events/${id}.json`),
         }),
       ]
   await measure(options, 'J2', [
     ...limit,
     getCase(options, {
-      ...{ subject: us, what, server: service, key: set.key },
+      subject: us,
+      what,
+      server: service,
+      key: set.key,
       targets: set.ids.map((id) => `${byIdPath}/${id}`),
     }),
   ])
   options.aim({
-    ...{ job: 'J2', text: 'one event by id: of nginx', figure: 'requestsPerSecond' },
-    ...{ ours: { subject: us, what }, theirs: { subject: 'nginx', what } },
+    job: 'J2',
+    text: 'one event by id: of nginx',
+    figure: 'requestsPerSecond',
+    ours: {
+      subject: us,
+      what,
+    },
+    theirs: {
+      subject: 'nginx',
+      what,
+    },
     wanted: { atLeast: 0.5 },
   })
 }

@@ -35,9 +35,13 @@ export async function benchIdle(options: BenchOptions): Promise<void> {
   await using bare = await startProgram('bare-304.ts')
 
   const bareCase = getCase(options, {
-    ...{ subject: 'bare handler', what: '304 to everything', server: bare, connections: clients },
-    // The same request as ours.
-    ...{ key, tag: `"${'0'.repeat(32)}"`, targets: [`${listPath}?page=${options.events}`] },
+    subject: 'bare handler',
+    what: '304 to everything',
+    server: bare,
+    connections: clients,
+    key,
+    tag: `"${'0'.repeat(32)}"`,
+    targets: [`${listPath}?page=${options.events}`],
   })
   const sqliteCases = await pollCases(options, 'property-events on SQLite', onSqlite, key, options.events)
   const subject = 'property-events on PostgreSQL'
@@ -53,9 +57,18 @@ export async function benchIdle(options: BenchOptions): Promise<void> {
   process.stdout.write(`     PostgreSQL ran ${commits} statements during some ${Math.round(polls)} polls\n`)
   for (const engine of ['property-events on SQLite', subject]) {
     options.aim({
-      ...{ job: 'J5', text: `${engine}, ${withTag}: of the bare handler`, figure: 'requestsPerSecond' },
-      ours: { subject: engine, what: withTag },
-      ...{ theirs: { subject: 'bare handler', what: '304 to everything' }, wanted: { atLeast: 0.8 } },
+      job: 'J5',
+      text: `${engine}, ${withTag}: of the bare handler`,
+      figure: 'requestsPerSecond',
+      ours: {
+        subject: engine,
+        what: withTag,
+      },
+      theirs: {
+        subject: 'bare handler',
+        what: '304 to everything',
+      },
+      wanted: { atLeast: 0.8 },
     })
   }
 }

@@ -16,11 +16,20 @@ export async function benchMemory(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
   await using service = await startService(set.folder)
   const atRest: Case = {
-    ...{ subject: us, what: 'at rest', warm: false },
+    subject: us,
+    what: 'at rest',
+    warm: false,
     async run(seconds) {
-      await delay(seconds * 1_000)
+      await delay(seconds * 1e3)
       const memoryMiB = service.memoryMiB()
-      return { requestsPerSecond: 0, megabytesPerSecond: 0, p50Ms: 0, p99Ms: 0, errors: 0, memoryMiB }
+      return {
+        requestsPerSecond: 0,
+        megabytesPerSecond: 0,
+        p50Ms: 0,
+        p99Ms: 0,
+        errors: 0,
+        memoryMiB,
+      }
     },
   }
   await measure({ ...options, runs: 1 }, 'memory', [atRest])
@@ -39,12 +48,15 @@ export async function benchMemory(options: BenchOptions): Promise<void> {
   await measure(options, 'memory', busy)
   for (const { what } of [atRest, ...busy]) {
     options.aim({
-      ...{
-        job: 'memory',
-        text: `${what}: of 150 MiB and ${pageMemoryMiB} MiB of pages`,
-        figure: 'memoryMiB',
+      job: 'memory',
+      text: `${what}: of 150 MiB and ${pageMemoryMiB} MiB of pages`,
+      figure: 'memoryMiB',
+      ours: {
+        subject: us,
+        what,
       },
-      ...{ ours: { subject: us, what }, theirs: limitMiB, wanted: { atMost: 1 } },
+      theirs: limitMiB,
+      wanted: { atMost: 1 },
     })
   }
 }

@@ -27,7 +27,10 @@ export async function benchPagesBesidePeers(options: BenchOptions): Promise<void
   const all = Array.from({ length: set.pages }, (_, index) => index + 1)
   const rows = () => rowsOf({ key: benchFeed, events, averageBytes, seed: storeSeed })
   const ours = getCase(options, {
-    ...{ subject: us, what, server: service, key: set.key },
+    subject: us,
+    what,
+    server: service,
+    key: set.key,
     targets: all.map((page) => pageTarget(page, 100)),
   })
   await besideUsual(options, ours, set.pages, rows())
@@ -68,9 +71,8 @@ async function besideRedis(
   all: readonly number[],
   rows: Rows,
 ): Promise<void> {
-  const redis = await startRedis(join(options.folder, 'redis'), jsonOf(rows))
+  await using redis = await startRedis(join(options.folder, 'redis'), jsonOf(rows))
   if (isMissing(redis)) return options.skip('Redis and webdis', redis.missing)
-  await using _redis = redis
   const last = all.length
   await checkItems(`${redis.url}${redis.target(last, 100)}`, (last - 1) * 100 + 1)
   const targets = all.map((page) => redis.target(page, 100))
@@ -87,9 +89,8 @@ async function besidePouch(options: BenchOptions, ours: Case): Promise<void> {
   const { averageBytes } = options
   const events = Math.min(options.events, mostDocuments)
   const few = () => jsonOf(rowsOf({ key: benchFeed, events, averageBytes, seed: storeSeed }))
-  const pouch = await startPouch(cacheFolder, `${events}-${averageBytes}`, few)
+  await using pouch = await startPouch(cacheFolder, `${events}-${averageBytes}`, few)
   if (isMissing(pouch)) return options.skip('express-pouchdb', pouch.missing)
-  await using _pouch = pouch
   const text = await getOk(`${pouch.url}${pouchTarget(100, 100)}`)
   const page: { results: { doc: { payload: string } }[] } = JSON.parse(text.toString())
   if (page.results.length !== 100 || page.results.some(({ doc }) => typeof doc.payload !== 'string')) {
@@ -113,8 +114,17 @@ function named(entry: Case, what: string): Case {
 
 function aim(options: BenchOptions, subject: string, mine: string, theirs: string, atLeast: number): void {
   options.aim({
-    ...{ job: 'J1', text: `${theirs}: times ${subject}`, figure: 'requestsPerSecond' },
-    ...{ ours: { subject: us, what: mine }, theirs: { subject, what: theirs } },
+    job: 'J1',
+    text: `${theirs}: times ${subject}`,
+    figure: 'requestsPerSecond',
+    ours: {
+      subject: us,
+      what: mine,
+    },
+    theirs: {
+      subject,
+      what: theirs,
+    },
     wanted: { atLeast },
   })
 }

@@ -34,7 +34,12 @@ export async function benchPagesOnPostgres(options: BenchOptions): Promise<void>
   const pages = Array.from({ length: set.pages }, (_, index) => pageTarget(index + 1, 100))
   const of = (subject: string, server: RunningServer, key: string, gzip: boolean) =>
     getCase(options, {
-      ...{ subject, what: gzip ? 'page of 100, gzip' : 'page of 100', server, key, gzip, targets: pages },
+      subject,
+      what: gzip ? 'page of 100, gzip' : 'page of 100',
+      server,
+      key,
+      gzip,
+      targets: pages,
     })
   const all: RunningServer = {
     ...onPostgres,
@@ -50,9 +55,17 @@ export async function benchPagesOnPostgres(options: BenchOptions): Promise<void>
   )
   for (const what of ['page of 100', 'page of 100, gzip']) {
     options.aim({
-      ...{ job: 'J1', text: `${what}, on PostgreSQL: as on SQLite`, figure: 'requestsPerSecond' },
-      ours: { subject: 'property-events on PostgreSQL', what },
-      theirs: { subject: 'property-events on SQLite', what },
+      job: 'J1',
+      text: `${what}, on PostgreSQL: as on SQLite`,
+      figure: 'requestsPerSecond',
+      ours: {
+        subject: 'property-events on PostgreSQL',
+        what,
+      },
+      theirs: {
+        subject: 'property-events on SQLite',
+        what,
+      },
       wanted: { atLeast: 0.9 },
     })
   }

@@ -18,16 +18,18 @@ const us = 'property-events'
 export async function benchPages(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
   const { key, pages } = set
-  const nginx = await startNginx(join(options.folder, 'nginx'), set.files)
+  await using nginx = await startNginx(join(options.folder, 'nginx'), set.files)
   if (isMissing(nginx)) options.skip('nginx', nginx.missing)
-  await using _nginx = isMissing(nginx) ? undefined : nginx
 
   const limit = (what: string, chosen: readonly number[], gzip: boolean): readonly Case[] =>
     isMissing(nginx)
       ? []
       : [
           getCase(options, {
-            ...{ subject: 'nginx', what, server: nginx, gzip },
+            subject: 'nginx',
+            what,
+            server: nginx,
+            gzip,
             targets: chosen.map((page) => `/100/${page}.json`),
           }),
         ]
@@ -72,8 +74,17 @@ export async function benchPages(options: BenchOptions): Promise<void> {
   aimAtLimit(options, what, 0.5)
   aimAtLimit(options, named(what, true), 0.5)
   options.aim({
-    ...{ job: 'J1', text: `${what}: gzip beside our identity`, figure: 'requestsPerSecond' },
-    ...{ ours: { subject: us, what: named(what, true) }, theirs: { subject: us, what } },
+    job: 'J1',
+    text: `${what}: gzip beside our identity`,
+    figure: 'requestsPerSecond',
+    ours: {
+      subject: us,
+      what: named(what, true),
+    },
+    theirs: {
+      subject: us,
+      what,
+    },
     wanted: { atLeast: 2 },
   })
 
@@ -102,8 +113,17 @@ export async function benchPages(options: BenchOptions): Promise<void> {
 
 function aimAtLimit(options: BenchOptions, what: string, atLeast: number): void {
   options.aim({
-    ...{ job: 'J1', text: `${what}: of nginx`, figure: 'requestsPerSecond' },
-    ...{ ours: { subject: us, what }, theirs: { subject: 'nginx', what } },
+    job: 'J1',
+    text: `${what}: of nginx`,
+    figure: 'requestsPerSecond',
+    ours: {
+      subject: us,
+      what,
+    },
+    theirs: {
+      subject: 'nginx',
+      what,
+    },
     wanted: { atLeast },
   })
 }

@@ -20,12 +20,20 @@ export async function benchPublishAndRead(options: BenchOptions): Promise<void> 
   await using service = await startService(folder)
   await checkAnswers(service, set)
   const reading = getCase(options, {
-    ...{ subject: us, what: 'page of 100, alone', server: service, key: set.key },
+    subject: us,
+    what: 'page of 100, alone',
+    server: service,
+    key: set.key,
     targets: Array.from({ length: set.pages }, (_, index) => pageTarget(index + 1, 100)),
   })
   const publishing = (events: number, connections: number) =>
     postCase(options, {
-      ...{ subject: us, events, connections, server: service, path: publishPath, keys: [set.key] },
+      subject: us,
+      events,
+      connections,
+      server: service,
+      path: publishPath,
+      keys: [set.key],
       what: `${events} event${events === 1 ? '' : 's'}, ${connections} publishers, alone`,
       durability: sqliteDurability,
       bodies: publicationBodies(options.averageBytes, events),
@@ -42,9 +50,18 @@ export async function benchPublishAndRead(options: BenchOptions): Promise<void> 
   ])
   for (const what of ['single events', 'batches']) {
     options.aim({
-      ...{ job: 'J4', text: `reading while ${what} are published at full rate: p99 alone`, figure: 'p99Ms' },
-      ours: { subject: us, what: `page of 100, while ${what} are published` },
-      ...{ theirs: { subject: us, what: 'page of 100, alone' }, wanted: { atMost: 2 } },
+      job: 'J4',
+      text: `reading while ${what} are published at full rate: p99 alone`,
+      figure: 'p99Ms',
+      ours: {
+        subject: us,
+        what: `page of 100, while ${what} are published`,
+      },
+      theirs: {
+        subject: us,
+        what: 'page of 100, alone',
+      },
+      wanted: { atMost: 2 },
     })
   }
 }

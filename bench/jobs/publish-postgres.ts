@@ -36,7 +36,7 @@ export async function benchPublishingOnPostgres(options: BenchOptions): Promise<
   const both = { ...service, cpuS: () => service.cpuS() + postgres.cpuS() }
   const loops = (events: number) =>
     (['unnest', 'copy'] as const).map((way) => postgresLoop(options, loop, way, events))
-  const [single = [], batches = []] = [loops(1), loops(100)]
+  const [single, batches] = [loops(1), loops(100)]
   const results = await measure(options, 'J4', [
     ...single,
     ...publishCases(options, us, both, keys, postgresDurability),
@@ -52,8 +52,18 @@ export async function benchPublishingOnPostgres(options: BenchOptions): Promise<
   }
   const aim = (text: string, mine: string, subject: string, what: string, atLeast: number) =>
     options.aim({
-      ...{ job: 'J4', text, figure: 'eventsPerSecond', wanted: { atLeast } },
-      ...{ ours: { subject: us, what: mine }, theirs: { subject, what } },
+      job: 'J4',
+      text,
+      figure: 'eventsPerSecond',
+      wanted: { atLeast },
+      ours: {
+        subject: us,
+        what: mine,
+      },
+      theirs: {
+        subject,
+        what,
+      },
     })
   aim('PostgreSQL, 1 event a commit: of the best bare loop', onePublisher, best(1), commitOf(1), 0.8)
   aim('PostgreSQL, 100 events a commit: of the best bare loop', batchesOfOne, best(100), commitOf(100), 0.8)
@@ -70,7 +80,13 @@ function usualCase(
   connections: number,
 ): Case {
   return postCase(options, {
-    ...{ subject: usual, what, events, durability: postgresDurability, server, connections, path: '/events' },
+    subject: usual,
+    what,
+    events,
+    durability: postgresDurability,
+    server,
+    connections,
+    path: '/events',
     keys: [usualKey],
     bodies: publicationBodies(options.averageBytes, events),
   })

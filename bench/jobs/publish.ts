@@ -35,8 +35,18 @@ export async function benchPublishing(options: BenchOptions): Promise<void> {
   await checkFeed(service, keys[0] ?? '')
   const aim = (text: string, mine: string, other: string, wanted: number, subject = 'better-sqlite3 loop') =>
     options.aim({
-      ...{ job: 'J4', text, figure: 'eventsPerSecond', wanted: { atLeast: wanted } },
-      ...{ ours: { subject: us, what: mine }, theirs: { subject, what: other } },
+      job: 'J4',
+      text,
+      figure: 'eventsPerSecond',
+      wanted: { atLeast: wanted },
+      ours: {
+        subject: us,
+        what: mine,
+      },
+      theirs: {
+        subject,
+        what: other,
+      },
     })
   aim('SQLite, 1 event a commit: of the bare loop', onePublisher, commitOf(1), 0.8)
   aim('SQLite, 100 events a commit: of the bare loop', batchesOfOne, commitOf(100), 0.8)
@@ -53,7 +63,13 @@ export function publishCases(
 ): readonly Case[] {
   const of = (what: string, events: number, connections: number, feedCount: number): Case =>
     postCase(options, {
-      ...{ subject, what, events, durability, server, connections, path: publishPath },
+      subject,
+      what,
+      events,
+      durability,
+      server,
+      connections,
+      path: publishPath,
       keys: keys.slice(0, feedCount),
       bodies: publicationBodies(options.averageBytes, events),
     })

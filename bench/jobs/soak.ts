@@ -27,7 +27,12 @@ export async function soak(options: BenchOptions): Promise<void> {
   const zipped = getCase(options, { ...common, key: set.key, targets, gzip: true, connections: 8 })
   const bodies = publicationBodies(options.averageBytes, 1)
   const publishing = postCase(options, {
-    ...{ ...common, path: publishPath, keys: [set.key], bodies, connections: 8, events: 1 },
+    ...common,
+    path: publishPath,
+    keys: [set.key],
+    bodies,
+    connections: 8,
+    events: 1,
   })
   const slices: LoadFigures[] = []
   const count = Math.max(4, Math.round((options.minutes * 60) / sliceS))
@@ -46,15 +51,28 @@ export async function soak(options: BenchOptions): Promise<void> {
   options.report(caseResult('memory', us, second, early))
   options.report(caseResult('memory', us, last, late))
   options.aim({
-    ...{
-      job: 'memory',
-      text: `last quarter of ${options.minutes} minutes: of the second`,
-      figure: 'memoryMiB',
+    job: 'memory',
+    text: `last quarter of ${options.minutes} minutes: of the second`,
+    figure: 'memoryMiB',
+    ours: {
+      subject: us,
+      what: last,
     },
-    ...{ ours: { subject: us, what: last }, theirs: { subject: us, what: second }, wanted: { atMost: 1.05 } },
+    theirs: {
+      subject: us,
+      what: second,
+    },
+    wanted: { atMost: 1.05 },
   })
   options.aim({
-    ...{ job: 'memory', text: `after ${options.minutes} minutes: of the limit`, figure: 'memoryMiB' },
-    ...{ ours: { subject: us, what: last }, theirs: limitMiB, wanted: { atMost: 1 } },
+    job: 'memory',
+    text: `after ${options.minutes} minutes: of the limit`,
+    figure: 'memoryMiB',
+    ours: {
+      subject: us,
+      what: last,
+    },
+    theirs: limitMiB,
+    wanted: { atMost: 1 },
   })
 }

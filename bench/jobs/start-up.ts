@@ -12,7 +12,9 @@ export async function benchStartUp(options: BenchOptions): Promise<void> {
   const { folder, events, tenantIds } = await filledStore(options.events, options.averageBytes)
   const [key = ''] = await keysOf({ kind: 'sqlite', folder }, folder, tenantIds)
   const of = (what: string, prepare: () => void): Case => ({
-    ...{ subject: 'property-events', what, warm: false },
+    subject: 'property-events',
+    what,
+    warm: false,
     async run() {
       prepare()
       const beganMs = performance.now()
@@ -20,11 +22,17 @@ export async function benchStartUp(options: BenchOptions): Promise<void> {
       const target = pageTarget(Math.max(1, Math.floor(events / 200)), 100)
       const bytes = await getOk(`${service.url}${target}`, { 'x-api-key': key })
       const tookMs = performance.now() - beganMs
-      const { memoryMiB, cpuS } = { memoryMiB: service.memoryMiB(), cpuS: service.cpuS() }
+      const { memoryMiB, cpuS } = {
+        memoryMiB: service.memoryMiB(),
+        cpuS: service.cpuS(),
+      }
       return {
-        requestsPerSecond: 1_000 / tookMs,
-        megabytesPerSecond: bytes.length / tookMs / 1_000,
-        ...{ p50Ms: tookMs, p99Ms: tookMs, errors: 0, memoryMiB },
+        requestsPerSecond: 1e3 / tookMs,
+        megabytesPerSecond: bytes.length / tookMs / 1e3,
+        p50Ms: tookMs,
+        p99Ms: tookMs,
+        errors: 0,
+        memoryMiB,
         cpuMicrosecondsPerRequest: cpuS * 1e6,
       }
     },

@@ -11,7 +11,10 @@ export const postgresDurability = 'fsync=on, synchronous_commit=on'
 /** On an empty store's file. */
 export function sqliteLoop(options: BenchOptions, folder: string, events: number): Case {
   return loopCase('better-sqlite3 loop', events, sqliteDurability, 'loop-sqlite.ts', (seconds) => [
-    ...[folder, String(events), String(seconds), String(options.averageBytes)],
+    folder,
+    String(events),
+    String(seconds),
+    String(options.averageBytes),
   ])
 }
 
@@ -23,7 +26,11 @@ export function postgresLoop(
   events: number,
 ): Case {
   return loopCase(`PostgreSQL ${way} loop`, events, postgresDurability, 'loop-postgres.ts', (seconds) => [
-    ...[url, way, String(events), String(seconds), String(options.averageBytes)],
+    url,
+    way,
+    String(events),
+    String(seconds),
+    String(options.averageBytes),
   ])
 }
 

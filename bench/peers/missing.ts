@@ -2,12 +2,17 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-export interface Missing {
+/** Disposable, like the peer in whose place it stands. */
+export interface Missing extends AsyncDisposable {
   readonly missing: string
 }
 
 export function isMissing(peer: object): peer is Missing {
   return 'missing' in peer
+}
+
+export function missing(reason: string): Missing {
+  return { missing: reason, [Symbol.asyncDispose]: () => Promise.resolve() }
 }
 
 /** Where Debian keeps servers; not on everybody's path. */
@@ -17,5 +22,5 @@ const serverFolders = ['/usr/sbin', '/usr/local/sbin']
 export function missingProgram(program: string, debianPackage: string): Missing | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...serverFolders]
   if (folders.some((folder) => existsSync(join(folder, program)))) return undefined
-  return { missing: `${program} is not installed (Debian: apt-get install ${debianPackage})` }
+  return missing(`${program} is not installed (Debian: apt-get install ${debianPackage})`)
 }

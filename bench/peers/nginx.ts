@@ -8,8 +8,8 @@ import type { Missing } from './missing.ts'
 
 /** `folder`: scratch. One worker, which keeps all files open. */
 export async function startNginx(folder: string, filesFolder: string): Promise<RunningServer | Missing> {
-  const missing = missingProgram('nginx', 'nginx-light')
-  if (missing !== undefined) return missing
+  const absent = missingProgram('nginx', 'nginx-light')
+  if (absent !== undefined) return absent
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   mkdirSync(folder, { recursive: true })

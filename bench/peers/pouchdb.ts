@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { listFile } from '../support/wrk.ts'
 import { startProgram } from './bare-node.ts'
 import type { RunningServer } from '../support/server.ts'
+import { missing } from './missing.ts'
 import type { Missing } from './missing.ts'
 
 /** The versions that were measured. Nothing of them is a dependency of this project. */
@@ -44,7 +45,7 @@ function install(folder: string): Missing | undefined {
     writeFileSync(stamp, wanted)
     return undefined
   }
-  return { missing: `npm could not install ${wanted}: ${(stderr ?? '').split('\n')[0] ?? ''}` }
+  return missing(`npm could not install ${wanted}: ${(stderr ?? '').split('\n')[0] ?? ''}`)
 }
 
 function documentOf(json: string): string {

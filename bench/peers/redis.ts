@@ -26,14 +26,22 @@ return items`
 
 /** With all `events` (their JSON, in order) in memory. `folder`: scratch. */
 export async function startRedis(folder: string, events: Iterable<string>): Promise<RunningRedis | Missing> {
-  const missing = missingProgram('redis-server', 'redis-server') ?? missingProgram('webdis', 'webdis')
-  if (missing !== undefined) return missing
+  const absent = missingProgram('redis-server', 'redis-server') ?? missingProgram('webdis', 'webdis')
+  if (absent !== undefined) return absent
   mkdirSync(folder, { recursive: true })
   const [redisPort, port] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
   const redis = spawnPinned(serverCore, 'redis-server', [
-    ...['--port', String(redisPort), '--bind', '127.0.0.1', '--dir', folder],
-    ...['--save', '', '--appendonly', 'no'],
+    '--port',
+    String(redisPort),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
   ])
   await firstLine(redis)
   await untilListening(redisPort)
@@ -83,12 +91,19 @@ async function untilListening(port: number): Promise<void> {
 /** `ZADD feed score member …`, a hundred members a command, as fast as the socket takes them. */
 async function fill(port: number, events: Iterable<string>): Promise<void> {
   const socket = connect(port, '127.0.0.1')
-  let replies = 0
   let failure = ''
+  let replies = 0
+  let wanted = Infinity
+  const answered = Promise.withResolvers<void>()
+  const count = (more: number): void => {
+    replies += more
+    if (replies >= wanted) answered.resolve()
+  }
+  socket.on('error', answered.reject)
   socket.on('data', (chunk: Buffer) => {
     const text = chunk.toString('latin1')
-    if (text.includes('-')) failure = text.slice(0, 200)
-    replies += text.split('\n').length - 1
+    if (text.includes('-')) failure ||= text.slice(0, 200)
+    count(text.split('\n').length - 1)
   })
   let commands = 0
   let parts: string[] = []
@@ -107,7 +122,9 @@ async function fill(port: number, events: Iterable<string>): Promise<void> {
     if (parts.length === 200) await send()
   }
   if (parts.length > 0) await send()
-  while (replies < commands && failure === '') await new Promise((resolve) => setTimeout(resolve, 20))
+  wanted = commands
+  count(0)
+  await answered.promise
   socket.destroy()
   if (failure !== '') throw new Error(`redis-server answered ${failure}`)
 }

@@ -80,10 +80,10 @@ export interface Answer {
   readonly bytes: Buffer
 }
 
-/** One request. */
+/** One request over a connection of its own. */
 export function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { headers }, (response) => {
+    const asking = request(url, { headers, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
