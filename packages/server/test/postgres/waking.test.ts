@@ -4,8 +4,8 @@ import { after, before, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { waitForHead } from '../../src/feed/follow.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
-import type { FeedKey } from '../../src/storage/storage.ts'
-import { draft, feedKey, tenantB } from '../storage/support/drafts.ts'
+import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
+import { batch, draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { withClient } from './support/standby.ts'
@@ -62,4 +62,37 @@ describe('nodes that wait for each other', () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })
+
+  it('hear of every feed of a large commit by name, so that what is known of others stays, and nothing twice (P8)', async () => {
+    const url = await databases.create()
+    const options = { kind: 'postgres', url, readConnections: 2, create: true } as const
+    await using one = await openStorage({ ...options, catalogue: catalogues.default })
+    await using two = await openStorage(options)
+    const tenantIds = Array.from({ length: 400 }, (_, n) => uuid(`tenant ${n}`))
+    for (const [n, tenantId] of tenantIds.entries()) {
+      await one.keys.createTenant({ tenantId, name: `Agency ${n}`, createdMs: n, suspended: false })
+    }
+    const heard = new Map<StorageEngine, string[]>([one, two].map((node) => [node, []]))
+    for (const [node, keys] of heard) node.events.watch((key) => keys.push(key?.tenantId ?? 'any feed'))
+    const untilHeard = async (node: StorageEngine, count: number): Promise<void> => {
+      for (let tries = 0; (heard.get(node)?.length ?? 0) < count && tries < 1_000; tries += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+    // Each says once that it has begun to listen.
+    for (const node of heard.keys()) await untilHeard(node, 1)
+    await one.events.append(
+      tenantIds.map((tenantId) => batch([draft({ subject: tenantId })], { key: feedKey(tenantId) })),
+    )
+    await untilHeard(two, 1 + tenantIds.length)
+    // What comes back in the same order as it was sent: after this, nothing of the first commit is under way.
+    await publish(two, [draft({ subject: 'q' })], { key: feedKey(tenantIds[0]) })
+    await untilHeard(one, 1 + tenantIds.length + 1)
+    const expected = ['any feed', ...tenantIds, tenantIds[0] ?? ''].toSorted(byText)
+    for (const names of heard.values()) assert.deepEqual(names.toSorted(byText), expected)
+  })
 })
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1
+}

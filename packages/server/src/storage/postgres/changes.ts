@@ -3,6 +3,7 @@
  * while the last message was on its way. Never inside an append: `NOTIFY` takes a lock of the whole database when its
  * transaction commits. A lost message costs time and nothing else; whoever waits also looks by itself.
  */
+import { randomUUID } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
 import type { FeedKey } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
@@ -22,13 +23,18 @@ const channelOf: Statement = {
   name: 'changes-channel',
   text: `SELECT 'property_events_' || replace(store_id::text, '-', '') AS channel FROM store`,
 }
-const notify: Statement = { name: 'changes-notify', text: 'SELECT pg_notify($1, $2)' }
+const notify: Statement = {
+  name: 'changes-notify',
+  text: 'SELECT pg_notify($1, message) FROM unnest($2::text[]) AS message',
+}
 
-/** PostgreSQL's limit is 8,000 bytes. A message for more feeds than fit says that any may have changed. */
+/** PostgreSQL's limit is 8,000 bytes a message, and a feed takes 39. */
 const feedsPerMessage = 150
 const reconnectDelayMs = 1_000
 
 export function databaseChanges(database: Database, watchers: Watchers): Changes {
+  /** Stands first in each message: everybody hears all of them, and this node has been told of its own already. */
+  const sender = randomUUID()
   const unsent = new Map<string, FeedKey>()
   let sending: Promise<void> | undefined
   let listening: Promise<void> | undefined
@@ -39,11 +45,11 @@ export function databaseChanges(database: Database, watchers: Watchers): Changes
 
   const sendAll = async (): Promise<void> => {
     while (unsent.size > 0) {
-      const message = messageOf([...unsent.values()])
+      const messages = messagesOf(sender, [...unsent.values()])
       unsent.clear()
       await database.write(async (session) => {
         name ??= await channel(session)
-        await session.query(notify, [name, message])
+        await session.query(notify, [name, messages])
       })
     }
   }
@@ -62,7 +68,7 @@ export function databaseChanges(database: Database, watchers: Watchers): Changes
   const listenOnce = async (): Promise<void> => {
     name ??= await database.write(channel)
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    stop = await database.listen(name, (text) => hear(text, watchers), end)
+    stop = await database.listen(name, (text) => hear(text, sender, watchers), end)
     if (closing.signal.aborted) stop()
     watchers.tell(undefined)
     await ended
@@ -96,14 +102,20 @@ async function channel(session: Parameters<Parameters<Database['write']>[0]>[0])
   return row?.channel ?? ''
 }
 
-function messageOf(keys: readonly FeedKey[]): string {
-  if (keys.length > feedsPerMessage) return ''
-  return keys.map(({ tenantId, feed }) => `${tenantId} ${feedNumbers[feed]}`).join('\n')
+function messagesOf(sender: string, keys: readonly FeedKey[]): readonly string[] {
+  const messages: string[] = []
+  for (let from = 0; from < keys.length; from += feedsPerMessage) {
+    const lines = keys.slice(from, from + feedsPerMessage)
+    const names = lines.map(({ tenantId, feed }) => `${tenantId} ${feedNumbers[feed]}`)
+    messages.push([sender, ...names].join('\n'))
+  }
+  return messages
 }
 
-function hear(message: string, watchers: Watchers): void {
-  if (message === '') watchers.tell(undefined)
-  for (const line of message.split('\n')) {
+function hear(message: string, ownSender: string, watchers: Watchers): void {
+  const [sender, ...lines] = message.split('\n')
+  if (sender === ownSender) return
+  for (const line of lines) {
     const [tenantId = '', number] = line.split(' ')
     const feed = feedNames.find((name) => String(feedNumbers[name]) === number)
     if (feed !== undefined) watchers.tell({ tenantId, feed })
