@@ -12,12 +12,11 @@ export interface KnownRanges {
   known(key: FeedKey, view: ViewName): Located | undefined
   /** As `EventStore.locate`, which it asks every time; the answer for a whole view is remembered. */
   locate(query: LocateQuery): Promise<Located | undefined>
-  close(): void
 }
 
 /**
- * This process's appends are told at once, before they are acknowledged (P8), other nodes' usually within milliseconds. A
- * word from elsewhere can get lost, so nothing is believed for longer than this.
+ * A change by this node shows in the feed's count before it is acknowledged (P8), one by other nodes usually within
+ * milliseconds. A word from elsewhere can get lost, so nothing is believed for longer than this.
  */
 const believedForMs = 1_000
 
@@ -27,29 +26,26 @@ const feedLimit = 20_000
 interface Remembered {
   readonly located: Located
   readonly askedMs: number
+  /** The feed's count before the store was asked. */
+  readonly changeCount: number
 }
 
-/** One feed's views. It is thrown away when the feed changes, so that an answer still under way is not remembered. */
 type FeedRanges = Map<ViewName, Remembered>
 
 export function createKnownRanges(
-  events: Pick<EventStore, 'locate' | 'watch'>,
+  events: Pick<EventStore, 'locate' | 'changeCount'>,
   now: () => number = () => performance.now(),
 ): KnownRanges {
   const feeds = {
     property: new BoundedMap<string, FeedRanges>(feedLimit),
     contact: new BoundedMap<string, FeedRanges>(feedLimit),
   } as const
-  const stop = events.watch((changed) => {
-    if (changed !== undefined) feeds[changed.feed].delete(changed.tenantId)
-    else for (const known of Object.values(feeds)) known.clear()
-  })
 
   return {
-    known({ tenantId, feed }, view) {
-      const remembered = feeds[feed].get(tenantId)?.get(view)
+    known(key, view) {
+      const remembered = feeds[key.feed].get(key.tenantId)?.get(view)
       if (remembered === undefined || now() - remembered.askedMs > believedForMs) return undefined
-      return remembered.located
+      return remembered.changeCount === events.changeCount(key) ? remembered.located : undefined
     },
     async locate(query) {
       const { key, view, from, to } = query
@@ -58,10 +54,10 @@ export function createKnownRanges(
       const ranges: FeedRanges = known.get(key.tenantId) ?? new Map()
       known.set(key.tenantId, ranges)
       const askedMs = now()
+      const changeCount = events.changeCount(key)
       const located = await events.locate(query)
-      if (located !== undefined && known.get(key.tenantId) === ranges) ranges.set(view, { located, askedMs })
+      if (located !== undefined) ranges.set(view, { located, askedMs, changeCount })
       return located
     },
-    close: stop,
   }
 }

@@ -111,7 +111,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await stopListening()
     await publisher.drained()
     await verifier.close()
-    ranges.close()
     await pages.close()
     await operations?.close()
     metrics.close()
@@ -130,7 +129,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     await operations?.close()
     await verifier.close()
-    ranges.close()
     metrics.close()
     throw error
   }

@@ -2,11 +2,11 @@
 import type { SharedClock } from './clock.ts'
 import { openMemory } from './memory/engine.ts'
 import type { MemoryOptions } from './memory/engine.ts'
-import { openPostgres } from './postgres/engine.ts'
-import type { PostgresOptions } from './postgres/engine.ts'
+import { joinPostgres, openPostgres } from './postgres/engine.ts'
+import type { PostgresOptions, PostgresPass } from './postgres/engine.ts'
 import type { WantedSettings } from './settings.ts'
-import { openSqlite } from './sqlite/engine.ts'
-import type { SqliteOptions } from './sqlite/engine.ts'
+import { joinSqlite, openSqlite } from './sqlite/engine.ts'
+import type { SqliteOptions, SqlitePass } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
 
 export { inspectStore } from './sqlite/inspect-store.ts'
@@ -32,8 +32,30 @@ interface CommonOptions {
  * for, and with a `StorageFailure` when it cannot be reached.
  */
 export async function openStorage(options: OpenStorageOptions): Promise<StorageEngine> {
-  const { clock, create, overrideClockCheck = false } = options
+  const { clock, overrideClockCheck = false } = options
   if (options.kind === 'memory') return openMemory(options, options, clock, overrideClockCheck)
+  return (await openForThreads(options)).storage
+}
+
+/** What another thread of this process needs to serve the same open store; its port is to be transferred to it. */
+export type StoragePass = SqlitePass | PostgresPass
+
+export interface SharedStorage {
+  readonly storage: StorageEngine
+  /** For one more thread. All have to close theirs before the storage is closed. */
+  pass(): StoragePass
+}
+
+/** Opens a store that several threads of this process will use, as `openStorage` does. */
+export async function openForThreads(
+  options: Exclude<OpenStorageOptions, MemoryOptions>,
+): Promise<SharedStorage> {
+  const { clock, create, overrideClockCheck = false } = options
   if (options.kind === 'sqlite') return openSqlite(options, create, options, clock, overrideClockCheck)
   return openPostgres(options, create, options, clock, overrideClockCheck)
+}
+
+/** The store, on a thread that was given a pass. */
+export async function joinStorage(pass: StoragePass): Promise<StorageEngine> {
+  return pass.kind === 'sqlite' ? joinSqlite(pass) : joinPostgres(pass)
 }

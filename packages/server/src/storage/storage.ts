@@ -193,6 +193,11 @@ export interface EventStore {
    * may come for nothing or, from elsewhere, not at all: whoever waits also looks now and then. Returns how to stop.
    */
   watch(listener: (key: FeedKey | undefined) => void): () => void
+  /**
+   * A number that differs from what it was whenever the feed has changed, by an append of this node at the latest when
+   * that is acknowledged (P8); by others soon, on an engine that hears of it. Told from memory; may differ for nothing.
+   */
+  changeCount(key: FeedKey): number
 }
 
 /** What is recorded once, when a store is created. */

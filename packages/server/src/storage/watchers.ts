@@ -1,4 +1,6 @@
 /** Who wants to be told when a feed may have got events. Every engine keeps one such list. */
+import { changeCounts } from './change-counts.ts'
+import type { ChangeCounts } from './change-counts.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from './storage.ts'
 
 /** `undefined`: perhaps any feed. */
@@ -7,14 +9,18 @@ export type FeedListener = (key: FeedKey | undefined) => void
 export interface Watchers {
   /** Returns how to stop. */
   watch(listener: FeedListener): () => void
+  /** Raises the feed's count first. */
   tell(key: FeedKey | undefined): void
   /** Tells of every feed that an append has added to, and returns the outcomes as they came. */
   tellAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
+  changeCount(key: FeedKey): number
 }
 
-export function watchers(): Watchers {
+/** `counts`: shared with the other threads of the node, if there are any. */
+export function watchers(counts: ChangeCounts = changeCounts()): Watchers {
   const listeners = new Set<FeedListener>()
   const tell = (key: FeedKey | undefined): void => {
+    counts.raise(key)
     for (const listener of listeners) listener(key)
   }
   return {
@@ -29,6 +35,7 @@ export function watchers(): Watchers {
       for (const key of appendedFeeds(batches, outcomes)) tell(key)
       return outcomes
     },
+    changeCount: (key) => counts.of(key),
   }
 }
 

@@ -91,8 +91,10 @@ describe('polling by the time of the last question', () => {
     await publish(store, [draft({ subject: 'first' })])
     const release = slowCommits(join(folder.path, 'property-events.db'), 300)
     const order: string[] = []
+    const published = publish(store, [draft({ subject: 'slow' })]).then(() => order.push('published'))
+    await delay(100)
     const asked = [
-      publish(store, [draft({ subject: 'slow' })]).then(() => order.push('published')),
+      published,
       list(store, { from: 0n }).then(() => order.push('open window')),
       list(store).then(() => order.push('no window')),
       list(store, { to: 1n }).then(() => order.push('closed window')),

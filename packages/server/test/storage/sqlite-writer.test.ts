@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
+import { changeCounts } from '../../src/storage/change-counts.ts'
+import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
 import { openStore } from '../../src/storage/sqlite/open-store.ts'
+import { hostWriter } from '../../src/storage/sqlite/writer-host.ts'
+import type { WriterHost } from '../../src/storage/sqlite/writer-host.ts'
 import { linkWriter } from '../../src/storage/sqlite/writer-link.ts'
 import type { WriterLink } from '../../src/storage/sqlite/writer-link.ts'
 import { batch, draft, tenantA } from './support/drafts.ts'
@@ -11,35 +15,44 @@ import { receipt } from './support/read-back.ts'
 import { slowCommits } from './support/slow-commits.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-async function linkTo(folder: string): Promise<{ readonly link: WriterLink; readonly file: string }> {
-  const { file } = await openStore(folder, true, { catalogue: catalogues.default })
-  const link = linkWriter({ file, maxBytes: undefined, clock: undefined, overrideClockCheck: false })
-  await link.call('createTenant', { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false })
-  return { link, file }
+interface Linked {
+  readonly link: WriterLink
+  readonly host: WriterHost
+  readonly file: string
 }
 
-async function end(link: WriterLink): Promise<void> {
+async function linkTo(folder: string): Promise<Linked> {
+  const { file } = await openStore(folder, true, { catalogue: catalogues.default })
+  const options = { file, maxBytes: undefined, clock: undefined, overrideClockCheck: false }
+  const host = hostWriter({ ...options, changes: changeCounts().memory }, commitLine())
+  const link = linkWriter(host)
+  await link.call('createTenant', { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false })
+  return { link, host, file }
+}
+
+async function end({ link, host }: Linked): Promise<void> {
   await link.call('close')
-  await link.ended()
+  await host.ended()
 }
 
 describe('the writer', () => {
   it('commits in WAL mode with a flush before each acknowledgement (P7)', async () => {
     using folder = temporaryFolder()
-    const { link } = await linkTo(folder.path)
-    assert.deepEqual(await link.call('durability'), { journalMode: 'wal', synchronous: 2 })
-    await end(link)
+    const linked = await linkTo(folder.path)
+    assert.deepEqual(await linked.link.call('durability'), { journalMode: 'wal', synchronous: 2 })
+    await end(linked)
   })
 
   it('dies without leaving anyone waiting, and is there again for the next request (P7)', async () => {
     using folder = temporaryFolder()
-    const { link, file } = await linkTo(folder.path)
+    const linked = await linkTo(folder.path)
+    const { link, host, file } = linked
     const release = slowCommits(file, 200)
     const sent = [batch([draft({ subject: 'a', id: 'e' }), draft({ subject: 'b', id: 'f' })])]
-    const pending = [link.call('append', sent, 0n), link.call('append', sent, 0n)]
+    const pending = [link.call('append', sent), link.call('append', sent)]
     await delay(50)
     const died = Promise.allSettled(pending)
-    await link.worker()?.terminate()
+    await host.worker()?.terminate()
     for (const outcome of await died) {
       assert.equal(outcome.status, 'rejected')
       const { name, code }: { name: string; code: string } = outcome.reason
@@ -47,24 +60,24 @@ describe('the writer', () => {
     }
     release()
     // Stored whole or not at all; repeating it by its ids settles which.
-    const lines = receipt((await link.call('append', sent, 0n))[0])
+    const lines = receipt((await link.call('append', sent))[0])
     assert.equal(new Set(lines.map((line) => line.status)).size, 1)
     assert.deepEqual(
       lines.map((line) => line.stored?.sequenceNumber),
       [1, 2],
     )
-    await end(link)
+    await end(linked)
   })
 
   it('says that the store is unavailable when its file is gone, every time it is asked', async () => {
     const { link } = await (async () => {
       using folder = temporaryFolder()
       const linked = await linkTo(folder.path)
-      await linked.link.worker()?.terminate()
+      await linked.host.worker()?.terminate()
       return linked
     })()
     for (let n = 0; n < 2; n += 1) {
-      await assert.rejects(link.call('append', [batch([draft({ subject: 'p' })])], 0n), {
+      await assert.rejects(link.call('append', [batch([draft({ subject: 'p' })])]), {
         name: 'StorageFailure',
         code: 'storage_unavailable',
       })

@@ -61,8 +61,12 @@ export async function openMemory(
         return feed && headOf(feed)
       },
       watch: (listener) => watching.watch(listener),
+      changeCount: (key) => watching.changeCount(key),
     },
-    startEpoch: async (continueAfter) => startEpoch(openState(store), continueAfter),
+    startEpoch: async (continueAfter) => {
+      startEpoch(openState(store), continueAfter)
+      watching.tell(undefined)
+    },
     backup: async (path) => {
       const copy: MemoryState = { ...openState(store), needsEpoch: true }
       await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
@@ -74,6 +78,7 @@ export async function openMemory(
     importRecords: async (records) => {
       try {
         importRecords(store, records)
+        watching.tell(undefined)
       } catch (cause) {
         throw cause instanceof StorageFailure ? cause : new StorageFailure('storage_unavailable', cause)
       }

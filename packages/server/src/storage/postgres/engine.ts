@@ -1,11 +1,21 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
 import { parseCreatedDate } from '@property-events/protocol'
+import { changeCounts } from '../change-counts.ts'
+import type { ChangeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { defaultClockToleranceTicks } from '../decide-append.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure } from '../storage.ts'
-import type { AppendOutcome, AppendBatch, KeyStore, LocateQuery, Located, StorageEngine } from '../storage.ts'
+import type {
+  AppendOutcome,
+  AppendBatch,
+  KeyStore,
+  LocateQuery,
+  Located,
+  StorageEngine,
+  StoreSettings,
+} from '../storage.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
 import { backUp } from './backup.ts'
@@ -45,19 +55,55 @@ export interface PostgresOptions extends Pick<
 
 const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
 
+/** What another thread of the process needs: it is a node of its own, but for the counts of changes (P8). */
+export interface PostgresPass {
+  readonly kind: 'postgres'
+  readonly options: PostgresOptions
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+  /** The memory of the `ChangeCounts`. */
+  readonly changes: SharedArrayBuffer
+}
+
+export interface OpenedPostgres {
+  readonly storage: StorageEngine
+  /** For one more thread. */
+  pass(): PostgresPass
+}
+
 export async function openPostgres(
   options: PostgresOptions,
   create: boolean,
   wanted: WantedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
-): Promise<StorageEngine> {
-  const { readConnections = 8 } = options
+): Promise<OpenedPostgres> {
   const settings = await openStore(options, create, wanted)
+  const counts = changeCounts()
+  return {
+    storage: engineOver(options, settings, clock, overrideClockCheck, counts),
+    pass: () => ({ kind: 'postgres', options, clock, overrideClockCheck, changes: counts.memory }),
+  }
+}
+
+export async function joinPostgres(pass: PostgresPass): Promise<StorageEngine> {
+  const { options, clock, overrideClockCheck, changes } = pass
+  const settings = await openStore(options, false, {})
+  return engineOver(options, settings, clock, overrideClockCheck, changeCounts(changes))
+}
+
+function engineOver(
+  options: PostgresOptions,
+  settings: StoreSettings,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+  counts: ChangeCounts,
+): StorageEngine {
+  const { readConnections = 8 } = options
   const shown = shownNumbers()
   const history = witness(shown)
   const database = connect({ ...options, readConnections, onConnect: (session) => history.meet(session) })
-  const watching = watchers()
+  const watching = watchers(counts)
   const changes = databaseChanges(database, watching)
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -168,6 +214,10 @@ export async function openPostgres(
       watch(listener) {
         if (closing === undefined) changes.listen()
         return watching.watch(listener)
+      },
+      changeCount(key) {
+        if (closing === undefined) changes.listen()
+        return watching.changeCount(key)
       },
     },
     startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),

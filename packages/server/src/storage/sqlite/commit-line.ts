@@ -1,65 +1,57 @@
 /**
- * One commit at a time, and a moment between two commits for whoever asks by time (P3): an event that is stamped but
- * not yet visible would be missed by a client that next asks from the moment it asked now.
+ * Where reads by time and commits meet (P3), in memory that the writer's thread shares with all that read: an event that
+ * is stamped but not yet visible would be missed by a client that next asks from the moment it asked now.
+ *
+ * Who asks by time raises the floor and then looks whether a commit is under way; who commits says so and then reads the
+ * floor. Whichever comes second sees the other, because these accesses have one order for all threads. So either the
+ * stamps lie behind the moment of asking, or the asker knows that it has to wait for the commit.
  */
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter } from '../clock.ts'
 
 export interface CommitLine {
-  /** Runs commits one after another, in the order they came. `floor`: no stamp may lie before it. */
-  commit<T>(run: (floor: Ticks) => Promise<T>): Promise<T>
-  /** Answers while nothing stamped waits for its commit; all later stamps lie behind that moment. */
-  betweenCommits<T>(answer: () => T): Promise<T>
-  /** Resolves when no commit is under way or waiting. */
-  idle(): Promise<void>
+  /** For another thread, which makes its own `commitLine` over it. */
+  readonly memory: SharedArrayBuffer
+  /**
+   * Puts all later stamps behind `now`. True: nothing that was stamped before waits for its commit, so what is visible
+   * from here on is the whole answer. False: what is visible once the commit under way has ended.
+   */
+  ask(now: Ticks): boolean
+  /** Runs a commit, from its first stamp to its end. `floor`: no stamp may lie before it. On the writer's thread only. */
+  commit<T>(run: (floor: Ticks) => T): T
+  /** The writer's thread has ended, and whatever it had begun with it. */
+  writerEnded(): void
 }
 
-export function commitLine(now: () => Ticks): CommitLine {
-  let floor: Ticks = 0n
-  let committing = false
-  const commits: (() => Promise<void>)[] = []
-  const questions: (() => void)[] = []
-  const idlers: (() => void)[] = []
+const floorWord = 0
+const committingWord = 1
 
-  const advance = async (): Promise<void> => {
-    if (committing) return
-    committing = true
+export function commitLine(
+  memory: SharedArrayBuffer = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT),
+): CommitLine {
+  const words = new BigInt64Array(memory)
+
+  function raiseFloor(wanted: Ticks): void {
     for (;;) {
-      // All who wait are answered before the next commit begins: one wait serves them all, and no flood of publishes
-      // can keep them waiting for longer than one commit.
-      for (const ask of questions.splice(0)) ask()
-      const next = commits.shift()
-      if (next === undefined) break
-      await next()
+      const floor = Atomics.load(words, floorWord)
+      if (wanted <= floor || Atomics.compareExchange(words, floorWord, floor, wanted) === floor) return
     }
-    committing = false
-    for (const resolve of idlers.splice(0)) resolve()
   }
 
   return {
+    memory,
+    ask(now) {
+      raiseFloor(floorAfter(now))
+      return Atomics.load(words, committingWord) === 0n
+    },
     commit(run) {
-      return new Promise((resolve, reject) => {
-        commits.push(() => run(floor).then(resolve, reject))
-        void advance()
-      })
+      Atomics.store(words, committingWord, 1n)
+      try {
+        return run(Atomics.load(words, floorWord))
+      } finally {
+        Atomics.store(words, committingWord, 0n)
+      }
     },
-    betweenCommits(answer) {
-      return new Promise((resolve, reject) => {
-        questions.push(() => {
-          try {
-            const answered = answer()
-            const behind = floorAfter(now())
-            if (behind > floor) floor = behind
-            resolve(answered)
-          } catch (error) {
-            reject(error)
-          }
-        })
-        void advance()
-      })
-    },
-    idle() {
-      return committing ? new Promise((resolve) => idlers.push(resolve)) : Promise.resolve()
-    },
+    writerEnded: () => void Atomics.store(words, committingWord, 0n),
   }
 }

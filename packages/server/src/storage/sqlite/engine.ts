@@ -1,9 +1,12 @@
-/** The embedded store: SQLite in WAL mode, read on this thread in microseconds, written to on another. */
+/** The embedded store: SQLite in WAL mode, read on each thread that serves in microseconds, written to on one of its own. */
+import type { MessagePort } from 'node:worker_threads'
+import { changeCounts } from '../change-counts.ts'
+import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure } from '../storage.ts'
-import type { KeyStore, StorageEngine } from '../storage.ts'
+import type { KeyStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { watchers } from '../watchers.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -19,7 +22,10 @@ import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
+import { accessThrough, portToWriter } from './writer-access.ts'
+import { hostWriter } from './writer-host.ts'
 import { linkWriter } from './writer-link.ts'
+import type { WriterLink } from './writer-link.ts'
 
 export interface SqliteOptions {
   readonly kind: 'sqlite'
@@ -29,17 +35,87 @@ export interface SqliteOptions {
   readonly maxBytes?: number | undefined
 }
 
+/** What another thread of the process needs to serve the same open store. To be transferred to it, with its port. */
+export interface SqlitePass {
+  readonly kind: 'sqlite'
+  readonly file: string
+  readonly settings: StoreSettings
+  readonly clock: SharedClock | undefined
+  readonly writer: MessagePort
+  /** The memories of the `CommitLine` and the `ChangeCounts`. */
+  readonly line: SharedArrayBuffer
+  readonly changes: SharedArrayBuffer
+}
+
+export interface OpenedSqlite {
+  readonly storage: StorageEngine
+  /** For one more thread. All have to close theirs before the storage is closed. */
+  pass(): SqlitePass
+}
+
 export async function openSqlite(
   options: SqliteOptions,
   create: boolean,
   wanted: WantedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
-): Promise<StorageEngine> {
+): Promise<OpenedSqlite> {
   const { file, settings } = await openStore(options.folder, create, wanted)
-  const link = linkWriter({ file, maxBytes: options.maxBytes, clock, overrideClockCheck })
-  const line = commitLine(() => readClock(clock))
+  const line = commitLine()
+  const changes = changeCounts()
+  const { maxBytes } = options
+  const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
+  const host = hostWriter(writerOptions, line)
+  const link = linkWriter(host)
   await link.call('durability')
+  const endWriter = async (): Promise<void> => {
+    await link.call('close')
+    await host.ended()
+  }
+  return {
+    storage: engineOver({ file, settings, clock, link, line, changes, told: 'byItself', end: endWriter }),
+    pass: () => ({
+      kind: 'sqlite',
+      file,
+      settings,
+      clock,
+      writer: portToWriter(host),
+      line: line.memory,
+      changes: changes.memory,
+    }),
+  }
+}
+
+/** On another thread than the one that opened the store: what it closes is its own part. */
+export function joinSqlite({ file, settings, clock, writer, line, changes }: SqlitePass): StorageEngine {
+  const link = linkWriter(accessThrough(writer))
+  return engineOver({
+    file,
+    settings,
+    clock,
+    link,
+    line: commitLine(line),
+    changes: changeCounts(changes),
+    told: 'byAll',
+    end: async () => link.detach(),
+  })
+}
+
+interface EngineParts {
+  readonly file: string
+  readonly settings: StoreSettings
+  readonly clock: SharedClock | undefined
+  readonly link: WriterLink
+  readonly line: CommitLine
+  readonly changes: ChangeCounts
+  /** Whose appends watchers are told of: this engine's own, or any thread's. */
+  readonly told: 'byItself' | 'byAll'
+  /** What is closed behind the connection for reading. */
+  readonly end: () => Promise<void>
+}
+
+function engineOver(parts: EngineParts): StorageEngine {
+  const { file, settings, clock, link, line, changes } = parts
   const db = connectForReading(file)
   let closing: Promise<void> | undefined
 
@@ -53,7 +129,7 @@ export async function openSqlite(
     }
   }
   const close = (): Promise<void> => {
-    closing ??= closeStore(line, link, db)
+    closing ??= closeStore(parts, db)
     return closing
   }
 
@@ -87,15 +163,17 @@ export async function openSqlite(
     events: {
       append: (batches) =>
         guarded(async () => {
-          const outcomes = await line.commit((floor) => link.call('append', batches, floor))
+          const outcomes = await link.call('append', batches)
           return watching.tellAppended(batches, outcomes)
         }),
       preview: (batch) => guarded(() => link.call('preview', batch)),
       locate: (query) =>
-        guarded(() => {
+        guarded(async () => {
           const located = locate(query)
-          const mustWait = located !== undefined && isOpenWindow(query, located)
-          return mustWait ? line.betweenCommits(() => locate(query)) : located
+          if (located === undefined || !isOpenWindow(query, located)) return located
+          // Without a writer, nothing that was stamped waits for its commit: its end is as good as its answer.
+          if (!line.ask(readClock(clock))) await link.call('settled').catch(() => undefined)
+          return locate(query)
         }),
       readRange: (range) => guarded(() => readRange(range)),
       readEvent: (key, id) => guarded(() => readEvent(key, id)),
@@ -108,12 +186,20 @@ export async function openSqlite(
           const feed = feedOf(key)
           return feed && headOf(feed)
         }),
-      watch: (listener) => watching.watch(listener),
+      watch(listener) {
+        const stop = watching.watch(listener)
+        const unfollow = parts.told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined
+        return () => {
+          stop()
+          unfollow?.()
+        }
+      },
+      changeCount: (key) => changes.of(key),
     },
-    startEpoch: (continueAfter) => guarded(() => line.commit(() => link.call('startEpoch', continueAfter))),
+    startEpoch: (continueAfter) => guarded(() => link.call('startEpoch', continueAfter)),
     backup: (path) => guarded(() => backUp({ file, path })),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
-    importRecords: (records) => guarded(() => line.commit(() => link.call('importRecords', records))),
+    importRecords: (records) => guarded(() => link.call('importRecords', records)),
     ping: () =>
       guarded(async () => {
         db.prepare('SELECT count(*) FROM meta').get()
@@ -124,17 +210,14 @@ export async function openSqlite(
   }
 }
 
-/** Commits that were asked for before are finished; the WAL goes into the file. */
+/** What was asked of the writer before is answered first; the connection goes before the writer moves the WAL into the file. */
 async function closeStore(
-  line: CommitLine,
-  link: ReturnType<typeof linkWriter>,
+  { link, end }: EngineParts,
   db: ReturnType<typeof connectForReading>,
 ): Promise<void> {
   try {
-    await line.idle()
-    db.close()
-    await link.call('close')
-    await link.ended()
+    await link.call('settled').finally(() => db.close())
+    await end()
   } catch (error) {
     throw failureOf(error)
   }

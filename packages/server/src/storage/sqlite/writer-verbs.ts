@@ -1,15 +1,16 @@
 /** What is asked of the writer's thread, and how question and answer travel. */
-import type { Ticks } from '@property-events/protocol'
 import type { SharedClock } from '../clock.ts'
 import type { AppendBatch, AppendOutcome, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { KeyWrites } from './key-writes.ts'
 
 export interface WriterVerbs extends KeyWrites {
-  append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
+  append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number): void
   importRecords(records: readonly StoreRecord[]): void
+  /** Answered behind all commits that were under way when it was asked (P3). */
+  settled(): void
   /** How the writer's own connection treats a commit (P7). */
   durability(): Durability
   /** Moves the WAL into the file and closes it; the thread then ends. */
@@ -28,6 +29,10 @@ export interface WriterOptions {
   readonly maxBytes: number | undefined
   readonly clock: SharedClock | undefined
   readonly overrideClockCheck: boolean
+  /** The memory of the `CommitLine`. */
+  readonly line: SharedArrayBuffer
+  /** The memory of the `ChangeCounts`. */
+  readonly changes: SharedArrayBuffer
 }
 
 export type WriterVerb = keyof WriterVerbs

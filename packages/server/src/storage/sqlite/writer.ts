@@ -1,7 +1,11 @@
 /** The thread that writes: one connection, one question at a time, so that a flush never holds up the event loop (P7). */
 import { parentPort, workerData } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { changeCounts } from '../change-counts.ts'
 import { StorageFailure } from '../storage.ts'
+import { appendedFeeds } from '../watchers.ts'
 import { appender } from './append.ts'
+import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { recordImporter } from './import-records.ts'
@@ -11,9 +15,7 @@ import { startEpoch } from './start-epoch.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
 if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
-serve(parentPort, verbsOf(workerData))
-
-type Port = NonNullable<typeof parentPort>
+serveAll(parentPort, verbsOf(workerData))
 
 function verbsOf(options: WriterOptions): WriterVerbs {
   const db = connectForWriting(options)
@@ -25,11 +27,31 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   if (durability.journalMode !== 'wal' || durability.synchronous !== 2) {
     throw new Error(`commits would not be durable: ${JSON.stringify(durability)}`)
   }
+  const line = commitLine(options.line)
+  const changes = changeCounts(options.changes)
+  const { append, preview } = appender(db, {
+    catalogue: readSettings(db).catalogue,
+    clock,
+    overrideClockCheck,
+  })
+  const importRecords = recordImporter(db)
   return {
-    ...appender(db, { catalogue: readSettings(db).catalogue, clock, overrideClockCheck }),
     ...keyWrites(db),
-    startEpoch: (continueAfter) => startEpoch(db, continueAfter),
-    importRecords: recordImporter(db),
+    append(batches) {
+      const outcomes = line.commit((floor) => append(batches, floor))
+      for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
+      return outcomes
+    },
+    preview,
+    startEpoch(continueAfter) {
+      startEpoch(db, continueAfter)
+      changes.raise(undefined)
+    },
+    importRecords(records) {
+      line.commit(() => importRecords(records))
+      changes.raise(undefined)
+    },
+    settled: () => undefined,
     durability: () => durability,
     close() {
       try {
@@ -43,10 +65,18 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   }
 }
 
-function serve(port: Port, verbs: WriterVerbs): void {
-  port.on('message', (request: WriterRequest) => {
-    port.postMessage(replyTo(verbs, request))
-    if (request.verb === 'close') port.close()
+/** Each port that comes is one thread's. The thread ends when all are closed, the owner's included. */
+function serveAll(owner: NonNullable<typeof parentPort>, verbs: WriterVerbs): void {
+  const ports = new Set<MessagePort>()
+  owner.on('message', (port: MessagePort) => {
+    ports.add(port)
+    port.on('close', () => ports.delete(port))
+    port.on('message', (request: WriterRequest) => {
+      port.postMessage(replyTo(verbs, request))
+      if (request.verb !== 'close') return
+      for (const open of ports) open.close()
+      owner.close()
+    })
   })
 }
 

@@ -1,0 +1,37 @@
+/** The way to the writer for a thread that does not own it: asked for, and handed over, through a port to the owner. */
+import { MessageChannel } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import type { WriterAccess } from './writer-host.ts'
+
+type OwnerMessage =
+  | { readonly kind: 'connected'; readonly port: MessagePort }
+  | { readonly kind: 'lost'; readonly cause: Error }
+
+/** A port for another thread, to be transferred to it, that gives it access for as long as it lives. */
+export function portToWriter(owner: WriterAccess): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  const send = (message: OwnerMessage, transfer: MessagePort[] = []): void =>
+    port1.postMessage(message, transfer)
+  const { want, detach } = owner.attach({
+    connected: (port) => send({ kind: 'connected', port }, [port]),
+    lost: (cause) => send({ kind: 'lost', cause }),
+  })
+  port1.on('message', want)
+  port1.on('close', detach)
+  // A thread that waits for nobody else may end: its own end keeps it alive while something is asked.
+  port1.unref()
+  return port2
+}
+
+/** Access through such a port. */
+export function accessThrough(port: MessagePort): WriterAccess {
+  return {
+    attach(client) {
+      port.on('message', (message: OwnerMessage) => {
+        if (message.kind === 'connected') client.connected(message.port)
+        else client.lost(message.cause)
+      })
+      return { want: () => port.postMessage('want'), detach: () => port.close() }
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/** The writer's thread: started when it is needed, again when it died, and reached by every thread that serves. */
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import type { CommitLine } from './commit-line.ts'
+import type { WriterOptions } from './writer-verbs.ts'
+
+/** One thread's end of the writer. */
+export interface WriterClient {
+  /** The way to the writer. */
+  connected(port: MessagePort): void
+  /** The writer has ended: nothing that was asked of it can still be committed. */
+  lost(cause: Error): void
+}
+
+/** How a thread comes by a way to the writer. */
+export interface WriterAccess {
+  attach(client: WriterClient): {
+    /** Answered by `connected`. */
+    want(): void
+    detach(): void
+  }
+}
+
+export interface WriterHost extends WriterAccess {
+  /** Resolves when the thread has ended. */
+  ended(): Promise<void>
+  /** The thread, for tests that kill it. */
+  readonly worker: () => Worker | undefined
+}
+
+/**
+ * Starts the thread when somebody wants it, and again after it died: what was under way is then rejected, and whether it
+ * was stored shows when it is repeated by its ids (D14).
+ */
+export function hostWriter(options: Omit<WriterOptions, 'line'>, line: CommitLine): WriterHost {
+  const clients = new Set<WriterClient>()
+  let worker: Worker | undefined
+  let ended: Promise<void> = Promise.resolve()
+
+  const start = (): Worker => {
+    const workerData: WriterOptions = { ...options, line: line.memory }
+    const started = new Worker(new URL('./writer.ts', import.meta.url), { workerData })
+    let cause: unknown
+    started.on('messageerror', (error) => (cause = error))
+    started.on('error', (error) => (cause = error))
+    ended = new Promise((resolve) => {
+      // Only now are its connection and its locks gone, so nothing of it can still be committed.
+      started.on('exit', () => {
+        if (worker === started) worker = undefined
+        line.writerEnded()
+        const reason = cause instanceof Error ? cause : new Error('the writer ended')
+        for (const client of clients) client.lost(reason)
+        resolve()
+      })
+    })
+    return started
+  }
+
+  return {
+    attach(client) {
+      clients.add(client)
+      return {
+        want() {
+          worker ??= start()
+          const { port1, port2 } = new MessageChannel()
+          worker.postMessage(port1, [port1])
+          client.connected(port2)
+        },
+        detach: () => void clients.delete(client),
+      }
+    },
+    ended: () => ended,
+    worker: () => worker,
+  }
+}
