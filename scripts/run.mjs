@@ -21,6 +21,7 @@ const tasks = {
   test: { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), ...rest]] },
   'test:long': { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), '--long', ...rest]] },
   bench: { needs: 'everything', lines: [[join(root, 'bench/run.ts'), ...rest]] },
+  'bench:report': { needs: 'everything', lines: [[join(root, 'bench/report.ts')]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
   check: {
     needs: 'everything',

@@ -10,14 +10,16 @@ import type { BenchOptions } from './context.ts'
 
 const averageBytes = 500
 const us = 'property-events'
+/** Ten million events make 9 GB of ready-made pages, and the service's own limit is 8. */
+const args = ['--page-memory-bytes', '0', '--page-file-bytes', String(2 ** 35)]
 
 /** Ten events for each of `--events`: with a million of them, ten million. */
 export async function benchDepth(options: BenchOptions): Promise<void> {
   const [deep, shallow] = [options.events * 10, Math.max(1_000, options.events / 10)]
   const large = await prepared(deep)
   const small = await prepared(shallow)
-  await using largeService = await startService(large.folder, { args: ['--page-memory-bytes', '0'] })
-  await using smallService = await startService(small.folder, { args: ['--page-memory-bytes', '0'] })
+  await using largeService = await startService(large.folder, { args })
+  await using smallService = await startService(small.folder, { args })
   await checkPages(largeService, large)
   await checkPages(smallService, small)
   const of = (what: string, server: RunningServer, key: string, targets: readonly string[]): Case =>
@@ -60,8 +62,8 @@ interface Prepared {
 async function prepared(events: number): Promise<Prepared> {
   const { folder, tenantIds } = await filledStore(events, averageBytes)
   const [key = ''] = await keysOf({ kind: 'sqlite', folder }, folder, tenantIds)
-  await using service = await startService(folder, { core: '0,1' })
-  await sealAll(service, key, folder, [''])
+  await using service = await startService(folder, { core: '0,1', args })
+  await sealAll(service, key, folder, [''], 25)
   return { folder, key, pages: Math.floor(events / 100) }
 }
 

@@ -8,7 +8,7 @@ import { getCase, postCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
 import type { LoadFigures } from '../support/wrk.ts'
 import type { BenchOptions } from './context.ts'
-import { limitMiB } from './memory.ts'
+import { limitMiB, memorySettings } from './memory.ts'
 
 const us = 'property-events'
 const sliceS = 20
@@ -19,7 +19,7 @@ export async function soak(options: BenchOptions): Promise<void> {
   const set = await readingSet(Math.min(options.events, mostEvents), options.averageBytes)
   const folder = join(options.folder, 'soak')
   cpSync(set.folder, folder, { recursive: true, filter: (path) => !path.endsWith('/static') })
-  await using service = await startService(folder)
+  await using service = await startService(folder, { args: memorySettings })
   await checkAnswers(service, set)
   const common = { subject: us, what: 'soak', server: service }
   const targets = Array.from({ length: set.pages }, (_, index) => pageTarget(index + 1, 100))

@@ -94,19 +94,11 @@ await timedLoop(Number(seconds), bytes * size, async () => {
   await copyIn(
     client,
     'COPY event (tenant, feed, position, sequence, created, id, subject, category, branch, code, json) FROM STDIN',
-    taken.map(({ event, id, position: at }) => [
-      tenant,
-      String(feed),
-      ...[String(at), String(at), String(at)],
-      ...[
-        id,
-        event.subjectId,
-        event.category ?? undefined,
-        event.branch ?? undefined,
-        event.code,
-        event.json,
-      ],
-    ]),
+    taken.map(({ event, id, position: at }) => {
+      const { subjectId, category, branch, code, json } = event
+      const numbers = [String(feed), String(at), String(at), String(at)]
+      return [tenant, ...numbers, id, subjectId, category ?? undefined, branch ?? undefined, code, json]
+    }),
   )
   await client.query({ name: 'rest', text: `WITH ${given} ${entries}`, values })
   await client.query('COMMIT')

@@ -63,7 +63,7 @@ export function caseResult(
     ...(cpu.length > 0 ? { cpuMicrosecondsPerRequest: rounded(median(cpu)) } : {}),
     ...(memory.length > 0 ? { memoryMiB: rounded(Math.max(...memory)) } : {}),
     ...(durability === undefined ? {} : { durability }),
-    spread: rounded((Math.max(...rates) - Math.min(...rates)) / median(rates)),
+    spread: median(rates) === 0 ? 0 : rounded((Math.max(...rates) - Math.min(...rates)) / median(rates)),
     runs,
   }
 }

@@ -129,21 +129,22 @@ export async function checkAnswers(server: RunningServer, set: ReadingSet): Prom
 }
 
 /**
- * Asks for every page until all full segments are sealed. The sealer takes one segment at a time, some 5 ms each, and
- * forgets what it cannot hold; the second round finds what the first one lost.
+ * Asks for every page until all full segments are sealed. The sealer takes one segment at a time, some 5 ms each with
+ * events of 4 kB, and forgets what it cannot hold; the second round finds what the first one lost.
  */
 export async function sealAll(
   service: RunningServer,
   key: string,
   folder: string,
   views: readonly string[],
+  msPerTwentyPages = 100,
 ): Promise<void> {
   const stamp = join(folder, 'sealed')
   const sealedBytes = (): number =>
     statSync(join(folder, 'sealed-pages'), { throwIfNoEntry: false })?.size ?? 0
   if (existsSync(stamp) && Number(readFileSync(stamp, 'utf8')) <= sealedBytes()) return
   const headers = { 'x-api-key': key, 'accept-encoding': 'identity' }
-  for (const pauseMs of [100, 20]) {
+  for (const pauseMs of [msPerTwentyPages, msPerTwentyPages / 5]) {
     for (const view of views) {
       const first = await getOk(`${service.url}${pageTarget(1, 1, view)}`, headers)
       const { availableCount }: { availableCount: number } = JSON.parse(first.toString())

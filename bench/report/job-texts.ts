@@ -1,0 +1,100 @@
+/** What each job measures, for readers of the document. */
+
+export interface JobText {
+  readonly title: string
+  readonly text: string
+}
+
+/** By the job's name on the command line, in the order of the document. */
+export const jobTexts: Readonly<Record<string, JobText>> = {
+  pages: {
+    title: 'J1: pages',
+    text:
+      'Pages of 100 events at random over the whole store, with exact totals, plain and gzipped. nginx sends the same bytes ' +
+      'as static files (`sendfile`; gzipped: `gzip_static`), which is the limit of loopback and kernel. *In memory*: 200 ' +
+      'pages spread evenly over the whole depth, asked from both, all of them kept in memory by the service. *Nothing in ' +
+      'memory*: all pages, uniformly, with `--page-memory-bytes 0`; what is read comes from the file of ready-made pages ' +
+      'through the page cache of the kernel. Then other sizes, one category, and windows of a month, which begin in the ' +
+      'middle of whatever was made ready.',
+  },
+  'pages-beside-peers': {
+    title: 'J1: beside what people would use instead',
+    text:
+      'The same events in each peer, a page of 100 at random; ours with nothing in memory. *The usual way*: PostgreSQL, ' +
+      '`bigserial`, Fastify and `JSON.stringify`, the key looked up by a query; with `LIMIT … OFFSET` and `count(*)` at the ' +
+      'median depth (2 connections), and with ranges behind an id and no total. *Redis and webdis*: a sorted set, items and ' +
+      'total by one Lua call, in Redis’ own format; nothing is kept on disk and no key is looked up. *express-pouchdb*: its ' +
+      'changes feed with documents, on LevelDB; it was filled with fewer events, which it says.',
+  },
+  'pages-postgres': {
+    title: 'J1: on PostgreSQL',
+    text:
+      'Ranges that this node has read before, with nothing in memory, beside the same pages of the same events from SQLite. ' +
+      'At most 100,000 events. PostgreSQL runs on the core of the service; its processor time is counted with ours.',
+  },
+  depth: {
+    title: 'J1: depth',
+    text:
+      'Events of 500 bytes: the first page and the last one of a large store, and pages at random over it and over a store a ' +
+      'hundredth its size.',
+  },
+  events: {
+    title: 'J2: one event by id',
+    text: 'Ids spread evenly over the whole store, at most 50,000 of them, at random; nginx sends the same bytes as one file each.',
+  },
+  'catch-up': {
+    title: 'J3: catching up from the beginning',
+    text:
+      'One client reads all events in pages of 1,000, one after the other over one connection, and throws them away. nginx ' +
+      'sends the same bytes as files. A request here is a page; a run is the whole store.',
+  },
+  publish: {
+    title: 'J4: durable publishing, SQLite',
+    text:
+      'Answers leave after the commit is flushed. The bare loop writes the same rows into the same tables with the same ' +
+      'durability, ready-made: no HTTP, no checks, no key. For the loop a request is a commit.',
+  },
+  'publish-postgres': {
+    title: 'J4: durable publishing, PostgreSQL',
+    text:
+      'PostgreSQL and the service share a core. The bare loops write the same rows into the same tables: all by one statement ' +
+      '(`unnest`), or the events by `COPY` and the rest by one statement in the same transaction. *The usual way* has one ' +
+      'table, no order that readers can rely on, and inserts row by row in one transaction a request.',
+  },
+  'publish-and-read': {
+    title: 'J4 and J1 at the same time',
+    text:
+      'One service, pages of 100 at random over at most 100,000 events with 16 connections, and publishing as fast as it goes, ' +
+      'alone and together. Both load generators share a core.',
+  },
+  idle: {
+    title: 'J5: polls of an unchanged head',
+    text:
+      '50 clients ask for the page behind the last event. The yardstick is a bare Node `http` handler that answers 304 to ' +
+      'everything, asked with the same requests.',
+  },
+  'start-up': {
+    title: 'J6: start with a full store',
+    text:
+      'From starting the program to the answer to the first page, from the middle of the store. A request here is a start; ' +
+      'processor time is that of one start.',
+  },
+  memory: {
+    title: 'Memory',
+    text:
+      'Resident memory of the service with its default settings, which keep up to 64 MiB of pages: after the start, and the ' +
+      'largest under load.',
+  },
+  soak: {
+    title: 'Memory over time',
+    text:
+      'Pages, gzipped pages and single publishes at the same time, each as fast as it goes. The figures are those of plain ' +
+      'pages; memory is the largest of a quarter.',
+  },
+  tenants: {
+    title: '10,000 tenants in one store',
+    text:
+      'Durable publishing spread over 10,000 feeds, through one node and two, and telling each of 10,000 clients once that ' +
+      'nothing is new. Nodes and PostgreSQL share a core.',
+  },
+}
