@@ -18,21 +18,17 @@ const us = 'property-events'
 export async function benchPages(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
   const { key, pages } = set
-  await using nginx = await startNginx(join(options.folder, 'nginx'), set.files)
-  if (isMissing(nginx)) options.skip('nginx', nginx.missing)
+  // One for each coding, so that each can keep all its files open.
+  await using plain = await startNginx(join(options.folder, 'nginx-plain'), set.files)
+  await using zipped = await startNginx(join(options.folder, 'nginx-gzip'), set.files)
+  if (isMissing(plain)) options.skip('nginx', plain.missing)
 
-  const limit = (what: string, chosen: readonly number[], gzip: boolean): readonly Case[] =>
-    isMissing(nginx)
-      ? []
-      : [
-          getCase(options, {
-            subject: 'nginx',
-            what,
-            server: nginx,
-            gzip,
-            targets: chosen.map((page) => `/100/${page}.json`),
-          }),
-        ]
+  const limit = (what: string, chosen: readonly number[], gzip: boolean): readonly Case[] => {
+    const server = gzip ? zipped : plain
+    if (isMissing(server)) return []
+    const targets = chosen.map((page) => `/100/${page}.json`)
+    return [getCase(options, { subject: 'nginx', what, server, gzip, targets })]
+  }
   const both = [false, true]
   const named = (what: string, gzip: boolean): string => (gzip ? `${what}, gzip` : what)
 

@@ -40,7 +40,9 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
   },
   events: {
     title: 'J2: one event by id',
-    text: 'Ids spread evenly over the whole store, at most 50,000 of them, at random; nginx sends the same bytes as one file each.',
+    text:
+      'Ids spread evenly over the whole store, at most 18,000 of them (so many files nginx can keep open), at random; nginx ' +
+      'sends the same bytes as one file each.',
   },
   'catch-up': {
     title: 'J3: catching up from the beginning',
