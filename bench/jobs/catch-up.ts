@@ -5,6 +5,7 @@ import { startNginx } from '../peers/nginx.ts'
 import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
 import { loadCore, runPinned } from '../support/pinned.ts'
+import { readIntoPageCache } from '../support/page-cache.ts'
 import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
 import type { RunningServer } from '../support/server.ts'
 import { startService } from '../support/service.ts'
@@ -21,6 +22,7 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
   if (isMissing(nginx)) options.skip('nginx', nginx.missing)
   await using service = await startService(set.folder)
   await checkAnswers(service, set)
+  readIntoPageCache(join(set.folder, 'sealed-pages'), join(set.files, String(size)))
   const pages = Array.from({ length: Math.floor(options.events / size) }, (_, index) => index + 1)
   const paths = listFile(
     options.folder,

@@ -1,6 +1,8 @@
 /** J1 at depth: the last page beside the first, and a large store of small events beside one a hundredth its size. */
+import { join } from 'node:path'
 import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
+import { readIntoPageCache } from '../support/page-cache.ts'
 import { pageTarget, sealAll } from '../support/reading-set.ts'
 import { getCase, getOk } from '../support/requests.ts'
 import type { RunningServer } from '../support/server.ts'
@@ -22,11 +24,13 @@ export async function benchDepth(options: BenchOptions): Promise<void> {
   await using smallService = await startService(small.folder, { args })
   await checkPages(largeService, large)
   await checkPages(smallService, small)
+  readIntoPageCache(...[small, large].map(({ folder }) => join(folder, 'sealed-pages')))
   const of = (what: string, server: RunningServer, key: string, targets: readonly string[]): Case =>
     getCase(options, { subject: us, what, server, key, targets })
   const everywhere = ({ pages }: Prepared): readonly string[] =>
     Array.from({ length: pages }, (_, index) => pageTarget(index + 1, 100))
-  const named = (events: number): string => `page of 100, of ${events} events of ${averageBytes} bytes`
+  const named = (events: number): string =>
+    `page of 100, of ${events.toLocaleString('en-GB')} events of ${averageBytes} bytes`
   const [first, last] = [`first page of ${large.pages}`, `last page of ${large.pages}`]
   await measure(options, 'J1', [
     of(first, largeService, large.key, [pageTarget(1, 100)]),
@@ -50,7 +54,12 @@ export async function benchDepth(options: BenchOptions): Promise<void> {
       },
     })
   aim('the last page: time of the first', last, first, 1.1)
-  aim(`${deep} events: time of ${shallow}`, named(deep), named(shallow), 1.2)
+  aim(
+    `${deep.toLocaleString('en-GB')} events: time of ${shallow.toLocaleString('en-GB')}`,
+    named(deep),
+    named(shallow),
+    1.2,
+  )
 }
 
 interface Prepared {

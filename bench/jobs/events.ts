@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isMissing } from '../peers/missing.ts'
 import { openFilesForSure, startNginx } from '../peers/nginx.ts'
 import { measure } from '../support/measure.ts'
+import { readIntoPageCache } from '../support/page-cache.ts'
 import { byIdPath, checkAnswers, readingSet } from '../support/reading-set.ts'
 import { getCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
@@ -19,6 +20,11 @@ export async function benchEvents(options: BenchOptions): Promise<void> {
   const ids = set.ids.filter((_, index) => index % step === 0)
   await using service = await startService(set.folder)
   await checkAnswers(service, set)
+  readIntoPageCache(
+    join(set.folder, 'property-events.db'),
+    join(set.folder, 'sealed-pages'),
+    join(set.files, 'events'),
+  )
   const limit = isMissing(nginx)
     ? []
     : [

@@ -6,6 +6,7 @@ import { startRedis } from '../peers/redis.ts'
 import { fillUsual, startUsual, usualKey } from '../peers/usual.ts'
 import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
+import { readIntoPageCache } from '../support/page-cache.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
 import { getCase, getOk } from '../support/requests.ts'
@@ -24,6 +25,7 @@ export async function benchPagesBesidePeers(options: BenchOptions): Promise<void
   const set = await readingSet(events, averageBytes)
   await using service = await startService(set.folder, { args: ['--page-memory-bytes', '0'] })
   await checkAnswers(service, set)
+  readIntoPageCache(join(set.folder, 'sealed-pages'))
   const all = Array.from({ length: set.pages }, (_, index) => index + 1)
   const rows = () => rowsOf({ key: benchFeed, events, averageBytes, seed: storeSeed })
   const ours = getCase(options, {

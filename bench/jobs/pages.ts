@@ -4,6 +4,7 @@ import { isMissing } from '../peers/missing.ts'
 import { startNginx } from '../peers/nginx.ts'
 import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
+import { readIntoPageCache } from '../support/page-cache.ts'
 import { filteredTargets, windowTargets } from '../support/page-targets.ts'
 import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
 import { getCase } from '../support/requests.ts'
@@ -56,6 +57,7 @@ export async function benchPages(options: BenchOptions): Promise<void> {
 
   await using service = await startService(set.folder, { args: ['--page-memory-bytes', '0'] })
   await checkAnswers(service, set)
+  readIntoPageCache(join(set.folder, 'sealed-pages'), join(set.files, '100'))
   const all = Array.from({ length: pages }, (_, index) => index + 1)
   const targets = all.map((page) => pageTarget(page, 100))
   const what = 'page of 100, nothing in memory'

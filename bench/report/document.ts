@@ -31,7 +31,23 @@ export function performanceDocument(jobs: readonly ReportedJob[]): string {
     losses(missed, targets.length),
     ...skippedPeers(jobs),
     ...jobs.flatMap(section),
-  ].join('\n\n')}\n`
+  ]
+    .map(wrapped)
+    .join('\n\n')}\n`
+}
+
+const lineLength = 150
+
+/** Breaks paragraphs into lines; tables, lists and comments stay as they are. */
+function wrapped(block: string): string {
+  if (/^[|<#-]/.test(block) || block.includes('\n')) return block
+  const lines: string[] = []
+  for (const word of block.split(' ')) {
+    const line = lines.at(-1)
+    if (line === undefined || line.length + 1 + word.length > lineLength) lines.push(word)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  return lines.join('\n')
 }
 
 /** One sentence for each set of circumstances. */
@@ -52,7 +68,7 @@ function circumstances({ machine, settings, takenAt, commit }: JobResults): stri
   const { events, averageBytes, runs, seconds, connections } = settings
   return (
     `${takenAt.slice(0, 10)}${commit === '' ? '' : `, sources ${commit}`}; ${cpu}, ${cores} cores, ${memoryGiB} GiB, ` +
-    `Linux ${kernel}, Node ${node}; ${number(events)} events of some ${number(averageBytes)} bytes, ${runs} ` +
+    `Linux ${kernel}, Node ${node}; \`--events ${events}\` of some ${number(averageBytes)} bytes, ${runs} ` +
     `run${runs === 1 ? '' : 's'} of ${seconds} s, ${connections} connections unless it says otherwise.`
   )
 }

@@ -13,8 +13,9 @@ export function table(
   return [line(columns.map(([name]) => name)), `|${rule.join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** Three digits that mean something, and thousands apart. */
+/** Two or three digits that mean something, and thousands apart. */
 export function number(value: number): string {
+  if (value !== 0 && Math.abs(value) < 0.01) return String(Number(value.toPrecision(2)))
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2
   return value.toLocaleString('en-GB', { maximumFractionDigits: digits })
 }
@@ -32,6 +33,7 @@ const caseColumns: readonly (readonly [name: string, cell: Cell])[] = [
   ['p99 ms', ({ p99Ms }) => number(p99Ms)],
   ['CPU µs/request', ({ cpuMicrosecondsPerRequest }) => optional(cpuMicrosecondsPerRequest)],
   ['memory MiB', ({ memoryMiB }) => optional(memoryMiB)],
+  ['statements/request', ({ queriesPerRequest }) => optional(queriesPerRequest)],
   ['spread', ({ spread, runs }) => (runs.length < 2 ? undefined : `${Math.round(spread * 100)} %`)],
 ]
 
@@ -55,6 +57,7 @@ const units: Readonly<Record<TargetFigure, string>> = {
   p50Ms: ' ms',
   p99Ms: ' ms',
   memoryMiB: ' MiB',
+  queriesPerRequest: ' statements',
 }
 
 export function targetTable(targets: readonly TargetResult[]): string {

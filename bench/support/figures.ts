@@ -28,6 +28,8 @@ export interface CaseResult {
   readonly cpuMicrosecondsPerRequest?: number
   /** The largest. */
   readonly memoryMiB?: number
+  /** Statements that the database ran, for each request. */
+  readonly queriesPerRequest?: number
   /** What a power cut could take, of a case that writes. */
   readonly durability?: string
   /** (largest − smallest) / median of requests per second. */

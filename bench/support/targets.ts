@@ -9,6 +9,7 @@ export type TargetFigure =
   | 'p50Ms'
   | 'p99Ms'
   | 'memoryMiB'
+  | 'queriesPerRequest'
 
 /** A measured case of the job. */
 export interface CaseName {

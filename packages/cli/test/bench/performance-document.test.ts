@@ -73,9 +73,9 @@ describe('docs/performance.md', () => {
     const text = performanceDocument([jobWith(0.5)])
     assert.match(
       text,
-      /2026-01-02, sources abc1234; A processor, 2 cores, 8 GiB, Linux 6\.1\.0, Node v26\.0\.0/,
+      /2026-01-02, sources abc1234; A processor, 2 cores, 8 GiB,\sLinux 6\.1\.0, Node v26\.0\.0/,
     )
-    assert.match(text, /1,000,000 events of some 3,600 bytes, 3 runs of 4 s/)
+    assert.match(text, /`--events 1000000`\sof\ssome\s3,600\sbytes,\s3\sruns/)
     assert.match(text, /- Redis and webdis: redis-server is not installed/)
     assert.match(text, /What limits it: the kernel\./)
   })
