@@ -15,8 +15,17 @@ const headBytes = 28
 const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
 
+/** Where a record stands in the file, and what is known of it: all that another thread needs to read it. */
+export interface SegmentPlace {
+  readonly key: string
+  /** Of its joined bytes. */
+  readonly at: number
+  readonly facts: RecordFacts
+}
+
 /** A segment in the file. Its table stays there too: a hundred thousand of them would be 50 MB. */
 export interface StoredSegment {
+  readonly place: SegmentPlace
   readTable(): SegmentTable
   /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
   readSpan(index: number, count: number): readonly [from: number, to: number]
@@ -37,6 +46,7 @@ export interface SegmentFile {
   keys(): Iterable<string>
   /** Appends; without effect when the key is there or the file is full. */
   put(key: string, segment: Segment): void
+  readonly descriptor: number
   readonly byteLength: number
   /** Forgets everything and gives the disk space back. */
   clear(): void
@@ -57,6 +67,7 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
   ftruncateSync(file, end)
 
   return {
+    descriptor: file,
     get byteLength() {
       return end
     },
@@ -84,7 +95,7 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
       const at = end + headBytes + keyBytes.length + tableBytes
       const lengths = { joinedLength: joined.byteLength, deflatedLength: deflated.byteLength }
       const facts = { ...lengths, joinedCrc, deflatedCrc, whole: wholeText(table), checked: true }
-      segments.set(key, storedSegment(file, at, facts))
+      segments.set(key, storedSegment(file, { key, at, facts }))
       end += length
     },
     clear() {
@@ -98,7 +109,7 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
   }
 }
 
-interface RecordFacts {
+export interface RecordFacts {
   readonly joinedLength: number
   readonly deflatedLength: number
   readonly joinedCrc: number
@@ -112,12 +123,15 @@ interface RecordFacts {
 const scratchNumbers = new Uint32Array(eventsPerSegment + 1)
 const scratch = Buffer.from(scratchNumbers.buffer)
 
-function storedSegment(file: number, at: number, facts: RecordFacts): StoredSegment {
+/** Reads a record from a descriptor, which any thread of the process may do. */
+export function storedSegment(file: number, place: SegmentPlace): StoredSegment {
+  const { at, facts } = place
   let joinedChecked = facts.checked
   let deflatedChecked = facts.checked
   const read = (target: Buffer, from: number): boolean =>
     readSync(file, target, 0, target.length, from) === target.length
   return {
+    place,
     readTable() {
       const numbers = new Uint32Array(tableNumbers)
       readSync(file, numbers, 0, tableBytes, at - tableBytes)
@@ -167,7 +181,8 @@ function readRecord(
   if (end > fstatSync(file).size) return undefined
   const whole = { textLength: joinedLength, ...wholeSums(tableBuffer) }
   const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, whole, checked: false }
-  return { key: keyBytes.toString(), segment: storedSegment(file, at, facts), end }
+  const place = { key: keyBytes.toString(), at, facts }
+  return { key: place.key, segment: storedSegment(file, place), end }
 }
 
 /** A table ends with the checksum and the shift of the whole segment. */

@@ -30,7 +30,7 @@ export interface SegmentStore {
 export interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without one, segments live in memory alone. */
-  readonly file: SegmentFile | undefined
+  readonly file: Pick<SegmentFile, 'get' | 'keys' | 'put' | 'clear' | 'close'> | undefined
   readonly pool: BufferPool
 }
 

@@ -12,12 +12,12 @@ export function portToWriter(owner: WriterAccess): MessagePort {
   const { port1, port2 } = new MessageChannel()
   const send = (message: OwnerMessage, transfer: MessagePort[] = []): void =>
     port1.postMessage(message, transfer)
-  const { want, detach } = owner.attach({
+  const attached = owner.attach({
     connected: (port) => send({ kind: 'connected', port }, [port]),
     lost: (cause) => send({ kind: 'lost', cause }),
   })
-  port1.on('message', want)
-  port1.on('close', detach)
+  port1.on('message', () => attached.want())
+  port1.on('close', () => attached.detach())
   // A thread that waits for nobody else may end: its own end keeps it alive while something is asked.
   port1.unref()
   return port2

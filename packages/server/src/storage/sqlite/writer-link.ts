@@ -29,7 +29,7 @@ export function linkWriter(access: WriterAccess): WriterLink {
   let port: MessagePort | undefined
   let asked = false
 
-  const { want, detach } = access.attach({
+  const attached = access.attach({
     connected(given) {
       port = given
       given.on('message', (reply: WriterReply) => settle(waiting, reply))
@@ -60,13 +60,13 @@ export function linkWriter(access: WriterAccess): WriterLink {
         if (port !== undefined) port.postMessage(request, [])
         else if (!asked) {
           asked = true
-          want()
+          attached.want()
         }
       })
     },
     detach() {
       port?.close()
-      detach()
+      attached.detach()
     },
   }
 }

@@ -29,7 +29,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   }
   const line = commitLine(options.line)
   const changes = changeCounts(options.changes)
-  const { append, preview } = appender(db, {
+  const appending = appender(db, {
     catalogue: readSettings(db).catalogue,
     clock,
     overrideClockCheck,
@@ -38,11 +38,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   return {
     ...keyWrites(db),
     append(batches) {
-      const outcomes = line.commit((floor) => append(batches, floor))
+      const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
       return outcomes
     },
-    preview,
+    preview: (batch) => appending.preview(batch),
     startEpoch(continueAfter) {
       startEpoch(db, continueAfter)
       changes.raise(undefined)

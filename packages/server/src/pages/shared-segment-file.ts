@@ -1,0 +1,119 @@
+/**
+ * One file of segments for several threads: the thread that holds it is alone in writing to it, and tells the others what
+ * stands where; they read by its descriptor, which is the process's.
+ */
+import { MessageChannel } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { storedSegment } from './segment-file.ts'
+import type { SegmentFile, SegmentPlace, StoredSegment } from './segment-file.ts'
+import type { Segment } from './segment.ts'
+
+/** What a thread needs to use the file. To be transferred to it, with its port. */
+export interface SegmentFilePass {
+  readonly port: MessagePort
+  readonly descriptor: number
+  readonly generation: number
+  readonly places: readonly SegmentPlace[]
+  /** How many threads use the file. */
+  readonly threads: number
+}
+
+export interface SharedSegmentFile {
+  /** For one more thread. */
+  pass(): SegmentFilePass
+  /** After the threads have closed theirs. */
+  close(): void
+}
+
+type FromThread =
+  | { readonly kind: 'put'; readonly generation: number; readonly key: string; readonly segment: Segment }
+  | { readonly kind: 'clear'; readonly generation: number }
+  | { readonly kind: 'forgotten'; readonly generation: number }
+
+type ToThread =
+  | { readonly kind: 'added'; readonly place: SegmentPlace }
+  | { readonly kind: 'forget'; readonly generation: number }
+
+/** `threads`: how many passes will be handed out. */
+export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegmentFile {
+  const ports = new Set<MessagePort>()
+  /** Threads that may still read what is to be cleared. */
+  const remembering = new Set<MessagePort>()
+  /** Rises whenever the file is emptied: what a thread asks for on behalf of an earlier one comes too late. */
+  let generation = 0
+  let closed = false
+
+  const tellAll = (message: ToThread): void => {
+    for (const port of ports) port.postMessage(message)
+  }
+  const forgottenBy = (port: MessagePort): void => {
+    const waited = remembering.delete(port)
+    if (waited && remembering.size === 0 && !closed) file.clear()
+  }
+  const hear = (port: MessagePort, message: FromThread): void => {
+    if (closed || message.generation !== generation) return
+    if (message.kind === 'forgotten') forgottenBy(port)
+    else if (message.kind === 'clear') {
+      // Its place is given to other segments only when nobody reads by the old ones any more.
+      generation += 1
+      for (const each of ports) remembering.add(each)
+      tellAll({ kind: 'forget', generation })
+    } else if (remembering.size === 0) {
+      file.put(message.key, message.segment)
+      const place = file.get(message.key)?.place
+      if (place !== undefined) tellAll({ kind: 'added', place })
+    }
+  }
+
+  return {
+    pass() {
+      const { port1, port2 } = new MessageChannel()
+      ports.add(port1)
+      port1.on('message', (message: FromThread) => hear(port1, message))
+      port1.on('close', () => {
+        ports.delete(port1)
+        forgottenBy(port1)
+      })
+      const places = [...file.keys()].flatMap((key) => file.get(key)?.place ?? [])
+      return { port: port2, descriptor: file.descriptor, generation, places, threads }
+    },
+    close() {
+      closed = true
+      for (const port of ports) port.close()
+      file.close()
+    },
+  }
+}
+
+/** The file as a thread uses it. What it puts can be read when it was written. */
+export function joinSegmentFile(
+  pass: SegmentFilePass,
+): Pick<SegmentFile, 'get' | 'keys' | 'put' | 'clear' | 'close'> {
+  const { port, descriptor } = pass
+  const segments = new Map<string, StoredSegment>()
+  let { generation } = pass
+  const add = (place: SegmentPlace): void => void segments.set(place.key, storedSegment(descriptor, place))
+  const send = (message: FromThread): void => port.postMessage(message)
+
+  for (const place of pass.places) add(place)
+  port.on('message', (message: ToThread) => {
+    if (message.kind === 'added') add(message.place)
+    else {
+      segments.clear()
+      generation = message.generation
+      send({ kind: 'forgotten', generation })
+    }
+  })
+  return {
+    get: (key) => segments.get(key),
+    keys: () => segments.keys(),
+    put(key, segment) {
+      if (!segments.has(key)) send({ kind: 'put', generation, key, segment })
+    },
+    clear() {
+      segments.clear()
+      send({ kind: 'clear', generation })
+    },
+    close: () => port.close(),
+  }
+}
