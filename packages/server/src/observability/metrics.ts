@@ -1,6 +1,7 @@
 /** What the operator watches, in Prometheus' text format. No label holds a key, an id or a tenant. */
 import type { FeedName } from '@property-events/protocol'
-import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { AggregatorRegistry, Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { PublishOutcome } from '../feed/publish.ts'
 
 export interface DoneRequest {
@@ -18,9 +19,18 @@ export interface Metrics {
   /** Events that are new on disk. */
   stored(feed: FeedName, events: number): void
   /** All of it, with its content type. */
-  render(): Promise<{ readonly contentType: string; readonly text: string }>
+  render(): Promise<RenderedMetrics>
+  /** All of it, to be added up with that of other threads. */
+  values(): Promise<MetricValues>
   close(): void
 }
+
+export interface RenderedMetrics {
+  readonly contentType: string
+  readonly text: string
+}
+
+export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 /** From a 304 out of memory to a publish that waits for a slow disk. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -57,6 +67,23 @@ export function createMetrics(): Metrics {
     published: (feed, outcome) => outcomes.inc({ feed, outcome }),
     stored: (feed, events) => storedEvents.inc({ feed }, events),
     render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
+    values: () => register.getMetricsAsJSON(),
     close: () => register.clear(),
   }
+}
+
+/** What every thread would tell alike, since it is the process's. */
+const ofProcess = /^(process_|nodejs_version_info)/
+/** What tells of one thread, by which requests are not served. */
+const ofThread = /^nodejs_/
+
+/** One text for the process: `own` of the thread that asks, which serves no requests, and those of the threads that do. */
+export async function renderTogether(
+  own: MetricValues,
+  serving: readonly MetricValues[],
+): Promise<RenderedMetrics> {
+  const owned = own.filter(({ name }) => ofProcess.test(name) || !ofThread.test(name))
+  const served = serving.map((values) => values.filter(({ name }) => !ofProcess.test(name)))
+  const together = AggregatorRegistry.aggregate([owned, ...served])
+  return { contentType: together.contentType, text: await together.metrics() }
 }

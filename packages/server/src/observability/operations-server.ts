@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts'
 export interface OperationsServerOptions {
   readonly host: string
   readonly port: number
-  readonly metrics: Metrics
+  readonly render: Metrics['render']
   /** Whether traffic should be sent here: the store answers and the service is not stopping. */
   readonly ready: () => Promise<boolean>
 }
@@ -51,7 +51,7 @@ function listening(server: Server, { host, port }: OperationsServerOptions): Pro
 const plainText = 'text/plain; charset=utf-8'
 
 async function answer(
-  { metrics, ready }: OperationsServerOptions,
+  { render, ready }: OperationsServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -71,7 +71,7 @@ async function answer(
   const [path = ''] = (request.url ?? '').split('?', 1)
   switch (path) {
     case '/metrics': {
-      const { contentType, text } = await metrics.render()
+      const { contentType, text } = await render()
       send(success.ok, text, contentType)
       return
     }

@@ -1,0 +1,159 @@
+/** The parts of a service put together, before it listens anywhere. */
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import { createKnownRanges } from '../feed/known-ranges.ts'
+import { createPublisher } from '../feed/publish.ts'
+import type { Publisher } from '../feed/publish.ts'
+import { createKeyVerifier } from '../keys/index.ts'
+import type { Pepper } from '../keys/index.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import { plainPages, sealedPages } from '../pages/index.ts'
+import type { SealedPagesOptions } from '../pages/index.ts'
+import type { StorageEngine } from '../storage/storage.ts'
+import { buildApp } from './app.ts'
+import type { HttpContext } from './context.ts'
+import { defaultLimits } from './limits.ts'
+import type { ServiceLimits } from './limits.ts'
+import { normalBasePath } from './target.ts'
+import { createTokenBuckets } from './token-bucket.ts'
+import type { BucketMemory } from './token-bucket.ts'
+
+export interface ServiceParts {
+  /** Stays open when the service closes: whoever opened it closes it. */
+  readonly storage: StorageEngine
+  /** The first one is for new keys, all are for known ones. */
+  readonly peppers: readonly Pepper[]
+  readonly log: Logger
+  /** Ready-made pages; `off` makes every page from the store. Default: 64 MiB in memory, no file. */
+  readonly pages?: SealedPagesOptions | 'off'
+  /** Path prefix of every route, such as `/feed`. */
+  readonly basePath?: string
+  readonly limits?: Partial<ServiceLimits>
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  /** Proxies of our own in front of the service. Default 0: `X-Forwarded-For` is not believed. */
+  readonly trustedProxies?: number
+  /** Where the counts of rate limits lie, if other threads of the node use them too (D10). */
+  readonly buckets?: { readonly requests: BucketMemory; readonly failures: BucketMemory }
+}
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+}
+
+export interface PreparedService {
+  readonly publisher: Publisher
+  readonly metrics: Metrics
+  /**
+   * Resolves with where it listens. `sharePort`: other threads may listen there too, and the system spreads connections
+   * over them. Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
+   */
+  listen(options: ListenOptions & { readonly sharePort?: boolean }): Promise<ServiceAddress>
+  /** True from `close` on. */
+  readonly stopping: () => boolean
+  /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
+  close(): Promise<void>
+}
+
+export interface ServiceAddress {
+  /** With the base path, without a slash at its end. */
+  readonly url: string
+  readonly port: number
+}
+
+export async function prepareService(options: ServiceParts): Promise<PreparedService> {
+  const { storage, peppers, log, clock = Date.now, trustedProxies = 0 } = options
+  const bucketClock = options.clock ?? steadyClock
+  const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
+  const basePath = normalBasePath(options.basePath ?? '')
+  if (basePath === undefined) {
+    throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
+  }
+  const metrics = createMetrics()
+  const verifier = createKeyVerifier({ keys: storage.keys, peppers, clock })
+  const publisher = createPublisher({
+    events: storage.events,
+    catalogue: storage.settings.catalogue,
+    limits: limits.publication,
+    onStored: (key, events) => metrics.stored(key.feed, events),
+  })
+  const pages =
+    options.pages === 'off'
+      ? plainPages(storage.events)
+      : sealedPages(
+          storage.events,
+          options.pages ?? { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 },
+        )
+  let closing: Promise<void> | undefined
+  const context: HttpContext = {
+    events: storage.events,
+    ranges: createKnownRanges(storage.events),
+    pages,
+    publisher,
+    verifier,
+    limits,
+    log,
+    metrics,
+    clock,
+    basePath,
+    trustedProxies,
+    requestBuckets: createTokenBuckets(limits.requests, bucketClock, options.buckets?.requests),
+    failureBuckets: createTokenBuckets(limits.failures, bucketClock, options.buckets?.failures),
+    stopping: () => closing !== undefined,
+  }
+  const app = await buildApp(context)
+
+  async function stopListening(): Promise<void> {
+    const timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
+    // A request that began before the stop is answered with keep-alive: its connection would wait for another 5 s.
+    const idleTimer = setInterval(() => app.server.closeIdleConnections(), 100)
+    await app.close()
+    clearInterval(idleTimer)
+    clearTimeout(timer)
+  }
+
+  async function shutDown(): Promise<void> {
+    await stopListening()
+    await publisher.drained()
+    await verifier.close()
+    await pages.close()
+  }
+
+  return {
+    publisher,
+    metrics,
+    async listen({ host, port, sharePort = false }) {
+      const where = { host, port, reusePort: sharePort, listenTextResolver: () => '' }
+      await app.listen(where)
+      const address = app.server.address()
+      return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
+    },
+    stopping: () => closing !== undefined,
+    close() {
+      // Set before the first step is taken, since that looks at it.
+      closing ??= Promise.resolve().then(shutDown)
+      return closing
+    },
+  }
+}
+
+/** Never set back, and the same in every thread. */
+function steadyClock(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** An address somebody can open: a wildcard is shown as this machine's own. */
+export function addressUrl(address: AddressInfo | string | null): string {
+  const port = portOf(address)
+  const listening = address === null || typeof address === 'string' ? '' : address.address
+  const host = listening === '0.0.0.0' ? '127.0.0.1' : listening === '::' ? '::1' : listening
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
+  return address.port
+}
