@@ -274,7 +274,7 @@ function unescapeKey(raw: string): string {
 }
 
 /** Numbers are kept as written, but one that a reader's double turns into something else is refused. */
-function numberFault(lexeme: string): string | undefined {
+export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)
   if (Number.isNaN(value)) return undefined
   if (!Number.isFinite(value)) return 'The number is too large for a double.'

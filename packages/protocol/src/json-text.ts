@@ -2,6 +2,7 @@
  * Strict reading of JSON *text*, for what `JSON.parse` accepts in silence: duplicate keys, numbers that change when
  * read, nesting without end, NUL and lone surrogates; and small edits that keep every other byte (D22, D26).
  */
+import { countKeys, quickScan } from './json-quick-scan.ts'
 import { JsonScan, isWhiteSpace, quote, backslash } from './json-scan.ts'
 import type { JsonFault, JsonLimits, MemberSpan } from './json-scan.ts'
 
@@ -9,16 +10,29 @@ export type JsonReading =
   | { readonly kind: 'read'; readonly value: unknown; readonly spans: readonly MemberSpan[] }
   | { readonly kind: 'fault'; readonly fault: JsonFault }
 
-/** Reads a JSON text strictly. The scan runs before `JSON.parse`, so hostile nesting costs no memory. */
+/** Reads a JSON text strictly. A scan runs before `JSON.parse`, so hostile nesting costs no memory. */
 export function readJson(text: string, limits: JsonLimits): JsonReading {
+  const quick = quickScan(text, limits)
+  if (quick !== undefined) {
+    const value = parsed(text)
+    if (value !== undefined && countKeys(value) === quick.keys) {
+      return { kind: 'read', value, spans: quick.spans }
+    }
+  }
   const scan = new JsonScan(text, limits)
   const fault = scan.run()
   if (fault !== undefined) return { kind: 'fault', fault }
+  const value = parsed(text)
+  if (value !== undefined) return { kind: 'read', value, spans: scan.spans }
+  return { kind: 'fault', fault: { code: 'invalid_json', pointer: '', message: invalidJsonMessage(text) } }
+}
+
+/** `undefined`, which no JSON text stands for: the text is not JSON. */
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return { kind: 'read', value, spans: scan.spans }
+    return JSON.parse(text)
   } catch {
-    return { kind: 'fault', fault: { code: 'invalid_json', pointer: '', message: invalidJsonMessage(text) } }
+    return undefined
   }
 }
 

@@ -1,0 +1,148 @@
+/** The quick way through a JSON text that has nothing to be refused, which is nearly every text. */
+import { isWhiteSpace, numberFault, quote } from './json-scan.ts'
+import type { JsonLimits, MemberSpan } from './json-scan.ts'
+
+export interface QuickScan {
+  readonly spans: readonly MemberSpan[]
+  /** Keys in the text. `JSON.parse` keeps one of several equal ones, so a value with fewer comes from a repeated key. */
+  readonly keys: number
+}
+
+const colon = 0x3a
+const comma = 0x2c
+const minus = 0x2d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const letterU = 0x75
+
+const doubtfulKeys = ['__proto__', 'prototype']
+
+/**
+ * `undefined`: there may be something to refuse, and `JsonScan` has to look. Otherwise, if `JSON.parse` takes the text as
+ * well and its value has as many keys, `JsonScan` would find no fault and the same spans. Nothing but locals, and no set of
+ * keys per object: 2.6 µs for an event of 3.5 kB (and 2 to count its keys) where `JsonScan` needs 9.
+ */
+export function quickScan(text: string, { maxDepth, members }: JsonLimits): QuickScan | undefined {
+  const wantedDepth = members?.depth ?? 0
+  const inArray = /^\s*\[/.test(text)
+  const { length } = text
+  const spans: MemberSpan[] = []
+  let index = 0
+  let depth = 0
+  let keys = 0
+  let item = 0
+  let nextBackslash = -1
+  // Only the colon behind it tells that a string was a key.
+  let stringStart = 0
+  let stringEnd = 0
+  let escaped = false
+  let wantedKey: string | undefined
+  let wantedStart = -1
+  let spaced = false
+
+  while (index < length) {
+    const code = text.charCodeAt(index)
+    if (isWhiteSpace(code)) {
+      spaced = true
+      index += 1
+      continue
+    }
+    if (code === comma) {
+      if (depth === 1 && inArray) item += 1
+      index += 1
+      continue
+    }
+    if (code === colon) {
+      // A key that is written with escapes, or may be a forbidden one.
+      if (escaped || doubtfulKeys.some((key) => isAt(text, key, stringStart, stringEnd))) return undefined
+      keys += 1
+      index += 1
+      if (depth === wantedDepth && members !== undefined) {
+        wantedKey = members.keys.find((key) => isAt(text, key, stringStart, stringEnd))
+        wantedStart = -1
+      }
+      continue
+    }
+    if (wantedKey !== undefined && wantedStart < 0) {
+      wantedStart = index
+      spaced = false
+    }
+    if (code === quote) {
+      stringStart = index + 1
+      stringEnd = text.indexOf('"', stringStart)
+      if (nextBackslash < stringStart) nextBackslash = indexOrEnd(text, '\\', stringStart)
+      escaped = nextBackslash < stringEnd
+      while (nextBackslash < stringEnd) {
+        if (text.charCodeAt(nextBackslash + 1) === letterU && isRefusedUnit(text, nextBackslash + 2)) {
+          return undefined
+        }
+        const behind = nextBackslash + 2
+        if (stringEnd < behind) stringEnd = text.indexOf('"', behind)
+        nextBackslash = indexOrEnd(text, '\\', behind)
+      }
+      if (stringEnd < 0) return undefined
+      index = stringEnd + 1
+    } else if ((code | 0x20) === openBrace) {
+      depth += 1
+      if (depth > maxDepth) return undefined
+      index += 1
+      continue
+    } else if ((code | 0x20) === closeBrace) {
+      depth -= 1
+      index += 1
+    } else if (code === minus || isDigit(code)) {
+      const start = index
+      let exponent = false
+      for (index += 1; index < length; index += 1) {
+        const inNumber = text.charCodeAt(index)
+        if ((inNumber | 0x20) === 0x65) exponent = true
+        else if (!isDigit(inNumber) && inNumber !== 0x2e && inNumber !== minus && inNumber !== 0x2b) break
+      }
+      // Up to 15 characters without an exponent can neither overflow nor lose digits.
+      if ((exponent || index - start > 15) && numberFault(text.slice(start, index)) !== undefined) {
+        return undefined
+      }
+    } else {
+      const start = index
+      while (index < length && isLetter(text.charCodeAt(index))) index += 1
+      if (index === start) return undefined
+    }
+    if (wantedKey !== undefined && depth === wantedDepth) {
+      spans.push({ item: inArray ? item : 0, key: wantedKey, start: wantedStart, end: index, spaced })
+      wantedKey = undefined
+    }
+  }
+  return { spans, keys }
+}
+
+/** How many keys the objects in a value have together. */
+export function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  let keys = Array.isArray(value) ? 0 : members.length
+  for (const member of members) if (typeof member === 'object') keys += countKeys(member)
+  return keys
+}
+
+/** NUL, and surrogates, whose other half would have to be looked for. `index`: of the four digits behind `\u`. */
+function isRefusedUnit(text: string, index: number): boolean {
+  const unit = Number.parseInt(text.slice(index, index + 4), 16)
+  return !(unit > 0 && (unit < 0xd800 || unit > 0xdfff))
+}
+
+function isAt(text: string, key: string, start: number, end: number): boolean {
+  return end - start === key.length && text.startsWith(key, start)
+}
+
+function indexOrEnd(text: string, character: string, from: number): number {
+  const index = text.indexOf(character, from)
+  return index < 0 ? text.length : index
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+function isLetter(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a
+}

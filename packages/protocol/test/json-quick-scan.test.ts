@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { countKeys, quickScan } from '../src/json-quick-scan.ts'
+import { JsonScan } from '../src/json-scan.ts'
+
+/** Texts that are JSON, nearly JSON, and full of what must be refused. */
+const pieces = fc.constantFrom(
+  ...String.raw`{ } [ ] , : "a" "b": "payload": "payload"\s: true null 1 -0.5e3 9007199254740993 1e400 12.345678901234567`
+    .split(' ')
+    .map((piece) => piece.replace(String.raw`\s`, ' \n')),
+  ...String.raw`"\u0000" "\u00e9" "\ud83d" "\ud83d\ude00" "\\" "\"" "__proto__": "constructor": "prototype": "\u0061":`.split(
+    ' ',
+  ),
+  ...String.raw`" \ ’ "’" x .`.split(' '),
+)
+const brokenText = fc.array(pieces, { maxLength: 30 }).map((all) => all.join(''))
+const names = fc.constantFrom('payload', 'a', 'b', '__proto__', 'constructor', 'prototype', '1', '\u2019')
+const values = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom('1', '-2.50', '9007199254740993', '1e-400', '"t"', '"\\ud83d\\ude00"', '"\\/"', 'null'),
+    fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(', ')}]`),
+    fc
+      .array(fc.tuple(names, tie('value')), { maxLength: 4 })
+      .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(',')}}`),
+  ),
+})).value
+const text = fc.oneof(brokenText, values)
+const limits = fc.record({
+  maxDepth: fc.integer({ min: 1, max: 6 }),
+  members: fc.constantFrom(
+    { keys: ['payload'], depth: 1 },
+    { keys: ['payload'], depth: 2 },
+    { keys: ['a', 'b'], depth: 1 },
+  ),
+})
+
+describe('the quick scan', () => {
+  it('passes nothing that the exact one refuses, and finds the same members (P11, D22)', () => {
+    let passed = 0
+    fc.assert(
+      fc.property(text, limits, (json, within) => {
+        const quick = quickScan(json, within)
+        const value = parsed(json)
+        if (quick === undefined || value === undefined || countKeys(value) !== quick.keys) return
+        passed += 1
+        const exact = new JsonScan(json, within)
+        assert.equal(exact.run(), undefined, json)
+        assert.deepEqual(quick.spans, exact.spans, json)
+      }),
+      { numRuns: 3_000 },
+    )
+    assert.ok(passed > 300, `only ${passed} texts were passed`)
+  })
+
+  it('passes an ordinary event, so that the exact one is not needed', () => {
+    const json =
+      '{"payload": {"agent_ref":"x","price":250000.00,"note":"caf\\u00e9 \\/ \\"\u2019\\""},"id":null}'
+    const quick = quickScan(json, { maxDepth: 33, members: { keys: ['payload'], depth: 1 } })
+    assert.equal(quick?.keys, countKeys(parsed(json)))
+  })
+})
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
