@@ -138,6 +138,14 @@ export const settings = {
     { from: 0, to: 2 ** 44 },
     8 * 2 ** 30,
   ),
+  workers: wholeNumber(
+    {
+      name: 'workers',
+      description: 'threads that serve; more than one uses as many cores of the machine',
+    },
+    { from: 1, to: 64 },
+    1,
+  ),
   overrideClock: onOff({
     name: 'override-clock',
     description: 'publish although the last event is more than 5 minutes ahead of the clock',

@@ -5,11 +5,12 @@ import {
   acquireServingLock,
   createLogger,
   createService,
+  createThreadedService,
   defaultLimits,
   loadPepper,
-  openStorage,
+  openForThreads,
 } from '@property-events/server'
-import type { Pepper, Service, StorageEngine } from '@property-events/server'
+import type { Pepper, Service, SharedStorage, StorageEngine, ThreadedService } from '@property-events/server'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
@@ -20,6 +21,7 @@ export const serveSettings = [
   settings.database,
   settings.host,
   settings.port,
+  settings.workers,
   settings.metricsHost,
   settings.metricsPort,
   settings.basePath,
@@ -46,6 +48,7 @@ export function readServeOptions(reader: SettingReader) {
     database: reader.value(settings.database),
     host: reader.value(settings.host),
     port,
+    workers: reader.value(settings.workers),
     metricsHost: reader.value(settings.metricsHost),
     metricsPort: reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort),
     basePath: reader.value(settings.basePath),
@@ -70,6 +73,8 @@ export interface StartedService {
   readonly service: Service
   readonly storage: StorageEngine
   readonly pepper: Pepper
+  /** Resolves when a serving thread has died, with what it died of: the service is then to be closed. */
+  readonly broken: Promise<Error> | undefined
   /** Takes no more requests, answers those in flight, closes the store, gives the folder free. */
   close(): Promise<void>
 }
@@ -79,14 +84,16 @@ export async function startService(options: ServeOptions): Promise<StartedServic
   const lock = acquireServingLock(options.data)
   if (lock instanceof StorageRefusal) throw lock
   try {
-    const storage = await openForServing(options)
+    const store = await openForServing(options)
+    const { storage } = store
     try {
       const pepper = loadPepper({ folder: options.data, given: options.keyPepper })
-      const service = await listen(options, storage, pepper)
+      const service = await listen(options, store, pepper)
       return {
         service,
         storage,
         pepper,
+        broken: 'broken' in service ? service.broken : undefined,
         async close() {
           await service.close()
           await storage.close()
@@ -104,7 +111,7 @@ export async function startService(options: ServeOptions): Promise<StartedServic
 }
 
 /** An old store keeps its event types; only a new one is given the default ones (D12). */
-async function openForServing(options: ServeOptions): Promise<StorageEngine> {
+async function openForServing(options: ServeOptions): Promise<SharedStorage> {
   const {
     data: folder,
     database,
@@ -116,17 +123,27 @@ async function openForServing(options: ServeOptions): Promise<StorageEngine> {
   const place =
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
-      : ({ kind: 'postgres', url: database } as const)
+      : ({ kind: 'postgres', url: database, readConnections: readConnectionsOf(options) } as const)
   const wanted = { ...place, catalogue, startSequence, overrideClockCheck } as const
   try {
-    return await openStorage({ ...wanted, create: false })
+    return await openForThreads({ ...wanted, create: false })
   } catch (error) {
     if (!(error instanceof StorageRefusal) || error.code !== 'not_a_store') throw error
   }
-  return openStorage({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true })
+  return openForThreads({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true })
 }
 
-async function listen(options: ServeOptions, storage: StorageEngine, pepper: Pepper): Promise<Service> {
+/** What one thread alone would take, divided among those that serve. */
+function readConnectionsOf({ workers }: ServeOptions): number {
+  return Math.max(1, Math.floor(8 / workers))
+}
+
+async function listen(
+  options: ServeOptions,
+  store: SharedStorage,
+  pepper: Pepper,
+): Promise<Service | ThreadedService> {
+  const { storage } = store
   const log = createLogger({ level: options.logLevel })
   const keys = await storage.keys.keys()
   if (keys.length > 0 && keys.every((key) => key.pepperId !== pepper.pepperId)) {
@@ -140,30 +157,38 @@ async function listen(options: ServeOptions, storage: StorageEngine, pepper: Pep
     defaultPageSize: Math.min(defaultLimits.defaultPageSize, options.maxPageSize),
     requests,
   }
+  const common = {
+    peppers: [pepper],
+    host: options.host,
+    port: options.port,
+    metrics: { host: options.metricsHost, port: options.metricsPort },
+    basePath: options.basePath,
+    trustedProxies: options.trustedProxies,
+    pages: {
+      memoryBytes: options.pageMemoryBytes,
+      fileBytes: options.pageFileBytes,
+      folder: options.pageFileBytes === 0 ? undefined : options.data,
+    },
+    limits,
+  } as const
   try {
-    return await createService({
-      storage,
-      peppers: [pepper],
-      log,
-      host: options.host,
-      port: options.port,
-      metrics: { host: options.metricsHost, port: options.metricsPort },
-      basePath: options.basePath,
-      trustedProxies: options.trustedProxies,
-      pages: {
-        memoryBytes: options.pageMemoryBytes,
-        fileBytes: options.pageFileBytes,
-        folder: options.pageFileBytes === 0 ? undefined : options.data,
-      },
-      limits,
-    })
+    const { workers, logLevel } = options
+    return workers === 1
+      ? await createService({ ...common, storage, log })
+      : await createThreadedService({ ...common, store, workers, logLevel })
   } catch (error) {
     throw portRefusal(error, options) ?? error
   }
 }
 
 function portRefusal(error: unknown, options: ServeOptions): Refusal | undefined {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') return undefined
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code === 'ENOTSUP' && options.workers > 1) {
+    return new Refusal(
+      'On this system threads cannot share a port, so there cannot be several: leave --workers out.',
+    )
+  }
+  if (error.code !== 'EADDRINUSE') return undefined
   const port = 'port' in error ? error.port : undefined
   if (port === options.metricsPort && port !== options.port) {
     return new Refusal(

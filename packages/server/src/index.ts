@@ -2,6 +2,8 @@
 export { createService } from './http/service.ts'
 export type { Service, ServiceOptions } from './http/service.ts'
 export type { ListenOptions } from './http/prepare-service.ts'
+export { createThreadedService } from './workers/threaded-service.ts'
+export type { ThreadedService, ThreadedServiceOptions } from './workers/threaded-service.ts'
 export { defaultLimits } from './http/limits.ts'
 export type { ServiceLimits } from './http/limits.ts'
 export { createLogger, logLevels } from './observability/log.ts'
@@ -13,7 +15,12 @@ export type { Publication, PublicationReading } from './feed/read-publication.ts
 export { locatePage } from './feed/list.ts'
 export type { LocatedPage, PageRequest } from './feed/list.ts'
 export * from './keys/index.ts'
-export { acquireServingLock, inspectStore, openStorage } from './storage/open-storage.ts'
-export type { OpenStorageOptions, ServingLock, StoreInspection } from './storage/open-storage.ts'
+export { acquireServingLock, inspectStore, openForThreads, openStorage } from './storage/open-storage.ts'
+export type {
+  OpenStorageOptions,
+  ServingLock,
+  SharedStorage,
+  StoreInspection,
+} from './storage/open-storage.ts'
 export * from './storage/storage.ts'
 export * from './storage/store-records.ts'

@@ -11,6 +11,7 @@ import { marketTenants } from '../market/tenants.ts'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
 import { runLive } from '../run-live.ts'
 import { readServeOptions, serveSettings, startService } from '../start-service.ts'
 import type { ServeOptions, StartedService } from '../start-service.ts'
@@ -32,6 +33,18 @@ export function addDemo(program: Command, context: CommandContext): void {
   addAction(command, context, (invocation) => run(invocation, demo))
 }
 
+/** Until a signal comes, or a serving thread dies; the only thread there is takes the program with it. */
+function untilOver(signal: AbortSignal, { broken }: StartedService) {
+  const died = new AbortController()
+  let death: Error | undefined
+  const watch = async (): Promise<void> => {
+    death = await broken
+    died.abort()
+  }
+  if (broken !== undefined) void watch()
+  return { over: AbortSignal.any([signal, died.signal]), cause: () => death }
+}
+
 type Stage = (
   started: StartedService,
   invocation: Invocation,
@@ -46,8 +59,14 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   const signal = stopSignal()
   const started = await startService(options)
   try {
-    await stage(started, invocation, options, signal)
-    await aborted(signal)
+    const { over, cause } = untilOver(signal, started)
+    await stage(started, invocation, options, over)
+    await aborted(over)
+    const death = cause()
+    if (death === undefined) return
+    throw new Refusal(
+      `A serving thread has died: ${death.message}\nWhat was acknowledged is stored. Start the service again, and report this.`,
+    )
   } finally {
     await started.close()
   }

@@ -1,0 +1,48 @@
+/** What a serving thread is given when it starts, and what it and the thread that started it tell each other. */
+import type { ServiceLimits } from '../http/limits.ts'
+import type { BucketMemory } from '../http/token-bucket.ts'
+import type { Pepper } from '../keys/index.ts'
+import type { LogLevel } from '../observability/log.ts'
+import type { MetricValues } from '../observability/metrics.ts'
+import type { SealedPagesOptions } from '../pages/index.ts'
+import type { StoragePass } from '../storage/open-storage.ts'
+
+export interface ServingThreadData {
+  readonly store: StoragePass
+  readonly peppers: readonly Pepper[]
+  readonly logLevel: LogLevel
+  readonly pages: SealedPagesOptions | 'off'
+  readonly basePath: string
+  readonly limits: Partial<ServiceLimits>
+  readonly trustedProxies: number
+  readonly buckets: { readonly requests: BucketMemory; readonly failures: BucketMemory }
+}
+
+/** Each is answered by a reply with its number. */
+export type ThreadQuestion =
+  | { readonly verb: 'listen'; readonly host: string; readonly port: number }
+  | { readonly verb: 'values' }
+  | { readonly verb: 'answers' }
+  | { readonly verb: 'close' }
+
+export interface ThreadAnswers {
+  readonly listen: { readonly url: string; readonly port: number }
+  readonly values: MetricValues
+  /** Whether the thread is awake and the store answers it. */
+  readonly answers: boolean
+  readonly close: void
+}
+
+export type ThreadRequest = ThreadQuestion & { readonly id: number }
+
+export type ThreadReply =
+  | { readonly kind: 'prepared' }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  /** Of an error of the system, what it says and its code: the class does not survive the way between threads. */
+  | {
+      readonly kind: 'failure'
+      readonly id: number
+      readonly message: string
+      readonly code: string | undefined
+      readonly port: number | undefined
+    }

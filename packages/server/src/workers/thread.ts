@@ -1,0 +1,57 @@
+/** A thread that serves: the whole of the HTTP side and of reading, over a store that another thread holds open. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { answers } from '../http/service.ts'
+import { prepareService } from '../http/prepare-service.ts'
+import { createLogger } from '../observability/log.ts'
+import { joinStorage } from '../storage/open-storage.ts'
+import type { ServingThreadData, ThreadAnswers, ThreadReply, ThreadRequest } from './messages.ts'
+
+if (parentPort === null) throw new Error('thread.ts runs in a worker thread')
+await serve(parentPort, workerData)
+
+async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadData): Promise<void> {
+  const { store, logLevel, ...parts } = data
+  const storage = await joinStorage(store)
+  // Every thread writes its own lines, each with one call: the descriptor is the process's.
+  const service = await prepareService({ ...parts, storage, log: createLogger({ level: logLevel }) })
+  const send = (reply: ThreadReply): void => port.postMessage(reply)
+
+  async function close(): Promise<void> {
+    await service.close()
+    await storage.close()
+  }
+
+  function answer(request: ThreadRequest): Promise<ThreadAnswers[ThreadRequest['verb']]> {
+    switch (request.verb) {
+      case 'listen':
+        return service.listen({ host: request.host, port: request.port, sharePort: true })
+      case 'values':
+        return service.metrics.values()
+      case 'answers':
+        return service.stopping() ? Promise.resolve(false) : answers(storage)
+      case 'close':
+    }
+    return close()
+  }
+
+  async function reply(request: ThreadRequest): Promise<void> {
+    const { id, verb } = request
+    try {
+      send({ kind: 'answer', id, value: await answer(request) })
+    } catch (error) {
+      send({ kind: 'failure', id, ...factsOf(error) })
+    }
+    // Nothing else keeps the thread alive.
+    if (verb === 'close') port.close()
+  }
+
+  port.on('message', (request: ThreadRequest) => void reply(request))
+  send({ kind: 'prepared' })
+}
+
+function factsOf(error: unknown) {
+  const message = error instanceof Error ? error.message : String(error)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const port = error instanceof Error && 'port' in error ? Number(error.port) : undefined
+  return { message, code, port }
+}
