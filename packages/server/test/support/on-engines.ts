@@ -5,7 +5,8 @@ import type { TestEngine, TestService, TestServiceOptions } from './test-service
 /** The engines to run on: all, or those named in PROPERTY_EVENTS_TEST_ENGINES. */
 function chosenEngines(): readonly TestEngine[] {
   const named = process.env['PROPERTY_EVENTS_TEST_ENGINES']?.split(',')
-  return testEngines.filter((engine) => named === undefined || named.includes(engine))
+  if (named === undefined) return testEngines
+  return [...testEngines, 'threads' as const].filter((engine) => named.includes(engine))
 }
 
 /** The same tests on every engine, each with a service of its own that is there before the first test. */

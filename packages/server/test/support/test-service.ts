@@ -5,13 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogues, scopes } from '@property-events/protocol'
 import type { EventTypeCatalogue, Scope } from '@property-events/protocol'
-import { createLogger, createService, issueKey, loadPepper, openStorage } from '../../src/index.ts'
-import type { Service, ServiceOptions, StorageEngine } from '../../src/index.ts'
+import {
+  createLogger,
+  createService,
+  createThreadedService,
+  issueKey,
+  loadPepper,
+  openForThreads,
+  openStorage,
+} from '../../src/index.ts'
+import type { Pepper, Service, ServiceOptions, SharedStorage, StorageEngine } from '../../src/index.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
 
 /** Engines the suite runs on. One more engine is one more name here and one more case below. */
 export const testEngines = ['memory', 'sqlite', 'postgres'] as const
-export type TestEngine = (typeof testEngines)[number]
+/** `threads`: SQLite, served by three threads. Only where it is asked for: nothing can be put in between there. */
+export type TestEngine = (typeof testEngines)[number] | 'threads'
 
 export interface TestTenant {
   readonly tenantId: string
@@ -61,25 +70,33 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const { engine = 'memory', catalogue = catalogues.default, wrap = (storage) => storage } = options
   const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
   const settings = { create: true, catalogue, startSequence: 0 }
-  const storage = wrap(await openStorage({ ...settings, ...(await placeOf(engine, folder)) }))
+  const place = await placeOf(engine, folder)
+  const shared = place.kind === 'sqlite' ? await openForThreads({ ...settings, ...place }) : undefined
+  const storage = wrap(shared?.storage ?? (await openStorage({ ...settings, ...place })))
   const pepper = loadPepper({ folder: undefined, given: undefined })
   const logLines: string[] = []
   const log = createLogger({
     level: 'debug',
     destination: { write: (line: string) => void logLines.push(line) },
   })
-  const service = await createService({
-    storage,
-    peppers: [pepper],
-    log,
+  const parts = {
     host: '127.0.0.1',
     port: 0,
     metrics: { host: '127.0.0.1', port: 0 },
     limits: { requests: unhurried, failures: unhurried, ...options.limits },
     ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
-  })
+  } as const
+  const service =
+    engine === 'threads' && shared !== undefined
+      ? await startThreads(shared, pepper, folder, parts)
+      : await createService({
+          ...parts,
+          storage,
+          peppers: [pepper],
+          log,
+          ...(options.clock === undefined ? {} : { clock: options.clock }),
+        })
 
   async function issue({ grants = [], operator = false, expiresMs }: IssueOptions) {
     const nowMs = options.clock?.() ?? Date.now()
@@ -121,6 +138,16 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
 async function placeOf(engine: TestEngine, folder: string) {
   if (engine === 'memory') return { kind: 'memory' } as const
-  if (engine === 'sqlite') return { kind: 'sqlite', folder } as const
+  if (engine === 'sqlite' || engine === 'threads') return { kind: 'sqlite', folder } as const
   return { kind: 'postgres', url: await (await sharedDatabases()).create(), readConnections: 4 } as const
+}
+
+function startThreads(
+  store: SharedStorage,
+  pepper: Pepper,
+  folder: string,
+  parts: Pick<ServiceOptions, 'host' | 'port' | 'metrics' | 'limits' | 'basePath' | 'trustedProxies'>,
+): Promise<Service> {
+  const pages = { memoryBytes: 2 ** 20, folder, fileBytes: 2 ** 24 }
+  return createThreadedService({ ...parts, workers: 3, store, peppers: [pepper], logLevel: 'silent', pages })
 }
