@@ -24,13 +24,22 @@ export function uuidOfBytes(bytes: Uint8Array): string {
   return hex
 }
 
-/** The 16 bytes of a UUID text that `isUuid` accepts. */
+/** Where the 16 pairs of digits stand in a UUID's text. */
+const pairPlaces = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+
+/** The 16 bytes of a UUID text that `isUuid` accepts. Twice per stored event, so digit by digit: no texts in between. */
 export function bytesOfUuid(uuid: string): Uint8Array {
   const bytes = new Uint8Array(16)
-  const hex = uuid.replaceAll('-', '')
-  for (let index = 0; index < 16; index += 1)
-    bytes[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16)
+  for (let index = 0; index < 16; index += 1) {
+    const place = pairPlaces[index] ?? 0
+    bytes[index] = (digitOf(uuid.charCodeAt(place)) << 4) | digitOf(uuid.charCodeAt(place + 1))
+  }
   return bytes
+}
+
+/** 0 to 15, of the code of `0` to `9`, `a` to `f` or `A` to `F`: letters lie 9 behind their last four bits. */
+function digitOf(code: number): number {
+  return (code & 0xf) + (code >> 6) * 9
 }
 
 function stamp(bytes: Uint8Array, version: number): string {
@@ -43,10 +52,7 @@ function stamp(bytes: Uint8Array, version: number): string {
  * A UUID version 7 (RFC 9562): 48 bits of milliseconds, then random bits, so that ids made by the service arrive in
  * rough order and its id index grows at one end.
  */
-export function uuidV7(
-  nowMs: number,
-  randomBytes: Uint8Array = crypto.getRandomValues(new Uint8Array(10)),
-): string {
+export function uuidV7(nowMs: number, randomBytes: Uint8Array = nextRandomBytes()): string {
   const bytes = new Uint8Array(16)
   let rest = nowMs
   for (let index = 5; index >= 0; index -= 1) {
@@ -55,6 +61,20 @@ export function uuidV7(
   }
   bytes.set(randomBytes.subarray(0, 10), 6)
   return stamp(bytes, 7)
+}
+
+const uuidRandomBytes = 10
+const randomPool = new Uint8Array(uuidRandomBytes * 256)
+let randomUsed = randomPool.length
+
+/** Ten bytes never given before. Fetched for 256 ids at once: asking the system costs 1.5 µs, for ten bytes as for all. */
+function nextRandomBytes(): Uint8Array {
+  if (randomUsed === randomPool.length) {
+    crypto.getRandomValues(randomPool)
+    randomUsed = 0
+  }
+  randomUsed += uuidRandomBytes
+  return randomPool.subarray(randomUsed - uuidRandomBytes, randomUsed)
 }
 
 /** A UUID version 5 (RFC 9562): the same namespace and name give the same UUID for ever (D16, derived events). */
