@@ -37,7 +37,9 @@ export async function waitForHead(
       changed = false
       const head = await events.head(key)
       if (head === undefined) return { kind: 'unknownFeed' }
-      if (head.position > 0 && head.sequenceNumber >= sequenceNumber) return { kind: 'reached', head }
+      // An empty feed has reached nothing, whatever its epoch's offset; but every feed has reached 0.
+      const reached = head.position > 0 && head.sequenceNumber >= sequenceNumber
+      if (reached || sequenceNumber === 0) return { kind: 'reached', head }
       const leftMs = giveUpAt - performance.now()
       if (leftMs <= 0 || signal?.aborted === true) return { kind: 'behind', head }
       if (changed) continue

@@ -13,6 +13,9 @@ onEngines('a read that says which number it must see', {}, (service) => {
     const { events } = await publish(service(), { payload: property() })
     const [event] = events
     const number = String(event?.sequenceNumber)
+    const { readKey: keyOfEmptyFeed } = service().otherTenant
+    const everyFeed = { key: keyOfEmptyFeed, headers: { 'x-feed-min-sequence': '0' } }
+    assert.equal((await call(service(), listPath, everyFeed)).status, 200)
     for (const path of [listPath, `${getPath}/${event?.id}`, '/v1/property-events?after=0']) {
       assert.equal((await get(path, number)).status, 200, path)
     }
