@@ -5,8 +5,15 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
+import { withClient } from '../../server/test/postgres/support/standby.ts'
 import { listEvents, removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
+
+interface Found {
+  readonly check: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly remedy?: string
+}
 
 const root = temporaryFolder()
 const started: Running[] = []
@@ -92,6 +99,68 @@ describe('a store in PostgreSQL', () => {
     assert.equal((await served.stop()).code, 0)
     const other = await run(['copy', '--from', folder, '--to', folder])
     assert.match(other.stderr, /two different stores/)
+  })
+
+  it('is looked through by doctor, with the server it lies on', async () => {
+    const folder = join(root, 'examined')
+    const database = await databases.create()
+    const examine = async (): Promise<readonly Found[]> => {
+      const { stdout } = await run([
+        'doctor',
+        '--json',
+        '--port',
+        '0',
+        '--data',
+        folder,
+        '--database',
+        database,
+      ])
+      return JSON.parse(stdout)
+    }
+    const storeOf = (findings: readonly Found[]) => findings.find(({ check }) => check === 'store')
+    assert.equal(storeOf(await examine())?.status, 'warn', 'there is none yet')
+    const node = await startNode(['serve', '--data', folder, '--database', database])
+    const healthy = await examine()
+    assert.deepEqual(
+      healthy.filter(({ status }) => status === 'fail'),
+      [],
+    )
+    assert.deepEqual(
+      healthy.slice(3).map(({ check }) => check),
+      [
+        'database',
+        'version',
+        'primary',
+        'durability',
+        'sessions',
+        'messages',
+        'connections',
+        'database clock',
+        'role',
+        'schema',
+        'compression',
+        'clock',
+        'pepper',
+      ],
+    )
+    assert.equal((await node.stop()).code, 0)
+    await withClient(database, (client) =>
+      client.query('UPDATE store SET schema_version = 99, needs_epoch = true'),
+    )
+    const sick = await examine()
+    assert.deepEqual(
+      sick.flatMap(({ check, status }) => (status === 'fail' ? [check] : [])),
+      ['schema', 'epoch'],
+    )
+    for (const { status, remedy } of sick) assert.equal(remedy === undefined, status === 'ok')
+  })
+
+  it('that is not there is one finding of doctor, which keeps the password to itself', async () => {
+    const nowhere = ['--database', 'postgres://me:secret@127.0.0.1:1/none', '--data', join(root, 'nothing')]
+    const { code, stdout } = await run(['doctor', '--port', '0', ...nowhere])
+    assert.equal(code, 1)
+    assert.match(stdout, /^fail {2}database +127\.0\.0\.1:1\/none cannot be used .*\n +→ Check the address/m)
+    assert.doesNotMatch(stdout, /secret/)
   })
 
   it('that cannot be reached, or is none, is told in a sentence without its password', async () => {

@@ -15,12 +15,21 @@ export type { Publication, PublicationReading } from './feed/read-publication.ts
 export { locatePage } from './feed/list.ts'
 export type { LocatedPage, PageRequest } from './feed/list.ts'
 export * from './keys/index.ts'
-export { acquireServingLock, inspectStore, openForThreads, openStorage } from './storage/open-storage.ts'
+export {
+  acquireServingLock,
+  inspectDatabase,
+  inspectStore,
+  openForThreads,
+  openStorage,
+} from './storage/open-storage.ts'
 export type {
   OpenStorageOptions,
   ServingLock,
   SharedStorage,
   StoreInspection,
+  DatabaseInspection,
+  InspectedStore,
+  ReachedDatabase,
 } from './storage/open-storage.ts'
 export * from './storage/storage.ts'
 export * from './storage/store-records.ts'

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { checkDiskSpace, checkFlushSpeed, checkNode, checkPort, isServed } from '../doctor/check-machine.ts'
+import { checkDatabase } from '../doctor/check-database.ts'
 import { checkStore } from '../doctor/check-store.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { addSettings } from '../read-settings.ts'
@@ -10,9 +11,10 @@ import { plainText } from '../terminal-text.ts'
 
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program.command('doctor').description('look for what is wrong, and say what to do about it')
-  addSettings(command, [settings.data, settings.host, settings.port, settings.keyPepper])
+  addSettings(command, [settings.data, settings.database, settings.host, settings.port, settings.keyPepper])
   addAction(command, context, async ({ output, settings: reader }) => {
     const folder = reader.value(settings.data)
+    const database = reader.value(settings.database)
     const host = reader.value(settings.host)
     const port = reader.value(settings.port)
     const pepper = reader.value(settings.keyPepper)
@@ -21,8 +23,10 @@ export function addDoctor(program: Command, context: CommandContext): void {
       checkNode(),
       await checkPort(host, port, isServed(folder)),
       checkDiskSpace(folder),
-      checkFlushSpeed(folder),
-      ...checkStore(folder, pepper, Date.now()),
+      // Commits to a database are flushed elsewhere.
+      ...(database === undefined
+        ? [checkFlushSpeed(folder), ...checkStore(folder, pepper, Date.now())]
+        : await checkDatabase(database, folder, pepper, Date.now())),
     ]
     if (findings.some((finding) => finding.status === 'fail')) context.failed()
     if (output.json) return output.writeJson(findings)

@@ -52,7 +52,10 @@ function checkIntegrity({ file, bytes, damages }: Store): Finding {
   return fail('integrity', `${file} is damaged: ${first}`, remedy)
 }
 
-function checkSchema({ schemaVersion, knownSchemaVersion }: Store): Finding {
+export function checkSchema({
+  schemaVersion,
+  knownSchemaVersion,
+}: Pick<Store, 'schemaVersion' | 'knownSchemaVersion'>): Finding {
   if (schemaVersion === knownSchemaVersion) return ok('schema', `version ${schemaVersion}`)
   const detail = `version ${schemaVersion}; this program knows ${knownSchemaVersion}`
   return schemaVersion > knownSchemaVersion
@@ -60,7 +63,7 @@ function checkSchema({ schemaVersion, knownSchemaVersion }: Store): Finding {
     : warn('schema', detail, 'The next start brings it up to date; make a backup before.')
 }
 
-const epochFinding = fail(
+export const epochFinding = fail(
   'epoch',
   'the store is a restored copy, and publishing waits',
   'Run `property-events epoch start --continue-after N` with the highest number that anybody was ever shown.',
@@ -71,7 +74,7 @@ const writtenMs = Date.UTC(2026, 0, 1)
 /** D25. */
 const toleranceMs = 5 * 60_000
 
-function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
+export function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
   const remedy = 'Set the clock right (NTP); --override-clock publishes all the same.'
   if (nowMs < writtenMs) return fail('clock', `shows ${momentText(nowMs)} UTC, which has long passed`, remedy)
   if (newestEventMs !== undefined && newestEventMs - nowMs > toleranceMs) {
@@ -81,7 +84,11 @@ function checkClock(newestEventMs: number | undefined, nowMs: number): Finding {
   return ok('clock', `${momentText(nowMs)} UTC`)
 }
 
-function checkPepper(folder: string, given: string | undefined, pepperIds: readonly string[]): Finding {
+export function checkPepper(
+  folder: string,
+  given: string | undefined,
+  pepperIds: readonly string[],
+): Finding {
   const path = join(folder, pepperFileName)
   if (given === undefined && !existsSync(path)) {
     return pepperIds.length === 0

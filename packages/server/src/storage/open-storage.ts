@@ -9,6 +9,8 @@ import { joinSqlite, openSqlite } from './sqlite/engine.ts'
 import type { SqliteOptions, SqlitePass } from './sqlite/engine.ts'
 import type { StorageEngine } from './storage.ts'
 
+export { inspectDatabase } from './postgres/inspect-database.ts'
+export type { DatabaseInspection, InspectedStore, ReachedDatabase } from './postgres/inspect-database.ts'
 export { inspectStore } from './sqlite/inspect-store.ts'
 export type { StoreInspection } from './sqlite/inspect-store.ts'
 export { acquireServingLock } from './sqlite/serving-lock.ts'

@@ -1,0 +1,156 @@
+/** A look at a database for whoever searches a fault: it changes nothing, and needs no store to be there. */
+import { randomUUID } from 'node:crypto'
+import { Client } from 'pg'
+import { migrations } from './migrate.ts'
+import { probeSessions } from './probe-sessions.ts'
+
+export type DatabaseInspection =
+  /** `code` is PostgreSQL's or the system's. */
+  { readonly kind: 'unreachable'; readonly code: string; readonly reason: string } | ReachedDatabase
+
+export interface ReachedDatabase {
+  readonly kind: 'reached'
+  /** Such as 18.4. */
+  readonly version: string
+  readonly majorVersion: number
+  readonly user: string
+  /** It replays what another server writes, and cannot be written to. */
+  readonly standby: boolean
+  readonly fsync: boolean
+  readonly fullPageWrites: boolean
+  /** What a session is given that asks for nothing. */
+  readonly synchronousCommit: string
+  /** Some commits wait for a standby. */
+  readonly hasSynchronousStandby: boolean
+  /** That this role may still open: without those in use now and those kept for others. */
+  readonly freeConnections: number
+  /** The database's clock less this machine's, in milliseconds, as well as the way there lets it be known. */
+  readonly clockAheadMs: number
+  readonly hasLz4: boolean
+  /** Two clients never share a session: what is set in one stays in it. */
+  readonly keepsSessions: boolean
+  /** A `NOTIFY` reaches who listens. */
+  readonly deliversMessages: boolean
+  /** In the schema that stands first in the search path. */
+  readonly mayCreateTables: boolean
+  readonly store: InspectedStore | undefined
+}
+
+export interface InspectedStore {
+  readonly schemaVersion: number
+  readonly knownSchemaVersion: number
+  /** What this role may not do and a node must: 'UPDATE on feed', … */
+  readonly missingPrivileges: readonly string[]
+  readonly usesLz4: boolean
+  /** Publishing waits for `startEpoch`. */
+  readonly needsEpoch: boolean
+  /** The cluster is not the one that numbers were last given in: it was restored, upgraded or moved. */
+  readonly movedCluster: boolean
+  /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
+  readonly newestEventMs: number | undefined
+  /** Peppers that keys in use were made with. */
+  readonly pepperIds: readonly string[]
+}
+
+const limits = { connectionTimeoutMillis: 5_000, query_timeout: 10_000 }
+
+export async function inspectDatabase(url: string): Promise<DatabaseInspection> {
+  const open = (): Client => {
+    const client = new Client({
+      connectionString: url,
+      application_name: 'property-events doctor',
+      ...limits,
+    })
+    // Said again by whatever is asked next.
+    client.on('error', () => undefined)
+    return client
+  }
+  const first = open()
+  const second = open()
+  try {
+    await first.connect()
+    await second.connect()
+    const server = await readServer(first)
+    const sessions = await probeSessions(first, second, randomUUID())
+    const store = server.hasStore ? await readStore(first) : undefined
+    const { hasStore: _, ...facts } = server
+    return { kind: 'reached', ...facts, ...sessions, store }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    return { kind: 'unreachable', code, reason: error instanceof Error ? error.message : String(error) }
+  } finally {
+    await Promise.allSettled([first.end(), second.end()])
+  }
+}
+
+type ServerFacts = Omit<ReachedDatabase, 'kind' | 'keepsSessions' | 'deliversMessages' | 'store'> & {
+  readonly hasStore: boolean
+}
+
+async function readServer(client: Client): Promise<ServerFacts> {
+  const askedMs = Date.now()
+  const { rows } = await client.query<Omit<ServerFacts, 'clockAheadMs'> & { readonly clockMs: number }>(`
+    SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
+      current_setting('server_version_num')::integer / 10000 AS "majorVersion",
+      current_user::text AS user, pg_is_in_recovery() AS standby,
+      current_setting('fsync')::boolean AS fsync, current_setting('full_page_writes')::boolean AS "fullPageWrites",
+      current_setting('synchronous_commit') AS "synchronousCommit",
+      current_setting('synchronous_standby_names') <> '' AS "hasSynchronousStandby",
+      current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+        - coalesce(current_setting('reserved_connections', true)::integer, 0)
+        - (SELECT sum(numbackends) FROM pg_stat_database)::integer AS "freeConnections",
+      (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs",
+      (SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression') AS "hasLz4",
+      coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreateTables",
+      to_regclass('store') IS NOT NULL AS "hasStore"`)
+  const [row] = rows
+  if (row === undefined) throw new Error('the server gave no answer')
+  const { clockMs, ...facts } = row
+  return { ...facts, clockAheadMs: Math.round(clockMs - (askedMs + Date.now()) / 2) }
+}
+
+/** What a node does with each table and sequence, and the functions it calls. */
+const privilegesQuery = `
+  SELECT privilege || ' on ' || relation AS missing
+  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant}'::text[]) AS relation,
+    unnest('{SELECT,INSERT,UPDATE}'::text[]) AS privilege
+  WHERE NOT coalesce(has_table_privilege(to_regclass(relation), privilege), false)
+  UNION ALL
+  SELECT privilege || ' on window_floor' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
+  WHERE NOT coalesce(has_sequence_privilege(to_regclass('window_floor'), privilege), false)
+  UNION ALL
+  SELECT 'EXECUTE on ' || proname FROM pg_proc
+  WHERE pronamespace = current_schema()::regnamespace AND proname IN ('look_up', 'append_events', 'settle_feed')
+    AND NOT has_function_privilege(oid, 'EXECUTE')`
+
+async function readStore(client: Client): Promise<InspectedStore> {
+  const { rows: missing } = await client.query<{ missing: string }>(privilegesQuery)
+  const missingPrivileges = missing.map((row) => row.missing)
+  const nothing = {
+    knownSchemaVersion: migrations.length,
+    usesLz4: false,
+    needsEpoch: false,
+    movedCluster: false,
+    newestEventMs: undefined,
+    pepperIds: [],
+  }
+  if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
+    return { ...nothing, schemaVersion: migrations.length, missingPrivileges }
+  }
+  const { rows } = await client.query<Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs'> & Newest>(`
+    SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
+      split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) AS "movedCluster",
+      (SELECT attcompression = 'l' FROM pg_attribute
+        WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
+      (SELECT max(last_created) / 10000 FROM feed)::float8 AS "newestMs",
+      ARRAY(SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL) AS "pepperIds"
+    FROM store`)
+  const [row] = rows
+  if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
+  const { newestMs, ...facts } = row
+  return { ...nothing, ...facts, missingPrivileges, newestEventMs: newestMs ?? undefined }
+}
+
+interface Newest {
+  readonly newestMs: number | null
+}

@@ -1,0 +1,78 @@
+/** What is found out about a database before a node is sent there. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
+import type { ReachedDatabase } from '../../src/storage/postgres/inspect-database.ts'
+import { probeSessions } from '../../src/storage/postgres/probe-sessions.ts'
+import { launchPostgres } from './launch-postgres.ts'
+import type { LaunchedPostgres } from './launch-postgres.ts'
+import { withClient } from './support/standby.ts'
+
+describe('an inspection of a database', () => {
+  let server: LaunchedPostgres
+  before(async () => {
+    server = await launchPostgres()
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  async function reached(url: string): Promise<ReachedDatabase> {
+    const found = await inspectDatabase(url)
+    assert.equal(found.kind, 'reached')
+    return found
+  }
+
+  it('names every right that a role lacks, and none once it has those of the operating notes', async () => {
+    const store = await openStorage({
+      kind: 'postgres',
+      url: server.url(),
+      create: true,
+      catalogue: catalogues.default,
+    })
+    await store.close()
+    await withClient(server.url(), (client) => client.query('CREATE ROLE node LOGIN'))
+    const url = server.url().replace('postgres@', 'node@')
+    const without = (await reached(url)).store?.missingPrivileges ?? []
+    assert.ok(
+      without.includes('UPDATE on feed') && without.includes('UPDATE on window_floor'),
+      without.join(),
+    )
+    await withClient(server.url(), (client) =>
+      client.query(`GRANT USAGE ON SCHEMA public TO node;
+        GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO node;
+        GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node;`),
+    )
+    assert.deepEqual((await reached(url)).store?.missingPrivileges, [])
+  })
+
+  it('sees settings under which a power cut destroys what was acknowledged (P7)', async () => {
+    assert.deepEqual(durabilityOf(await reached(server.url())), [true, true, false])
+    await server.halt('fast')
+    await server.start({ fsync: 'off', full_page_writes: 'off', synchronous_standby_names: 'elsewhere' })
+    assert.deepEqual(durabilityOf(await reached(server.url())), [false, false, true])
+  })
+
+  it('tells a session of its own from one that is shared between clients', async () => {
+    await withClient(server.url(), async (one) => {
+      await withClient(server.url(), async (two) => {
+        assert.deepEqual(await probeSessions(one, two, 'apart'), {
+          keepsSessions: true,
+          deliversMessages: true,
+        })
+      })
+      // What a pooler between transactions makes of two clients.
+      assert.equal((await probeSessions(one, one, 'shared')).keepsSessions, false)
+    })
+  })
+
+  it('of one that is not there gives the reason and the code, and ends', async () => {
+    const found = await inspectDatabase(server.url('nowhere'))
+    assert.ok(found.kind === 'unreachable')
+    assert.equal(found.code, '3D000')
+  })
+})
+
+function durabilityOf({ fsync, fullPageWrites, hasSynchronousStandby }: ReachedDatabase): readonly boolean[] {
+  return [fsync, fullPageWrites, hasSynchronousStandby]
+}
