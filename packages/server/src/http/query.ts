@@ -60,6 +60,7 @@ export function readQuery(text: string, rules: QueryRules): QueryReading {
 }
 
 function decode(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

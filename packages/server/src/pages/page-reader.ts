@@ -190,7 +190,7 @@ export function createPageReader(
     },
     readSealedEvent(key, head, position) {
       const [part] = partsOf({ head, range: { key, view: 'all', first: position, count: 1 } })
-      const segment = part && sealed?.store.joined(part.key, part.index, 1)
+      const segment = part && sealed?.store.event(part.key, part.index)
       return (
         segment && { pieces: [segment.bytes], byteLength: segment.bytes.byteLength, release: segment.release }
       )

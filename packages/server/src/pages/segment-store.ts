@@ -18,6 +18,8 @@ export interface SegmentStore {
   has(key: string): boolean
   /** The joined bytes of `count` events from `index` on. */
   joined(key: string, index: number, count: number): SegmentBytes | undefined
+  /** The bytes of one event, where reading just them is enough: not before the whole segment was found to be whole. */
+  event(key: string, index: number): SegmentBytes | undefined
   /** All deflated bytes. */
   deflated(key: string): SegmentBytes | undefined
   put(key: string, segment: Segment): void
@@ -95,6 +97,15 @@ export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): S
       if (isPart && stored.joinedIsWhole()) return readPartOfJoined(stored, index, count)
       const whole = readWholeJoined(key, stored)
       return whole && cut(whole)
+    },
+    event(key, index) {
+      const kept = memory.get(key)
+      if (kept !== undefined) {
+        const [from, to] = joinedSpan(kept.table, index, 1)
+        return { ...keptBytes(kept), bytes: kept.bytes.subarray(from, to) }
+      }
+      const stored = file?.get(key)
+      return stored?.joinedIsWhole() === true ? readPartOfJoined(stored, index, 1) : undefined
     },
     deflated(key) {
       const memoryKey = deflatedKey(key)
