@@ -23,6 +23,7 @@ import { benchPublishing } from './jobs/publish.ts'
 import { soak } from './jobs/soak.ts'
 import { benchStartUp } from './jobs/start-up.ts'
 import { benchTenants } from './jobs/tenants.ts'
+import { benchWorkers } from './jobs/workers.ts'
 import { createRecorder } from './support/recorder.ts'
 
 const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -37,6 +38,7 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   'publish-and-read': benchPublishAndRead,
   idle: benchIdle,
   memory: benchMemory,
+  workers: benchWorkers,
   // Behind the others, because it empties the page cache.
   'start-up': benchStartUp,
   tenants: benchTenants,
