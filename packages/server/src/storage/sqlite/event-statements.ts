@@ -10,10 +10,10 @@ export function eventStatements(db: Connection) {
           category = excluded.category, branch = excluded.branch, code = excluded.code,
           payload_hash = excluded.payload_hash`,
     ),
-    /** Takes the view's next ordinal. */
-    nextOrdinal: db
-      .prepare<[number, string], number>(
-        'UPDATE view SET last_ordinal = last_ordinal + 1 WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
+    /** Takes so many ordinals of a view and answers with the last of them; nothing if the feed has no such view. */
+    takeOrdinals: db
+      .prepare<[number, number, string], number>(
+        'UPDATE view SET last_ordinal = last_ordinal + ? WHERE feed_no = ? AND view = ? RETURNING last_ordinal',
       )
       .pluck(),
     insertEntry: db.prepare(

@@ -14,7 +14,7 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
     `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
       VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const { putSubject, nextOrdinal, insertEntry, advance } = eventStatements(db)
+  const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
   const putId = db.prepare(
     `INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash`,
@@ -29,7 +29,7 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
     insertEvent.run(...frame, category, branch, code, payloadState, Buffer.from(record.json))
     advance.run(position, created, feedNo)
     if (category === null) return
-    const ordinal = nextOrdinal.get(feedNo, category)
+    const ordinal = takeOrdinals.get(1, feedNo, category)
     if (ordinal !== undefined) insertEntry.run(feedNo, category, ordinal, position, created)
   }
   const checkFeed = ({ lastPosition }: FeedRow, record: FeedRecord): void => {

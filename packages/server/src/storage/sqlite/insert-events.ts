@@ -19,14 +19,13 @@ export function insertStatements(db: Connection): InsertEvents {
   const insertId = db.prepare(
     'INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)',
   )
-  const { putSubject, nextOrdinal, insertEntry, advance } = eventStatements(db)
+  const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
 
-  const insertRow = (feedNo: number, row: EventRow): void => {
+  const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
     const { position, sequenceNumber, created, event } = row
     const { code, published, category, branch, payloadHash } = event.state
     const id = bytesOfUuid(event.id)
     const subject = bytesOfUuid(event.subjectId)
-    const json = Buffer.from(row.json)
     insertEvent.run(
       feedNo,
       position,
@@ -42,17 +41,35 @@ export function insertStatements(db: Connection): InsertEvents {
     )
     insertId.run(feedNo, id, position, event.contentHash)
     putSubject.run(feedNo, subject, position, published ? 1 : 0, category, branch, code, payloadHash)
-    if (category === null) return
-    const ordinal = nextOrdinal.get(feedNo, category)
-    if (ordinal !== undefined) insertEntry.run(feedNo, category, ordinal, position, created)
+  }
+
+  /** Counted first and taken at once: an UPDATE for every row would cost as much as inserting its entry. */
+  const insertEntries = (feedNo: number, rows: readonly EventRow[]): void => {
+    const inCategory = Map.groupBy(rows, (row) => row.event.state.category)
+    for (const [category, entries] of inCategory) {
+      const last = category === null ? undefined : takeOrdinals.get(entries.length, feedNo, category)
+      if (last === undefined) continue
+      for (const [index, { position, created }] of entries.entries()) {
+        insertEntry.run(feedNo, category, last - entries.length + 1 + index, position, created)
+      }
+    }
   }
 
   return (feedNo, rows, reserved) => {
-    for (const row of rows) insertRow(feedNo, row)
+    for (const row of rows) insertRow(feedNo, row, utf8(row.json))
+    insertEntries(feedNo, rows)
     for (const { id, position, contentHash } of reserved) {
       insertId.run(feedNo, bytesOfUuid(id), position, contentHash)
     }
     const last = rows.at(-1)
     if (last !== undefined) advance.run(last.position, last.created, feedNo)
   }
+}
+
+/** Room for the bytes of one event, used again for the next: SQLite copies them when they are bound. */
+const room = Buffer.allocUnsafeSlow(64 * 1_024)
+
+function utf8(text: string): Uint8Array {
+  // A UTF-16 unit takes three bytes at most.
+  return text.length * 3 > room.length ? Buffer.from(text) : room.subarray(0, room.write(text))
 }
