@@ -4,7 +4,7 @@
  * any TypeScript is loaded (better-sqlite3 crashes old ones), and hands over to a carried Node where there is one.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { createRequire } from 'node:module'
+import * as nodeModule from 'node:module'
 import { dirname, join } from 'node:path'
 
 /** The oldest Node that strips types without a flag and holds everything the program uses. */
@@ -20,6 +20,7 @@ const carriers = {
 }
 
 if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
+  enableCache()
   const { main } = await import('../src/main.ts')
   process.exitCode = await main(process.argv.slice(2), process.env)
 } else {
@@ -32,13 +33,25 @@ if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
   } else handOver(carried)
 }
 
+/**
+ * Keeps what Node makes of the sources (types stripped, compiled) for the next start: 0.5 s instead of 0.9, and 20 MB less
+ * memory, because the type stripper is not loaded. In a folder of the program's own and not in the system's shared one,
+ * where others could put something; where it cannot be written, nothing is kept.
+ */
+function enableCache() {
+  const directory = join(import.meta.dirname, '../node_modules/.compile-cache')
+  // Threads look at the variable, not at what this one was told.
+  process.env.NODE_COMPILE_CACHE ??= directory
+  nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
+}
+
 /** The path of a carried Node that runs here (its Linux builds need glibc), if there is one. */
 function findCarried() {
   const carrier = carriers[`${process.platform} ${process.arch}`]
   if (carrier === undefined) return undefined
   try {
     const [name, program] = carrier
-    const path = join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), program)
+    const path = join(dirname(nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`)), program)
     return spawnSync(path, ['--version']).status === 0 ? path : undefined
   } catch {
     return undefined
