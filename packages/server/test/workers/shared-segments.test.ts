@@ -1,0 +1,115 @@
+/** Sealed pages of several threads in one file: sealed by any, read by all, and gone for all. */
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { LocatedPage } from '../../src/feed/list.ts'
+import { sealedPages, sharedPagesFile } from '../../src/pages/index.ts'
+import type { PageReader } from '../../src/pages/index.ts'
+import type { EventStore, ViewRange } from '../../src/storage/storage.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { catalogues } from '@property-events/protocol'
+import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+
+const key = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' } as const
+const items = Array.from(
+  { length: 200 },
+  (_, index) => `{"tenantId":"${key.tenantId}","sequenceNumber":${index + 1},"payload":"\\"text\\""}`,
+)
+
+/** A store that counts how many events are read from it. */
+async function countingStore(): Promise<EventStore & { reads(): number }> {
+  const storage = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+  let read = 0
+  return {
+    ...storage.events,
+    reads: () => read,
+    readRange({ first, count }: ViewRange) {
+      read += count
+      return Promise.resolve([Buffer.from(items.slice(first - 1, first - 1 + count).join(','))])
+    },
+  }
+}
+
+function page(number: number, revision = 0): LocatedPage {
+  const head = { position: 200, sequenceNumber: 200, created: 1n, epoch: 'epoch', revision }
+  const range = { key, view: 'all', first: (number - 1) * 100 + 1, count: 100 } as const
+  return { page: number, pageSize: 100, availableCount: 200, totalPages: 2, head, range }
+}
+
+async function textOf(reader: PageReader, asked: LocatedPage): Promise<string> {
+  const body = await reader.read(asked, 'identity')
+  const text = Buffer.concat(body.pieces).toString()
+  body.release()
+  return text
+}
+
+function expected(number: number): string {
+  const text = items.slice((number - 1) * 100, number * 100).join(',')
+  return `{"items":[${text}],"page":${number},"pageSize":100,"availableCount":200,"totalPages":2}`
+}
+
+/** Until reading the page asks the store no more. */
+async function untilSealed(
+  events: { reads(): number },
+  reader: PageReader,
+  asked: LocatedPage,
+): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const before = events.reads()
+    assert.equal(await textOf(reader, asked), expected(asked.page))
+    if (events.reads() === before) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.fail('never sealed')
+}
+
+describe('sealed pages of several threads', () => {
+  it('are sealed once for all of them, kept over a restart, and emptied for all when the feed changes (P9, D17)', async () => {
+    using folder = temporaryFolder()
+    const events = await countingStore()
+    const options = { memoryBytes: 0, folder: undefined, fileBytes: 0 }
+    const size = () => statSync(join(folder.path, 'sealed-pages')).size
+    const open = () => {
+      const file = sharedPagesFile(folder.path, 2 ** 24, 2)
+      const [one, two] = [1, 2].map(() => sealedPages(events, { ...options, shared: file.pass() }))
+      assert.ok(one !== undefined && two !== undefined)
+      const close = async (): Promise<void> => {
+        await one.close()
+        await two.close()
+        file.close()
+      }
+      return { one, two, close }
+    }
+
+    const first = open()
+    await untilSealed(events, first.one, page(1))
+    // The other is told in the same moment, by a message of its own.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const sealedByOne = events.reads()
+    await untilSealed(events, first.two, page(1))
+    assert.equal(events.reads(), sealedByOne, 'what one has sealed, the other need not')
+    await untilSealed(events, first.two, page(2))
+    await untilSealed(events, first.one, page(2))
+    const full = size()
+    await first.close()
+
+    const second = open()
+    const before = events.reads()
+    for (const reader of [second.one, second.two]) {
+      for (const number of [1, 2]) assert.equal(await textOf(reader, page(number)), expected(number))
+    }
+    assert.equal(events.reads(), before, 'nothing was asked of the store after a restart')
+
+    await untilSealed(events, second.one, page(1, 1))
+    await untilSealed(events, second.two, page(1, 1))
+    assert.ok(size() < full, 'what belonged to an earlier revision has left the disk')
+    for (let round = 0; round < 20; round += 1) {
+      const revision = 2 + round
+      await Promise.all(
+        [second.one, second.two].map((reader) => untilSealed(events, reader, page(2, revision))),
+      )
+    }
+    await second.close()
+  })
+})
