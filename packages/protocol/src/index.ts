@@ -1,12 +1,6 @@
 /** Everything both ends of the wire share: what a feed is, what an event is, and how their texts are read. */
 export * from './event.ts'
-export * from './event-types.ts'
-export * from './feeds.ts'
-export type { JsonFault, JsonFaultCode, JsonLimits, MemberSpan } from './json-scan.ts'
-export * from './json-text.ts'
-export * from './key-text.ts'
+export * from './plain.ts'
 export * from './problem.ts'
 export * from './receipt.ts'
-export * from './timestamp.ts'
-export * from './uuid.ts'
 export * from './payload/index.ts'

@@ -2,7 +2,7 @@
  * From a batch and the locked feed to the rows that will be written and the answer that will be given. Pure, and the
  * same for every engine that decides in this process (memory, SQLite).
  */
-import { formatTicks } from '@property-events/protocol'
+import { formatTicks } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { eventJson } from './event-json.ts'
 import { planAppend } from './plan-append.ts'

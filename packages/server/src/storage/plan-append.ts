@@ -3,7 +3,7 @@
  * Pure. An engine calls it while it holds the feed's counter, with look-ups that see everything committed before, so
  * two publishers can never both find "not published yet" (D12).
  */
-import { eventTypeNumber, setMembers, standardCodes, uuidV5 } from '@property-events/protocol'
+import { eventTypeNumber, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import {
   categoryOf,

@@ -1,5 +1,5 @@
 /** What a draft means beside its subject's previous state: published or not, type, category, unchanged (D12, D23). */
-import { standardCodes } from '@property-events/protocol'
+import { standardCodes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import type { EventDraft } from './storage.ts'
 

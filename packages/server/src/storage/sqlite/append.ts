@@ -1,5 +1,5 @@
 /** Appending in one immediate transaction: whoever holds it is alone, so look-ups see everything committed before. */
-import { bytesOfUuid } from '@property-events/protocol'
+import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'

@@ -1,4 +1,4 @@
-import { bytesOfUuid } from '@property-events/protocol'
+import { bytesOfUuid } from '@property-events/protocol/plain'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
 import type { Connection } from './connection.ts'

@@ -1,5 +1,5 @@
 /** Writes what was decided for one batch: events, ids, subjects, views, and the feed's counter. */
-import { bytesOfUuid } from '@property-events/protocol'
+import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import type { Connection } from './connection.ts'
 import { eventStatements } from './event-statements.ts'

@@ -1,5 +1,5 @@
 /** Writing keys and tenants, each in one immediate transaction. */
-import { feedNames, viewsOf } from '@property-events/protocol'
+import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { newEpochId } from '../epoch-id.ts'
 import type { KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'

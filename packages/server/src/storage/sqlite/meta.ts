@@ -1,5 +1,5 @@
 /** The table of single values. */
-import { catalogueFault } from '@property-events/protocol'
+import { catalogueFault } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { catalogueText } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'

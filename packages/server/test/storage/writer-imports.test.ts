@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const writer = fileURLToPath(import.meta.resolve('../../src/storage/sqlite/writer.ts'))
+
+describe("the writer's thread", () => {
+  it('loads the database and nothing else from outside: no schemas, so that it starts at once', () => {
+    assert.deepEqual(packagesFrom(writer), ['better-sqlite3'])
+  })
+})
+
+/** The packages that are loaded with a file, directly or by what it imports. Types are not loaded. */
+function packagesFrom(file: string): readonly string[] {
+  const packages = new Set<string>()
+  const seen = new Set<string>()
+  const visit = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    const { resolve } = createRequire(path)
+    for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(loaded)) {
+      if (name.startsWith('.')) visit(join(dirname(path), name))
+      else if (name.startsWith('@property-events/')) visit(resolve(name))
+      else if (!name.startsWith('node:')) packages.add(name)
+    }
+  }
+  visit(file)
+  return [...packages].toSorted()
+}
+
+const loaded = /^(?:import|export) (?!type )[^;]*? from '([^']+)'/gm
