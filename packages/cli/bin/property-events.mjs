@@ -51,7 +51,10 @@ function findCarried() {
   if (carrier === undefined) return undefined
   try {
     const [name, program] = carrier
-    const path = join(dirname(nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`)), program)
+    const path = join(
+      dirname(nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`)),
+      program,
+    )
     return spawnSync(path, ['--version']).status === 0 ? path : undefined
   } catch {
     return undefined

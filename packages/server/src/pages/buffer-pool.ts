@@ -7,7 +7,7 @@
 export interface Lease {
   readonly bytes: Buffer
   /** Gives the buffer back, once nobody reads it any more. Calling it twice is harmless. */
-  release(): void
+  readonly release: () => void
 }
 
 export interface BufferPool {

@@ -3,7 +3,7 @@ export interface PageBody {
   readonly pieces: readonly Uint8Array[]
   readonly byteLength: number
   /** To be called once, when the pieces have been handed to the socket or are not needed any more. */
-  release(): void
+  readonly release: () => void
 }
 
 export type ContentCoding = 'identity' | 'gzip'

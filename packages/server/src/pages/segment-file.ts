@@ -1,12 +1,13 @@
 /**
- * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: never flushed,
- * dropped and made again whenever anything about it is doubtful.
+ * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: flushed only when
+ * it is closed, dropped and made again whenever anything about it is doubtful.
  *
  * A record: head (7 numbers of 32 bits, little endian: magic, key length, joined length, deflated length, CRC of
  * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
+import { leaveCloseNote, takeCloseNote } from './clean-close.ts'
 import { eventsPerSegment, readTable, tableNumbers, wholeText, writeTable } from './segment.ts'
 import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
@@ -26,7 +27,7 @@ export interface SegmentPlace {
 /** A segment in the file. Its table stays there too: a hundred thousand of them would be 50 MB. */
 export interface StoredSegment {
   readonly place: SegmentPlace
-  readTable(): SegmentTable
+  readonly readTable: () => SegmentTable
   /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
   readSpan(index: number, count: number): readonly [from: number, to: number]
   /** Kept here, since a page that is one whole segment needs no more of the table. */
@@ -35,6 +36,8 @@ export interface StoredSegment {
   readonly deflatedLength: number
   /** Whether all of the joined bytes were found whole since the file was opened: only then may parts of them be read. */
   readonly joinedIsWhole: () => boolean
+  /** Whether that is so of the deflated bytes too. */
+  readonly isWhole: () => boolean
   /** Reads joined bytes into `target`, all of them or, once they were found whole, those from `from` on. */
   readJoined(target: Buffer, from: number): boolean
   /** Reads all deflated bytes. Both answer false when the bytes are not what was written (a crash took them): drop it. */
@@ -57,9 +60,10 @@ export interface SegmentFile {
 export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
   const file = openSync(path, 'a+', 0o600)
   const segments = new Map<string, StoredSegment>()
+  const checked = takeCloseNote(path, file)
   let end = 0
   for (;;) {
-    const record = readRecord(file, end)
+    const record = readRecord(file, end, checked)
     if (record === undefined) break
     segments.set(record.key, record.segment)
     end = record.end
@@ -104,6 +108,7 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
       end = 0
     },
     close() {
+      if ([...segments.values()].every((segment) => segment.isWhole())) leaveCloseNote(path, file)
       closeSync(file)
     },
   }
@@ -115,7 +120,7 @@ export interface RecordFacts {
   readonly joinedCrc: number
   readonly deflatedCrc: number
   readonly whole: WholeText
-  /** Written by this process: what the page cache gives back needs no second look. */
+  /** Written by this process, or flushed by one before: what comes back needs no second look. */
   readonly checked: boolean
 }
 
@@ -146,6 +151,7 @@ export function storedSegment(file: number, place: SegmentPlace): StoredSegment 
     joinedLength: facts.joinedLength,
     deflatedLength: facts.deflatedLength,
     joinedIsWhole: () => joinedChecked,
+    isWhole: () => joinedChecked && deflatedChecked,
     readJoined(target, from) {
       if (!read(target, at + from)) return false
       joinedChecked ||= target.length === facts.joinedLength && crc32(target) === facts.joinedCrc
@@ -162,6 +168,7 @@ export function storedSegment(file: number, place: SegmentPlace): StoredSegment 
 function readRecord(
   file: number,
   start: number,
+  checked: boolean,
 ): { readonly key: string; readonly segment: StoredSegment; readonly end: number } | undefined {
   const head = Buffer.alloc(headBytes)
   if (readSync(file, head, 0, headBytes, start) !== headBytes || head.readUInt32LE(0) !== magic)
@@ -180,7 +187,7 @@ function readRecord(
   const end = at + joinedLength + deflatedLength
   if (end > fstatSync(file).size) return undefined
   const whole = { textLength: joinedLength, ...wholeSums(tableBuffer) }
-  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, whole, checked: false }
+  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, whole, checked }
   const place = { key: keyBytes.toString(), at, facts }
   return { key: place.key, segment: storedSegment(file, place), end }
 }

@@ -9,9 +9,9 @@ import type { Segment, SegmentTable, WholeText } from './segment.ts'
 export interface SegmentBytes {
   readonly whole: WholeText
   /** Read when it is asked for: a page made of whole segments does without. */
-  table(): SegmentTable
+  readonly table: () => SegmentTable
   readonly bytes: Uint8Array
-  release(): void
+  readonly release: () => void
 }
 
 export interface SegmentStore {

@@ -27,7 +27,7 @@ function comparable({ status, headers, body }: Answer) {
   // A problem names the request and its path.
   const text =
     status < 400 || body.length === 0 ? body.toString('base64') : String(JSON.parse(body.toString()).code)
-  return { status, headers: status < 400 ? Object.fromEntries(kept.toSorted()) : {}, text }
+  return { status, headers: status < 400 ? Object.fromEntries(kept) : {}, text }
 }
 
 const viaRouter = (path: string): string => path.replace('/api/', '/API/')
@@ -189,11 +189,13 @@ onEngines('a read that is answered directly', {}, (service) => {
       .logLines.filter((line) => line.includes(requestId))
       .map((line) => JSON.parse(line))
     assert.equal(lines.length, 2)
-    const [direct, routed] = lines.map(({ requestId: _, durationMs, time, path: logged, ...line }) => {
-      assert.ok(durationMs >= 0)
-      assert.equal(logged.toLowerCase(), listPath)
-      return line
-    })
+    const [direct, routed] = lines.map(
+      ({ level, method, route, status, durationMs, keyId, tenantId, path }) => {
+        assert.ok(durationMs >= 0)
+        return { level, method, route, status, keyId, tenantId, path: path.toLowerCase() }
+      },
+    )
+    assert.equal(direct?.path, listPath)
     assert.deepEqual(direct, routed)
   })
 })

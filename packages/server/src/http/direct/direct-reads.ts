@@ -34,14 +34,21 @@ export function directReads(context: HttpContext, router: RequestListener): Requ
       router(request, response)
       return
     }
-    const toRouter = (): void => {
+    answerOrPassOn(target, access).catch((error: unknown) => {
+      context.log.error({ err: error }, 'request failed')
+      response.destroy()
+    })
+
+    async function answerOrPassOn(target: DirectTarget, access: DirectAccess): Promise<void> {
+      // What fails here fails there too, with a problem for an answer.
+      const answer = await read(context, request, target, access).catch(() => undefined)
+      if (answer !== undefined) {
+        answerDirectly(context, { request, response, route: target.route, startedMs, access }, answer)
+        return
+      }
       context.requestBuckets.refund(access.keyId)
       router(request, response)
     }
-    read(context, request, target, access).then((answer) => {
-      if (answer === undefined) toRouter()
-      else answerDirectly(context, { request, response, route: target.route, startedMs, access }, answer)
-    }, toRouter)
   }
 }
 
