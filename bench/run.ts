@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { benchCatchUp } from './jobs/catch-up.ts'
 import type { BenchOptions } from './jobs/context.ts'
 import { benchDepth } from './jobs/depth.ts'
+import { benchDepthOnPostgres } from './jobs/depth-postgres.ts'
 import { benchEvents } from './jobs/events.ts'
 import { benchIdle } from './jobs/idle.ts'
 import { benchMemory } from './jobs/memory.ts'
@@ -31,6 +32,7 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   'pages-beside-peers': benchPagesBesidePeers,
   'pages-postgres': benchPagesOnPostgres,
   depth: benchDepth,
+  'depth-postgres': benchDepthOnPostgres,
   events: benchEvents,
   'catch-up': benchCatchUp,
   publish: benchPublishing,

@@ -38,6 +38,12 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
       'Events of 500 bytes: the first page and the last one of a large store, and pages at random over it and over a store a ' +
       'hundredth its size.',
   },
+  'depth-postgres': {
+    title: 'J1: depth on PostgreSQL',
+    text:
+      'The first and the last page of the same events in both engines, read from the store each time, with nothing ' +
+      'ready-made. The processor time of PostgreSQL is counted with ours.',
+  },
   events: {
     title: 'J2: one event by id',
     text:
@@ -74,6 +80,12 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
     text:
       '50 clients ask for the page behind the last event. The yardstick is a bare Node `http` handler that answers 304 to ' +
       'everything, asked with the same requests.',
+  },
+  workers: {
+    title: 'More than one core',
+    text:
+      'The service on both cores, which it shares with the load generator, 64 connections: one thread that serves, and two. ' +
+      'With both cores busy copying plain pages a second thread brings nothing.',
   },
   'start-up': {
     title: 'J6: start with a full store',

@@ -39,6 +39,8 @@ export function plainPages(events: EventStore): PageReader {
 /** Pages from sealed segments where there are any. The file is derived data and may be deleted while nobody uses it. */
 export function sealedPages(events: EventStore, options: SealedPagesOptions): PageReader {
   const { memoryBytes, folder, fileBytes, shared } = options
+  // With nowhere to keep them, making segments would be for nothing.
+  if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
   const memory = createSegmentMemory(memoryBytes)
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
   const file = shared === undefined ? own : joinSegmentFile(shared)

@@ -1,0 +1,55 @@
+/** J1 at depth on PostgreSQL, straight from the store: the first and the last page of the same events in both engines. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { measure } from '../support/measure.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
+import { getCase } from '../support/requests.ts'
+import type { RunningServer } from '../support/server.ts'
+import { startService } from '../support/service.ts'
+import { benchFeed, emptyStore, fillStorage, keysOf } from '../support/store.ts'
+import type { BenchOptions } from './context.ts'
+
+/** Nothing ready-made: each page is read from the store. */
+const args = ['--page-memory-bytes', '0', '--page-file-bytes', '0']
+
+export async function benchDepthOnPostgres(options: BenchOptions): Promise<void> {
+  const set = await readingSet(options.events, options.averageBytes)
+  await using postgres = await startPostgres()
+  const place = { kind: 'postgres', url: postgres.url } as const
+  const folder = join(options.folder, 'postgres-depth-node')
+  mkdirSync(folder)
+  {
+    await using storage = await emptyStore(place, 1)
+    await fillStorage(storage, options.events, options.averageBytes)
+  }
+  const [key = ''] = await keysOf(place, folder, [benchFeed.tenantId])
+  await using onPostgres = await startService(folder, { args: [...args, '--database', postgres.url] })
+  await checkAnswers(onPostgres, { ...set, key })
+  await using onSqlite = await startService(set.folder, { args })
+  const both: RunningServer = { ...onPostgres, cpuS: () => onPostgres.cpuS() + postgres.cpuS() }
+
+  const subjects = [
+    { subject: 'property-events on SQLite', server: onSqlite, key: set.key },
+    { subject: 'property-events on PostgreSQL', server: both, key },
+  ]
+  const [first, last] = ['first page', `last page of ${set.pages}`]
+  await measure(
+    options,
+    'J1',
+    subjects.flatMap((from) => [
+      getCase(options, { ...from, what: first, targets: [pageTarget(1, 100)] }),
+      getCase(options, { ...from, what: last, targets: [pageTarget(set.pages, 100)] }),
+    ]),
+  )
+  for (const { subject } of subjects) {
+    options.aim({
+      job: 'J1',
+      text: `the last page from the store, ${subject.replace('property-events ', '')}: time of the first`,
+      figure: 'p50Ms',
+      ours: { subject, what: last },
+      theirs: { subject, what: first },
+      wanted: { atMost: 1.1 },
+    })
+  }
+}
