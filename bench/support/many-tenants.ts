@@ -1,9 +1,9 @@
 /** Stores of 10,000 tenants with a key each, and looking whether they answer right. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { Client } from 'pg'
 import { catalogues, scopes } from '@property-events/protocol'
 import { issueKey, loadPepper } from '../../packages/server/src/keys/index.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
+import { ask } from './ask-postgres.ts'
 import type { RunningService } from './service.ts'
 import { tenantIdOf } from './store.ts'
 
@@ -101,14 +101,4 @@ export async function checkNumbers(url: string): Promise<void> {
       HAVING count(event.position) <> last_position OR coalesce(max(event.position), 0) <> last_position`,
   )
   if (broken.length > 0) throw new Error(`${broken.length} feeds have holes`)
-}
-
-export async function ask<Row extends object>(url: string, query: string): Promise<readonly Row[]> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query<Row>(query)).rows
-  } finally {
-    await client.end()
-  }
 }

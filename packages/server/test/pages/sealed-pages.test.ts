@@ -152,10 +152,7 @@ describe('sealed pages', () => {
     using folder = temporaryFolder()
     const view = growingView(300)
     const path = join(folder.path, 'sealed')
-    const first = sealedReader(view, { path, memoryBytes: 0 })
-    await textOf(first.reader, pageAt(1, 300), 'identity')
-    await first.sealer.idle()
-    await first.reader.close()
+    await sealAndClose(view, path)
     assert.equal(statSync(path).mode & 0o777, 0o600)
 
     const before = view.eventsRead()
@@ -184,10 +181,7 @@ describe('sealed pages', () => {
       using folder = temporaryFolder()
       const view = growingView(300)
       const path = join(folder.path, 'sealed')
-      const first = sealedReader(view, { path, memoryBytes: 0 })
-      await textOf(first.reader, pageAt(1, 300), 'identity')
-      await first.sealer.idle()
-      await first.reader.close()
+      await sealAndClose(view, path)
       if (!noted) rmSync(`${path}.closed`)
       // File systems count time in steps of some milliseconds.
       await wait(20)
@@ -209,10 +203,7 @@ describe('sealed pages', () => {
     using folder = temporaryFolder()
     const view = growingView(300)
     const path = join(folder.path, 'sealed')
-    const first = sealedReader(view, { path, memoryBytes: 0 })
-    await textOf(first.reader, pageAt(1, 300), 'identity')
-    await first.sealer.idle()
-    await first.reader.close()
+    await sealAndClose(view, path)
     rmSync(`${path}.closed`)
     overwrite(path, statSync(path).size - 2_000, Buffer.alloc(1_000))
     const second = sealedReader(view, { path, memoryBytes: 0 })
@@ -288,6 +279,14 @@ describe('sealed pages', () => {
     await reader.close()
   })
 })
+
+/** A file with the first 300 events of a view, closed in good order. */
+async function sealAndClose(view: ReturnType<typeof growingView>, path: string): Promise<void> {
+  const { reader, sealer } = sealedReader(view, { path, memoryBytes: 0 })
+  await textOf(reader, pageAt(1, 300), 'identity')
+  await sealer.idle()
+  await reader.close()
+}
 
 function overwrite(path: string, at: number, bytes: Buffer): void {
   const file = openSync(path, 'r+')
