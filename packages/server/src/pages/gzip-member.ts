@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { combineCrc } from './crc32-combine.ts'
+import { comma } from './page-body.ts'
 
 /** A deflated piece, and what the member's trailer needs to know of the text in it. */
 export interface DeflatedPiece {
@@ -34,7 +35,6 @@ export function memberStart(text: Uint8Array): MemberStart {
   return { bytes, textLength: text.byteLength, crc: crc32(text) }
 }
 
-const comma = Buffer.from(',')
 /** A comma as it stands between two pieces. */
 export const commaBlock = storedBlock(comma, false)
 

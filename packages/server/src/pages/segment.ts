@@ -8,6 +8,7 @@ import { constants, crc32, deflateRaw } from 'node:zlib'
 import { combineCrc, crcShift } from './crc32-combine.ts'
 import { commaBlock } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
+import { comma } from './page-body.ts'
 
 export const eventsPerSegment = 100
 /** Pages of 25 are common in public clients. A piece of 25 events is some 100 kB: three times deflate's window, so cutting costs little. */
@@ -39,7 +40,6 @@ export interface Segment {
 }
 
 const deflate = promisify(deflateRaw)
-const comma = Buffer.from(',')
 const commaCrc = crc32(comma)
 const commaShift = crcShift(1)
 

@@ -21,7 +21,7 @@ export function directAccess(
   const { failureBuckets, requestBuckets, verifier } = context
   const text = request.headers['x-api-key']
   if (typeof text !== 'string') return undefined
-  // Nobody has failed lately: the usual case, which needs no look at the address.
+  // While nobody has failed since the start, there is no address to look up.
   if (failureBuckets.size > 0 && !failureBuckets.peek(networkOf(context, request)).allowed) return undefined
   const key = verifier.verifyKnown(text)
   if (key === undefined) return undefined

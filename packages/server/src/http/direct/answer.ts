@@ -57,7 +57,7 @@ export function answerDirectly(context: HttpContext, exchange: DirectExchange, a
     etag: answer.etag,
     ...(answer.head === undefined ? {} : feedHeaders(answer.head)),
   }
-  response.on('close', () => {
+  const done = (): void => {
     if (answer.kind === 'body') answer.body.release()
     reportDone(context, {
       requestId,
@@ -69,7 +69,13 @@ export function answerDirectly(context: HttpContext, exchange: DirectExchange, a
       aborted: !response.writableFinished,
       facts: { keyId, tenantId },
     })
-  })
+  }
+  if (response.destroyed) {
+    // The client went away while the page was read: no close will be told any more.
+    done()
+    return
+  }
+  response.on('close', done)
   if (answer.kind === 'body') writeBody(response, headers, answer.body, answer.coding, true)
   else response.writeHead(success.notModified, headers).end()
 }
