@@ -52,7 +52,7 @@ describe('what Node makes of the sources', () => {
     const file = join(folder, 'file')
     writeFileSync(file, 'no folder')
     const { code, stdout, stderr } = await run(['--version'], {
-      env: { NODE_COMPILE_CACHE: join(file, 'in') },
+      environment: { NODE_COMPILE_CACHE: join(file, 'in') },
     })
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
