@@ -1,6 +1,7 @@
 /**
- * A map that holds at most `limit` entries and drops the one that was touched longest ago. Strangers choose the keys
- * of these maps, so none may grow with what they send.
+ * A map that holds at most `limit` entries and, when there is one too many, drops one that was touched long ago: the one
+ * untouched for longest, of those touched since the map was half full. Strangers choose the keys of these maps, so none
+ * may grow with what they send.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
@@ -17,7 +18,9 @@ export class BoundedMap<Key, Value> {
   /** Reads an entry and counts as touching it. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
-    if (value === undefined) return undefined
+    // Nothing is near being dropped while half of the map is free, and taking out the only entry of a small Map makes V8
+    // allocate a smaller one each time: 4 % of a poll.
+    if (value === undefined || this.#entries.size * 2 <= this.#limit) return value
     // A Map keeps the order of insertion: taken out and put back, the entry stands last.
     this.#entries.delete(key)
     this.#entries.set(key, value)

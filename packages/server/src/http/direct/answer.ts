@@ -23,6 +23,9 @@ export type DirectAnswer =
       readonly coding: ContentCoding
     }
 
+/** `undefined`: the router answers. At once wherever nothing has to be waited for, as in most polls and pages. */
+export type DirectReading = DirectAnswer | undefined | Promise<DirectAnswer | undefined>
+
 /** What is asked, apart from which page or event. */
 export interface DirectQuestion {
   readonly key: FeedKey

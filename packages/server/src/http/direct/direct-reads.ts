@@ -13,7 +13,7 @@ import { minSequenceHeader } from '../min-sequence.ts'
 import { directAccess } from './access.ts'
 import type { DirectAccess } from './access.ts'
 import { answerDirectly } from './answer.ts'
-import type { DirectAnswer } from './answer.ts'
+import type { DirectAnswer, DirectReading } from './answer.ts'
 import { readEventDirectly } from './read-event.ts'
 import { readPageDirectly } from './read-page.ts'
 import { directTargets } from './target.ts'
@@ -34,20 +34,29 @@ export function directReads(context: HttpContext, router: RequestListener): Requ
       router(request, response)
       return
     }
-    answerOrPassOn(target, access).catch((error: unknown) => {
-      context.log.error({ err: error }, 'request failed')
-      response.destroy()
-    })
-
-    async function answerOrPassOn(target: DirectTarget, access: DirectAccess): Promise<void> {
-      // What fails here fails there too, with a problem for an answer.
-      const answer = await read(context, request, target, access).catch(() => undefined)
+    const settle = (answer: DirectAnswer | undefined): void => {
       if (answer !== undefined) {
         answerDirectly(context, { request, response, route: target.route, startedMs, access }, answer)
         return
       }
       context.requestBuckets.refund(access.keyId)
       router(request, response)
+    }
+    const fail = (error: unknown): void => {
+      context.log.error({ err: error }, 'request failed')
+      response.destroy()
+    }
+    try {
+      const reading = read(context, request, target, access)
+      // What fails here fails there too, with a problem for an answer.
+      if (reading instanceof Promise)
+        reading
+          .catch(() => undefined)
+          .then(settle)
+          .catch(fail)
+      else settle(reading)
+    } catch (error) {
+      fail(error)
     }
   }
 }
@@ -72,7 +81,7 @@ function read(
   request: IncomingMessage,
   target: DirectTarget,
   { tenantId }: DirectAccess,
-): Promise<DirectAnswer | undefined> {
+): DirectReading {
   const asked = {
     key: { tenantId, feed: target.feed },
     coding: preferredCoding(request.headers['accept-encoding']),
