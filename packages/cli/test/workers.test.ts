@@ -1,9 +1,11 @@
 /** `serve --workers 3`: one service to whoever speaks to it, on three threads. Every request here has its own connection. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { uuidV7 } from '@property-events/protocol'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
@@ -220,6 +222,55 @@ describe('serve --workers 3', () => {
     assert.ok(answers.every(({ status }) => status === 200 || status === 429))
     const stopped = await running.stop()
     assert.equal(stopped.code, 0, stopped.stderr)
+  })
+})
+
+describe('a serving thread that fails', () => {
+  const mischief = fileURLToPath(new URL('./support/mischief.ts', import.meta.url))
+
+  /** A service whose threads do as the file says, and what was acknowledged before one of them did. */
+  async function startWithMischief(name: string) {
+    const store = await makeStore(name)
+    const file = join(root, `${name} does`)
+    const running = await start(['serve', ...store.data, '--workers', '2'], {
+      nodeArguments: ['--import', mischief],
+      environment: { MISCHIEF_FILE: file },
+    })
+    const numbers: number[] = []
+    for (let n = 0; n < 10; n += 1) numbers.push(await publish(running.line.url, store))
+    return { store, running, numbers, cause: (what: 'die' | 'hang') => writeFileSync(file, what) }
+  }
+
+  async function stored(store: Store): Promise<readonly number[]> {
+    const again = await start(['serve', ...store.data])
+    const { items } = await list(again.line.url, store, 'pageSize=100')
+    await again.stop()
+    return items.map(({ sequenceNumber }) => sequenceNumber)
+  }
+
+  it('ends the program with a sentence when it dies, and takes nothing that was acknowledged with it (P7)', async () => {
+    const { store, running, numbers, cause } = await startWithMischief('dies')
+    const { promise: ended, resolve } = Promise.withResolvers<number | null>()
+    running.child.once('exit', resolve)
+    cause('die')
+    assert.equal(await ended, 1)
+    const { stderr } = await running.stop()
+    assert.match(stderr, /A serving thread has died: a fault in a serving thread/)
+    assert.match(stderr, /What was acknowledged is stored\./)
+    assert.deepEqual(await stored(store), numbers)
+  })
+
+  it('shows on /livez when it hangs, and the program still stops when it is told to', async () => {
+    const { store, running, numbers, cause } = await startWithMischief('hangs')
+    const livez = new URL('/livez', running.line.metricsUrl)
+    assert.equal((await fetch(livez)).status, 200)
+    cause('hang')
+    let answer = await fetch(livez)
+    for (let tries = 0; tries < 50 && answer.status === 200; tries += 1) answer = await fetch(livez)
+    assert.equal(answer.status, 503)
+    assert.match(await answer.text(), /a serving thread does not answer/)
+    assert.equal((await running.stop()).code, 0)
+    assert.deepEqual(await stored(store), numbers)
   })
 })
 

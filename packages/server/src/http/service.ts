@@ -32,6 +32,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         : await startOperationsServer({
             ...options.metrics,
             render: () => metrics.render(),
+            // On the one thread there is, an answer is proof enough.
+            alive: async () => true,
             ready: async () => !stopping() && (await answers(storage)),
           })
     const address = await prepared.listen({ host, port }).catch(async (error: unknown) => {

@@ -9,6 +9,8 @@ export interface OperationsServerOptions {
   readonly host: string
   readonly port: number
   readonly render: Metrics['render']
+  /** Whether every thread that serves still does; whatever the store does. Otherwise only a new start helps. */
+  readonly alive: () => Promise<boolean>
   /** Whether traffic should be sent here: the store answers and the service is not stopping. */
   readonly ready: () => Promise<boolean>
 }
@@ -51,7 +53,7 @@ function listening(server: Server, { host, port }: OperationsServerOptions): Pro
 const plainText = 'text/plain; charset=utf-8'
 
 async function answer(
-  { render, ready }: OperationsServerOptions,
+  { render, alive, ready }: OperationsServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -76,7 +78,8 @@ async function answer(
       return
     }
     case '/livez':
-      send(success.ok, 'ok\n')
+      if (await alive()) send(success.ok, 'ok\n')
+      else send(problems.storage_unavailable.status, 'a serving thread does not answer\n')
       return
     case '/readyz':
       if (await ready()) send(success.ok, 'ok\n')

@@ -22,12 +22,15 @@ export interface ServingThreadData {
 export type ThreadQuestion =
   | { readonly verb: 'listen'; readonly host: string; readonly port: number }
   | { readonly verb: 'values' }
+  | { readonly verb: 'awake' }
   | { readonly verb: 'answers' }
   | { readonly verb: 'close' }
 
 export interface ThreadAnswers {
   readonly listen: { readonly url: string; readonly port: number }
   readonly values: MetricValues
+  /** Nothing is looked at: that there is an answer is the answer. */
+  readonly awake: true
   /** Whether the thread is awake and the store answers it. */
   readonly answers: boolean
   readonly close: void

@@ -27,6 +27,8 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
         return service.listen({ host: request.host, port: request.port, sharePort: true })
       case 'values':
         return service.metrics.values()
+      case 'awake':
+        return Promise.resolve(true)
       case 'answers':
         return service.stopping() ? Promise.resolve(false) : answers(storage)
       case 'close':

@@ -108,6 +108,9 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
               const known = (await Promise.all(values)).filter((value) => value !== undefined)
               return renderTogether(await metrics.values(), known)
             },
+            async alive() {
+              return (await Promise.all(threads.map(isAwake))).every((awake) => awake)
+            },
             async ready() {
               if (closing !== undefined) return false
               const said = [answers(storage), ...threads.map((thread) => thread.ask({ verb: 'answers' }))]
@@ -131,8 +134,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     for (const thread of threads) void watchOver(thread)
 
     const shutDown = async (): Promise<void> => {
-      // One that has ended already has nothing left to be closed.
-      await Promise.allSettled(threads.map((thread) => thread.ask({ verb: 'close' })))
+      await Promise.all(threads.map(closeThread))
       await Promise.all(threads.map((thread) => thread.ended))
       await publisher.drained()
       file?.close()
@@ -153,6 +155,16 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     await abandon()
     throw error
   }
+}
+
+async function isAwake(thread: ServingThread): Promise<boolean> {
+  return (await soon(thread.ask({ verb: 'awake' }))) === true
+}
+
+/** One that hangs would never be done, and one that has ended has nothing left to be closed. */
+async function closeThread(thread: ServingThread): Promise<void> {
+  if (await isAwake(thread)) await thread.ask({ verb: 'close' }).catch(() => undefined)
+  else await thread.terminate()
 }
 
 /** What is answered in time; `undefined` from a thread that hangs or has ended. */
