@@ -1,7 +1,6 @@
 /** Page bodies: from the engine, or ready-made from sealed segments. */
 import { join } from 'node:path'
 import type { EventStore } from '../storage/storage.ts'
-import { createBufferPool } from './buffer-pool.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './page-reader.ts'
 import { createSealer } from './sealer.ts'
@@ -16,7 +15,10 @@ export type { PageReader } from './page-reader.ts'
 export type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.ts'
 
 export interface SealedPagesOptions {
-  /** Segments in memory, in bytes; the least recently used go first. */
+  /**
+   * Memory for segments, in bytes: those that are kept, of which the least recently used go first, and those that answers are
+   * being sent from. Less than 32 MiB (divided by the threads) keeps less, and leaves answers that much.
+   */
   readonly memoryBytes: number
   /** Where the file of segments lies; without it they live in memory alone. */
   readonly folder: string | undefined
@@ -26,8 +28,8 @@ export interface SealedPagesOptions {
   readonly shared?: SegmentFilePass | undefined
 }
 
-/** Of the buffers that pages are read into, this much may lie idle: 32 pages of 500 kB at once, and some. */
-const idleBufferBytes = 32 * 2 ** 20
+/** What answers have at least, in all threads together: 64 pages of 500 kB at once. Used only as far as it is needed. */
+const leastBytes = 32 * 2 ** 20
 
 const fileName = 'sealed-pages'
 
@@ -41,11 +43,10 @@ export function sealedPages(events: EventStore, options: SealedPagesOptions): Pa
   const { memoryBytes, folder, fileBytes, shared } = options
   // With nowhere to keep them, making segments would be for nothing.
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
-  const memory = createSegmentMemory(memoryBytes)
+  const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
   const file = shared === undefined ? own : joinSegmentFile(shared)
-  const pool = createBufferPool(idleBufferBytes / (shared?.threads ?? 1))
-  const store = createSegmentStore({ memory, file, pool })
+  const store = createSegmentStore({ memory, file })
   return createPageReader(events, { store, sealer: createSealer(events, store, Date.now) })
 }
 

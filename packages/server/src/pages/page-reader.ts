@@ -11,7 +11,8 @@ import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
 import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
-import type { SegmentBytes, SegmentStore } from './segment-store.ts'
+import type { SegmentBytes } from './segment-memory.ts'
+import type { SegmentStore } from './segment-store.ts'
 
 export interface PageReader {
   /** At once where all of the page lies in sealed segments: no answer of these waits for another's. */
@@ -120,14 +121,19 @@ export function createPageReader(
   async function readPlain(page: LocatedPage, parts: readonly Part[]): Promise<PageBody> {
     const pieces: Uint8Array[] = [envelopeStart]
     const held: SegmentBytes[] = []
-    for (const part of parts) {
-      if (pieces.length > 1) pieces.push(comma)
-      const segment = sealed?.store.joined(part.key, part.index, part.count)
-      if (segment === undefined) pieces.push(...(await readUnsealed(part)))
-      else {
-        held.push(segment)
-        pieces.push(segment.bytes)
+    try {
+      for (const part of parts) {
+        if (pieces.length > 1) pieces.push(comma)
+        const segment = sealed?.store.joined(part.key, part.index, part.count)
+        if (segment === undefined) pieces.push(...(await readUnsealed(part)))
+        else {
+          held.push(segment)
+          pieces.push(segment.bytes)
+        }
       }
+    } catch (error) {
+      giveBack(held)
+      throw error
     }
     pieces.push(envelopeEnd(page))
     return bodyOf(pieces, held)
@@ -136,15 +142,20 @@ export function createPageReader(
   async function readGzip(page: LocatedPage, parts: readonly Part[]): Promise<PageBody> {
     const member = new GzipMember(gzipStart)
     const held: SegmentBytes[] = []
-    for (const [place, part] of parts.entries()) {
-      if (place > 0) member.addComma()
-      const segment = sealed?.store.deflated(part.key)
-      if (segment === undefined) {
-        member.addPiece(await deflatePiece(Buffer.concat(await readUnsealed(part)), hurriedLevel))
-      } else {
-        held.push(segment)
-        await addSegment(member, part, segment)
+    try {
+      for (const [place, part] of parts.entries()) {
+        if (place > 0) member.addComma()
+        const segment = sealed?.store.deflated(part.key)
+        if (segment === undefined) {
+          member.addPiece(await deflatePiece(Buffer.concat(await readUnsealed(part)), hurriedLevel))
+        } else {
+          held.push(segment)
+          await addSegment(member, part, segment)
+        }
       }
+    } catch (error) {
+      giveBack(held)
+      throw error
     }
     return bodyOf(member.end(envelopeEnd(page)), held)
   }
@@ -156,13 +167,16 @@ export function createPageReader(
       addWholePieces(member, part, segment)
       return
     }
+    // Read now: while the ends are deflated, the file may be emptied.
+    const table = segment.table()
+    const known = { ...segment, table: () => table }
     let at = index
     while (at < index + count) {
       if (at > index) member.addComma()
       const piece = Math.floor(at / eventsPerPiece)
       const upTo = Math.min((piece + 1) * eventsPerPiece, index + count)
       const inPiece = { index: at, count: upTo - at }
-      if (isWholePieces(inPiece)) addWholePieces(member, inPiece, segment)
+      if (isWholePieces(inPiece)) addWholePieces(member, inPiece, known)
       else member.addPiece(await deflateEvents(part, at, upTo - at))
       at = upTo
     }
@@ -177,9 +191,11 @@ export function createPageReader(
         hurriedLevel,
       )
     }
-    const piece = await deflatePiece(segment.bytes, hurriedLevel)
-    segment.release()
-    return piece
+    try {
+      return await deflatePiece(segment.bytes, hurriedLevel)
+    } finally {
+      segment.release()
+    }
   }
 
   return {

@@ -8,7 +8,7 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { leaveCloseNote, takeCloseNote } from './clean-close.ts'
-import { eventsPerSegment, readTable, tableNumbers, wholeText, writeTable } from './segment.ts'
+import { eventsPerSegment, readTable, tableNumbers, writeTable } from './segment.ts'
 import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
 const magic = 0x31534550 // 'PES1'
@@ -22,26 +22,6 @@ export interface SegmentPlace {
   /** Of its joined bytes. */
   readonly at: number
   readonly facts: RecordFacts
-}
-
-/** A segment in the file. Its table stays there too: a hundred thousand of them would be 50 MB. */
-export interface StoredSegment {
-  readonly place: SegmentPlace
-  readonly readTable: () => SegmentTable
-  /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
-  readSpan(index: number, count: number): readonly [from: number, to: number]
-  /** Kept here, since a page that is one whole segment needs no more of the table. */
-  readonly whole: WholeText
-  readonly joinedLength: number
-  readonly deflatedLength: number
-  /** Whether all of the joined bytes were found whole since the file was opened: only then may parts of them be read. */
-  readonly joinedIsWhole: () => boolean
-  /** Whether that is so of the deflated bytes too. */
-  readonly isWhole: () => boolean
-  /** Reads joined bytes into `target`, all of them or, once they were found whole, those from `from` on. */
-  readJoined(target: Buffer, from: number): boolean
-  /** Reads all deflated bytes. Both answer false when the bytes are not what was written (a crash took them): drop it. */
-  readDeflated(target: Buffer): boolean
 }
 
 export interface SegmentFile {
@@ -98,8 +78,9 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
       }
       const at = end + headBytes + keyBytes.length + tableBytes
       const lengths = { joinedLength: joined.byteLength, deflatedLength: deflated.byteLength }
-      const facts = { ...lengths, joinedCrc, deflatedCrc, whole: wholeText(table), checked: true }
-      segments.set(key, storedSegment(file, { key, at, facts }))
+      const { crc, shift } = table
+      const facts = { ...lengths, joinedCrc, deflatedCrc, crc, shift, checked: true }
+      segments.set(key, new StoredSegment(file, { key, at, facts }))
       end += length
     },
     clear() {
@@ -108,7 +89,7 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
       end = 0
     },
     close() {
-      if ([...segments.values()].every((segment) => segment.isWhole())) leaveCloseNote(path, file)
+      if ([...segments.values()].every((segment) => segment.isWhole)) leaveCloseNote(path, file)
       closeSync(file)
     },
   }
@@ -119,7 +100,9 @@ export interface RecordFacts {
   readonly deflatedLength: number
   readonly joinedCrc: number
   readonly deflatedCrc: number
-  readonly whole: WholeText
+  /** Of the whole text: its table ends with them. */
+  readonly crc: number
+  readonly shift: number
   /** Written by this process, or flushed by one before: what comes back needs no second look. */
   readonly checked: boolean
 }
@@ -128,40 +111,93 @@ export interface RecordFacts {
 const scratchNumbers = new Uint32Array(eventsPerSegment + 1)
 const scratch = Buffer.from(scratchNumbers.buffer)
 
-/** Reads a record from a descriptor, which any thread of the process may do. */
-export function storedSegment(file: number, place: SegmentPlace): StoredSegment {
-  const { at, facts } = place
-  let joinedChecked = facts.checked
-  let deflatedChecked = facts.checked
-  const read = (target: Buffer, from: number): boolean =>
-    readSync(file, target, 0, target.length, from) === target.length
-  return {
-    place,
-    readTable() {
-      const numbers = new Uint32Array(tableNumbers)
-      readSync(file, numbers, 0, tableBytes, at - tableBytes)
-      return readTable(numbers)
-    },
-    readSpan(index, count) {
-      // The table begins with the starts.
-      readSync(file, scratch, 0, (count + 1) * 4, at - tableBytes + index * 4)
-      return [scratchNumbers[0] ?? 0, (scratchNumbers[count] ?? 1) - 1]
-    },
-    whole: facts.whole,
-    joinedLength: facts.joinedLength,
-    deflatedLength: facts.deflatedLength,
-    joinedIsWhole: () => joinedChecked,
-    isWhole: () => joinedChecked && deflatedChecked,
-    readJoined(target, from) {
-      if (!read(target, at + from)) return false
-      joinedChecked ||= target.length === facts.joinedLength && crc32(target) === facts.joinedCrc
-      return joinedChecked
-    },
-    readDeflated(target) {
-      if (!read(target, at + facts.joinedLength)) return false
-      deflatedChecked ||= crc32(target) === facts.deflatedCrc
-      return deflatedChecked
-    },
+/**
+ * A segment in the file; any thread of the process may read by its descriptor. Its table stays in the file: a hundred
+ * thousand of them would be 50 MB. A million events have 16,000 of these, so they hold plain numbers: 0.3 kB each.
+ */
+export class StoredSegment {
+  readonly key: string
+  readonly joinedLength: number
+  readonly deflatedLength: number
+  readonly #file: number
+  readonly #at: number
+  readonly #joinedCrc: number
+  readonly #deflatedCrc: number
+  readonly #crc: number
+  readonly #shift: number
+  #joinedChecked: boolean
+  #deflatedChecked: boolean
+
+  constructor(file: number, { key, at, facts }: SegmentPlace) {
+    this.key = key
+    this.joinedLength = facts.joinedLength
+    this.deflatedLength = facts.deflatedLength
+    this.#file = file
+    this.#at = at
+    this.#joinedCrc = facts.joinedCrc
+    this.#deflatedCrc = facts.deflatedCrc
+    this.#crc = facts.crc
+    this.#shift = facts.shift
+    this.#joinedChecked = facts.checked
+    this.#deflatedChecked = facts.checked
+  }
+
+  get place(): SegmentPlace {
+    const { key, joinedLength, deflatedLength } = this
+    const sums = {
+      joinedCrc: this.#joinedCrc,
+      deflatedCrc: this.#deflatedCrc,
+      crc: this.#crc,
+      shift: this.#shift,
+    }
+    const facts = { joinedLength, deflatedLength, ...sums, checked: this.isWhole }
+    return { key, at: this.#at, facts }
+  }
+
+  /** All that a page needs to know of a segment that it takes whole. */
+  get whole(): WholeText {
+    return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
+  }
+
+  /** Whether all of the joined bytes were found whole since the file was opened: only then may parts of them be read. */
+  get joinedIsWhole(): boolean {
+    return this.#joinedChecked
+  }
+
+  /** Whether that is so of the deflated bytes too. */
+  get isWhole(): boolean {
+    return this.#joinedChecked && this.#deflatedChecked
+  }
+
+  readTable(): SegmentTable {
+    const numbers = new Uint32Array(tableNumbers)
+    readSync(this.#file, numbers, 0, tableBytes, this.#at - tableBytes)
+    return readTable(numbers)
+  }
+
+  /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
+  readSpan(index: number, count: number): readonly [from: number, to: number] {
+    // The table begins with the starts.
+    readSync(this.#file, scratch, 0, (count + 1) * 4, this.#at - tableBytes + index * 4)
+    return [scratchNumbers[0] ?? 0, (scratchNumbers[count] ?? 1) - 1]
+  }
+
+  /** Reads joined bytes into `target`, all of them or, once they were found whole, those from `from` on. */
+  readJoined(target: Buffer, from: number): boolean {
+    if (!this.#read(target, this.#at + from)) return false
+    this.#joinedChecked ||= target.length === this.joinedLength && crc32(target) === this.#joinedCrc
+    return this.#joinedChecked
+  }
+
+  /** Reads all deflated bytes. Both answer false when the bytes are not what was written (a crash took them): drop it. */
+  readDeflated(target: Buffer): boolean {
+    if (!this.#read(target, this.#at + this.joinedLength)) return false
+    this.#deflatedChecked ||= crc32(target) === this.#deflatedCrc
+    return this.#deflatedChecked
+  }
+
+  #read(target: Buffer, from: number): boolean {
+    return readSync(this.#file, target, 0, target.length, from) === target.length
   }
 }
 
@@ -186,10 +222,9 @@ function readRecord(
   const at = start + headBytes + rest.length
   const end = at + joinedLength + deflatedLength
   if (end > fstatSync(file).size) return undefined
-  const whole = { textLength: joinedLength, ...wholeSums(tableBuffer) }
-  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, whole, checked }
+  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, ...wholeSums(tableBuffer), checked }
   const place = { key: keyBytes.toString(), at, facts }
-  return { key: place.key, segment: storedSegment(file, place), end }
+  return { key: place.key, segment: new StoredSegment(file, place), end }
 }
 
 /** A table ends with the checksum and the shift of the whole segment. */

@@ -1,18 +1,8 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
-import type { BufferPool, Lease } from './buffer-pool.ts'
 import type { SegmentFile, StoredSegment } from './segment-file.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
-import type { KeptBytes, SegmentMemory } from './segment-memory.ts'
-import type { Segment, SegmentTable, WholeText } from './segment.ts'
-
-/** Bytes of a segment, until released. */
-export interface SegmentBytes {
-  readonly whole: WholeText
-  /** Read when it is asked for: a page made of whole segments does without. */
-  readonly table: () => SegmentTable
-  readonly bytes: Uint8Array
-  readonly release: () => void
-}
+import type { Lease, SegmentBytes, SegmentFacts, SegmentMemory } from './segment-memory.ts'
+import type { Segment, SegmentTable } from './segment.ts'
 
 export interface SegmentStore {
   has(key: string): boolean
@@ -33,18 +23,9 @@ export interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without one, segments live in memory alone. */
   readonly file: Pick<SegmentFile, 'get' | 'keys' | 'put' | 'clear' | 'close'> | undefined
-  readonly pool: BufferPool
 }
 
-const nothing = (): void => undefined
-
-function keptBytes({ table, bytes }: KeptBytes): SegmentBytes {
-  return { whole: wholeText(table), table: () => table, bytes, release: nothing }
-}
-
-export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): SegmentStore {
-  const deflatedKey = (key: string): string => `${key} deflated`
-
+export function createSegmentStore({ memory, file }: SegmentStoreParts): SegmentStore {
   /** Not what was written: a crash took it. All of the file is derived, so all of it is made again. */
   function drop(lease: Lease): undefined {
     lease.release()
@@ -52,76 +33,56 @@ export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): S
     return undefined
   }
 
-  /** Memory for `byteLength` bytes: to be kept, or from the pool and back into it. */
-  function leaseFor(memoryKey: string, byteLength: number): Lease & { readonly keep: boolean } {
-    const keep = memory.worthKeeping(memoryKey, byteLength)
-    if (!keep) return { ...pool.take(byteLength), keep }
-    return { bytes: Buffer.allocUnsafeSlow(byteLength), release: nothing, keep }
-  }
-
-  /** Keeps the bytes in memory, if that is what they were leased for. */
-  function bytesOf(
-    memoryKey: string,
-    stored: StoredSegment,
-    lease: ReturnType<typeof leaseFor>,
-  ): SegmentBytes {
-    const { bytes, keep } = lease
-    if (keep) memory.set(memoryKey, { table: stored.readTable(), bytes })
-    return { whole: stored.whole, table: stored.readTable, bytes, release: lease.release }
-  }
-
-  function readWholeJoined(key: string, stored: StoredSegment): SegmentBytes | undefined {
-    const lease = leaseFor(key, stored.joinedLength)
-    return stored.readJoined(lease.bytes, 0) ? bytesOf(key, stored, lease) : drop(lease)
-  }
-
   function readPartOfJoined(stored: StoredSegment, index: number, count: number): SegmentBytes | undefined {
     const [from, to] = stored.readSpan(index, count)
-    const lease = pool.take(to - from)
-    if (!stored.readJoined(lease.bytes, from)) return drop(lease)
-    return { whole: stored.whole, table: stored.readTable, bytes: lease.bytes, release: lease.release }
+    const { bytes, release } = memory.take(to - from)
+    if (!stored.readJoined(bytes, from)) return drop({ bytes, release })
+    return { ...factsOf(stored), bytes, release }
+  }
+
+  function readWhole(form: 'joined' | 'deflated', stored: StoredSegment): SegmentBytes | undefined {
+    const byteLength = form === 'joined' ? stored.joinedLength : stored.deflatedLength
+    const lease = memory.takeFor(form, stored.key, byteLength)
+    const { bytes, release } = lease
+    if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
+    const facts = factsOf(stored)
+    lease.keep(facts)
+    return { ...facts, bytes, release }
   }
 
   return {
-    has: (key) => memory.get(key) !== undefined || file?.get(key) !== undefined,
+    has: (key) => memory.has('joined', key) || file?.get(key) !== undefined,
     joined(key, index, count) {
-      const cut = (found: SegmentBytes): SegmentBytes =>
-        count === eventsPerSegment
-          ? found
-          : { ...found, bytes: found.bytes.subarray(...joinedSpan(found.table(), index, count)) }
-      const kept = memory.get(key)
-      if (kept !== undefined) return cut(keptBytes(kept))
+      const kept = memory.get('joined', key)
+      if (kept !== undefined) return cut(kept, index, count)
       const stored = file?.get(key)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
-      if (isPart && stored.joinedIsWhole()) return readPartOfJoined(stored, index, count)
-      const whole = readWholeJoined(key, stored)
-      return whole && cut(whole)
+      if (isPart && stored.joinedIsWhole) return readPartOfJoined(stored, index, count)
+      const whole = readWhole('joined', stored)
+      return whole && cut(whole, index, count)
     },
     event(key, index) {
-      const kept = memory.get(key)
-      if (kept !== undefined) {
-        const [from, to] = joinedSpan(kept.table, index, 1)
-        return { ...keptBytes(kept), bytes: kept.bytes.subarray(from, to) }
-      }
+      const kept = memory.get('joined', key)
+      if (kept !== undefined) return cut(kept, index, 1)
       const stored = file?.get(key)
-      return stored?.joinedIsWhole() === true ? readPartOfJoined(stored, index, 1) : undefined
+      return stored?.joinedIsWhole === true ? readPartOfJoined(stored, index, 1) : undefined
     },
     deflated(key) {
-      const memoryKey = deflatedKey(key)
-      const kept = memory.get(memoryKey)
-      if (kept !== undefined) return keptBytes(kept)
+      const kept = memory.get('deflated', key)
+      if (kept !== undefined) return kept
       const stored = file?.get(key)
-      if (stored === undefined) return undefined
-      const lease = leaseFor(memoryKey, stored.deflatedLength)
-      return stored.readDeflated(lease.bytes) ? bytesOf(memoryKey, stored, lease) : drop(lease)
+      return stored && readWhole('deflated', stored)
     },
     put(key, segment) {
+      if (file !== undefined) {
+        file.put(key, segment)
+        return
+      }
       const { table, joined, deflated } = segment
-      if (file === undefined) {
-        memory.set(key, { table, bytes: joined })
-        memory.set(deflatedKey(key), { table, bytes: deflated })
-      } else file.put(key, segment)
+      const facts = { whole: wholeText(table), table: () => table }
+      memory.put('joined', key, joined, facts)
+      memory.put('deflated', key, deflated, facts)
     },
     keys: () => file?.keys() ?? [],
     clear() {
@@ -133,4 +94,15 @@ export function createSegmentStore({ memory, file, pool }: SegmentStoreParts): S
       file?.close()
     },
   }
+}
+
+/** The table is read when it is first asked for, and not again for bytes that are kept. */
+function factsOf(stored: StoredSegment): SegmentFacts {
+  let table: SegmentTable | undefined
+  return { whole: stored.whole, table: () => (table ??= stored.readTable()) }
+}
+
+function cut(found: SegmentBytes, index: number, count: number): SegmentBytes {
+  if (count === eventsPerSegment) return found
+  return { ...found, bytes: found.bytes.subarray(...joinedSpan(found.table(), index, count)) }
 }

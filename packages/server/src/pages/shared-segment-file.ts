@@ -4,8 +4,8 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
-import { storedSegment } from './segment-file.ts'
-import type { SegmentFile, SegmentPlace, StoredSegment } from './segment-file.ts'
+import { StoredSegment } from './segment-file.ts'
+import type { SegmentFile, SegmentPlace } from './segment-file.ts'
 import type { Segment } from './segment.ts'
 
 /** What a thread needs to use the file. To be transferred to it, with its port. */
@@ -92,7 +92,8 @@ export function joinSegmentFile(
   const { port, descriptor } = pass
   const segments = new Map<string, StoredSegment>()
   let { generation } = pass
-  const add = (place: SegmentPlace): void => void segments.set(place.key, storedSegment(descriptor, place))
+  const add = (place: SegmentPlace): void =>
+    void segments.set(place.key, new StoredSegment(descriptor, place))
   const send = (message: FromThread): void => port.postMessage(message)
 
   for (const place of pass.places) add(place)

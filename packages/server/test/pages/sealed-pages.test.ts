@@ -7,7 +7,6 @@ import { gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { ViewName } from '@property-events/protocol'
 import type { LocatedPage } from '../../src/feed/list.ts'
-import { createBufferPool } from '../../src/pages/buffer-pool.ts'
 import { createPageReader } from '../../src/pages/page-reader.ts'
 import type { PageReader } from '../../src/pages/page-reader.ts'
 import { createSealer } from '../../src/pages/sealer.ts'
@@ -69,9 +68,8 @@ function sealedReader(
   const { path, memoryBytes = 1e9, fileBytes = 1e9 } = options
   const file = path === undefined ? undefined : openSegmentFile(path, fileBytes)
   const store = createSegmentStore({
-    memory: createSegmentMemory(memoryBytes),
+    memory: createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 }),
     file,
-    pool: createBufferPool(1e6),
   })
   const sealer = createSealer(view, store, () => 0)
   return { reader: createPageReader(view, { store, sealer }), sealer }
