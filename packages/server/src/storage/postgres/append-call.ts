@@ -3,9 +3,11 @@ import { formatTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonStart } from '../event-json.ts'
+import { appendOne, argumentsOfOne } from './append-one.ts'
 import type { Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { feedName, list } from './feed-reading.ts'
+import { jsonPiece } from './json-piece.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export type AppendAnswer =
@@ -63,19 +65,23 @@ export async function callAppend(
   feeds: readonly FeedPlan[],
   context: CallContext,
 ): Promise<AppendAnswer> {
-  const [row] = await session.query<AnswerRow>(append, argumentsOf(feeds, context))
-  if (row === undefined) throw new Error('append_events gave no answer')
+  const one = argumentsOfOne(feeds, context)
+  const [row] = one
+    ? await session.query<AnswerRow>(appendOne, one)
+    : await session.query<AnswerRow>(append, argumentsOf(feeds, context))
+  if (row === undefined) throw new Error('an append gave no answer')
   if (row.status !== 'appended') return { kind: row.status }
   const answer = new Map<string, Stamped>()
   let rowNo = 0
   for (const [index, { reading, rows }] of feeds.entries()) {
-    const before = Number(row.offsets[index]) + Number(row.positions[index])
+    const [offset, before] = [Number(row.offsets[index]), Number(row.positions[index])]
     const stored = rows.map((_, nth) => {
       const created = BigInt(row.created[rowNo + nth] ?? 0)
-      return { sequenceNumber: before + nth + 1, createdDate: formatTicks(created) }
+      return { sequenceNumber: offset + before + nth + 1, createdDate: formatTicks(created) }
     })
     rowNo += rows.length
-    answer.set(feedName(reading.key), { key: reading.key, reading, stored })
+    const { key } = reading
+    answer.set(feedName(key), { key, reading, lastPosition: before + rows.length, offset, stored })
   }
   return { kind: 'appended', feeds: answer }
 }
@@ -158,7 +164,6 @@ interface RowArguments {
 function rowArguments({ rows, reading }: FeedPlan, n: number): readonly RowArguments[] {
   const lastOf = new Map(rows.map((row) => [row.event.subjectId, row]))
   const viewNths = new Map<string | null, number>()
-  const start = eventJsonStart(reading.key).length
   let wish: Ticks | null = null
   let firstStamp: number | null = null
   return rows.map((row, index) => {
@@ -171,13 +176,10 @@ function rowArguments({ rows, reading }: FeedPlan, n: number): readonly RowArgum
     }
     const viewNth = (viewNths.get(event.state.category) ?? 0) + 1
     viewNths.set(event.state.category, viewNth)
-    const from = start + String(row.sequenceNumber).length
-    const piece = row.json.slice(from, -createdLength - eventJsonEnd.length)
+    const piece = jsonPiece(reading.key, row)
     return { n, nth, row, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth, piece }
   })
 }
-
-const createdLength = formatTicks(0n).length
 
 function viewCounts(rows: readonly EventRow[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()

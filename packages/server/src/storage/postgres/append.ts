@@ -1,6 +1,7 @@
 /**
- * Appending: read, plan on this node, then one call that takes the counters, checks that nothing the plan was made from
- * has changed, numbers, stamps and inserts (docs/decisions/0005). No round trip happens while a counter is held.
+ * Appending: plan on this node, from what it remembers or else from what it reads, then one call that takes the counters,
+ * checks that nothing the plan was made from has changed, numbers, stamps and inserts (docs/decisions/0005). No round
+ * trip happens while a counter is held.
  */
 import type { Ticks } from '@property-events/protocol'
 import { previewOf } from '../decide-append.ts'
@@ -17,12 +18,14 @@ import { lostCalls } from './lost-calls.ts'
 import type { LostCalls } from './lost-calls.ts'
 import { planCommit, settleOutcomes } from './plan-commit.ts'
 import type { CommitPlan, FeedPlan, PlanContext } from './plan-commit.ts'
+import type { RememberedFeeds } from './remembered-feeds.ts'
 
 export interface AppendContext {
   readonly catalogue: PlanContext['catalogue']
   readonly clockToleranceTicks: Ticks | undefined
   /** In place of the database's clock. For tests. */
   readonly now: () => Ticks | undefined
+  readonly remembered: RememberedFeeds
   /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
   readonly vouch: () => Promise<boolean>
 }
@@ -43,6 +46,21 @@ const lockFeeds: Statement = {
 }
 
 export function appender(database: Database, context: AppendContext): Appender {
+  const { remembered } = context
+
+  /** A plan from what is remembered, if the append will check all it was made from: nothing is answered unchecked. */
+  const planUnread = (batches: readonly AppendBatch[]): CommitPlan | undefined => {
+    const reading = remembered.reading(batches)
+    if (reading === undefined) return undefined
+    const { catalogue, clockToleranceTicks } = context
+    const made = planCommit(batches, reading, { catalogue, now: reading.now, clockToleranceTicks })
+    const checked =
+      made.wanted.length === 0 &&
+      made.outcomes.every(({ kind }) => kind === 'stored') &&
+      made.feeds.every(({ rows, reserved }) => rows.length + reserved.length > 0)
+    return checked ? made : undefined
+  }
+
   const plan = async (session: Session, batches: readonly AppendBatch[]): Promise<CommitPlan> => {
     const reading = await readFeeds(session, batches)
     const { catalogue, clockToleranceTicks } = context
@@ -59,7 +77,7 @@ export function appender(database: Database, context: AppendContext): Appender {
     batches: readonly AppendBatch[],
     lost: LostCalls,
   ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched'> => {
-    const made = await plan(session, batches)
+    const made = planUnread(batches) ?? (await plan(session, batches))
     const feeds = feedsToWrite(made)
     if (feeds.length === 0) return made.outcomes
     const call: CallContext = {
@@ -70,8 +88,10 @@ export function appender(database: Database, context: AppendContext): Appender {
     lost.sending(feeds)
     const answer: AppendAnswer = await callAppend(session, feeds, call)
     lost.answered()
+    if (answer.kind !== 'appended') remembered.forget(batches)
     if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
     if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
+    remembered.note(feeds, answer.feeds)
     return settleOutcomes(batches, made.outcomes, answer.feeds)
   }
 

@@ -34,6 +34,7 @@ import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
+import { rememberedFeeds } from './remembered-feeds.ts'
 import { settler } from './settle.ts'
 import { shownNumbers } from './shown-numbers.ts'
 import type { ShownNumbers } from './shown-numbers.ts'
@@ -102,7 +103,15 @@ function engineOver(
   const { readConnections = 8 } = options
   const shown = shownNumbers()
   const history = witness(shown)
-  const database = connect({ ...options, readConnections, onConnect: (session) => history.meet(session) })
+  const remembered = rememberedFeeds()
+  const database = connect({
+    ...options,
+    readConnections,
+    onConnect(session) {
+      remembered.forgetAll()
+      return history.meet(session)
+    },
+  })
   const watching = watchers(counts)
   const changes = databaseChanges(database, watching)
   const underWay = new Set<Promise<unknown>>()
@@ -141,6 +150,7 @@ function engineOver(
     catalogue: settings.catalogue,
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
     now: () => (clock === undefined ? undefined : readClock(clock)),
+    remembered,
     vouch: () => database.write((session) => history.vouch(session)),
   })
 
@@ -223,7 +233,13 @@ function engineOver(
     startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),
     backup: (path) => guarded(() => backUp(database, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
-    importRecords: (records) => guarded(() => inLine(() => importRecords(database, records))),
+    importRecords: (records) =>
+      guarded(() =>
+        inLine(() => {
+          remembered.forgetAll()
+          return importRecords(database, records)
+        }),
+      ),
     ping: () =>
       guarded(async () => {
         await database.read(ping, [])

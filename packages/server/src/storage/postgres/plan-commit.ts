@@ -159,6 +159,9 @@ const placeholder: FeedEvent = {
 export interface Stamped {
   readonly key: FeedKey
   readonly reading: FeedReading
+  /** Of the feed, with these rows. */
+  readonly lastPosition: number
+  readonly offset: number
   /** Of the nth row, from 0. */
   readonly stored: readonly { readonly sequenceNumber: number; readonly createdDate: string }[]
 }

@@ -15,7 +15,7 @@ export interface Gates extends AsyncDisposable {
   open(node: string, point: GatePoint): Promise<void>
   /** Resolves when the node's append stands at the gate. */
   reached(node: string, point: GatePoint): Promise<void>
-  /** Puts plpgsql around `append_events`; `call` stands for the call of what was there before. */
+  /** Puts plpgsql around the functions that append; `call` stands for the call of what was there before. */
   wrapAppend(body: (call: string) => string): Promise<void>
   /** Any other statement. */
   query(text: string): Promise<readonly Record<string, unknown>[]>
@@ -68,17 +68,22 @@ export function asNode(url: string, node: string): string {
 
 let wrapped = 0
 
+/** The functions that append: one event, and any number. */
+const appends = ['append_event', 'append_events'] as const
+
 async function wrapAppend(client: Client, body: (call: string) => string): Promise<void> {
   wrapped += 1
-  const inner = `append_events_${wrapped}`
-  await client.query(`ALTER FUNCTION append_events RENAME TO ${inner}`)
-  const { rows } = await client.query<{ types: string; names: string }>(
-    `SELECT pg_get_function_identity_arguments(oid) AS types,
-      (SELECT string_agg('$' || n, ', ') FROM generate_series(1, pronargs) AS n) AS names
-    FROM pg_proc WHERE proname = '${inner}' AND pronamespace = current_schema()::regnamespace`,
-  )
-  const { types = '', names = '' } = rows[0] ?? {}
-  await client.query(`CREATE FUNCTION append_events(${types})
-    RETURNS TABLE (status text, positions bigint[], offsets bigint[], created bigint[]) LANGUAGE plpgsql AS $$
-    BEGIN ${body(`SELECT * FROM ${inner}(${names})`)} END $$`)
+  for (const name of appends) {
+    const inner = `${name}_${wrapped}`
+    await client.query(`ALTER FUNCTION ${name} RENAME TO ${inner}`)
+    const { rows } = await client.query<{ types: string; names: string }>(
+      `SELECT string_agg(type::regtype::text, ', ' ORDER BY n) AS types, string_agg('$' || n, ', ' ORDER BY n) AS names
+      FROM pg_proc, unnest(proargtypes) WITH ORDINALITY AS given (type, n)
+      WHERE proname = '${inner}' AND pronamespace = current_schema()::regnamespace`,
+    )
+    const { types = '', names = '' } = rows[0] ?? {}
+    await client.query(`CREATE FUNCTION ${name}(${types})
+      RETURNS TABLE (status text, positions bigint[], offsets bigint[], created bigint[]) LANGUAGE plpgsql AS $$
+      BEGIN ${body(`SELECT * FROM ${inner}(${names})`)} END $$`)
+  }
 }

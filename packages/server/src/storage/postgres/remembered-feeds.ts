@@ -1,0 +1,107 @@
+/**
+ * What this node knows of feeds from its own last commits, so that the usual append reads nothing beforehand. Others may
+ * have published since: what is planned from it counts only once it is checked under the lock (docs/decisions/0005).
+ */
+import { BoundedMap } from '../../bounded-map.ts'
+import type { AppendBatch, FeedKey } from '../storage.ts'
+import { feedNumbers } from './feed-number.ts'
+import { feedName } from './feed-reading.ts'
+import type { FeedReading, Reading, SubjectRow } from './feed-reading.ts'
+import type { FeedPlan, Stamped } from './plan-commit.ts'
+
+export interface RememberedFeeds {
+  /** As `readFeeds`, with all ids taken for free; `undefined` unless every feed and subject named is remembered. */
+  reading(batches: readonly AppendBatch[]): Reading | undefined
+  /** Notes what a commit has written. */
+  note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>): void
+  /** These feeds are not as they were. */
+  forget(batches: readonly AppendBatch[]): void
+  /** No feed may be as it was: a new connection can lead to another history (D13). */
+  forgetAll(): void
+}
+
+/** Some 300 bytes each. */
+const feedsAtMost = 20_000
+/** Some 500 bytes each. */
+const subjectsAtMost = 20_000
+
+interface KnownFeed {
+  readonly revision: number
+  lastPosition: number
+  offset: number
+}
+
+interface KnownSubject {
+  /** Holds for as long as this is what is remembered of the feed. */
+  readonly feed: KnownFeed
+  readonly row: SubjectRow
+}
+
+export function rememberedFeeds(): RememberedFeeds {
+  const feeds = new BoundedMap<string, KnownFeed>(feedsAtMost)
+  const subjects = new BoundedMap<string, KnownSubject>(subjectsAtMost)
+
+  return {
+    reading(batches) {
+      const readings = new Map<string, FeedReading>()
+      for (const { key, drafts } of batches) {
+        const name = feedName(key)
+        const feed = feeds.get(name)
+        if (feed === undefined) return undefined
+        const reading = readings.get(name) ?? readingOf(key, feed)
+        readings.set(name, reading)
+        for (const { id, subjectId } of drafts) {
+          const subject = subjects.get(subjectName(key, subjectId))
+          if (subject?.feed !== feed) return undefined
+          reading.subjects.set(subjectId, subject.row)
+          reading.ids.set(id, undefined)
+        }
+      }
+      return { needsEpoch: false, now: 0n, floor: 0n, feeds: readings }
+    },
+    note(plans, stamped) {
+      for (const { reading, rows } of plans) {
+        const { key, revision } = reading
+        const name = feedName(key)
+        const given = stamped.get(name)
+        if (given === undefined) continue
+        const { lastPosition, offset } = given
+        const known = feeds.get(name)
+        const feed = known?.revision === revision ? known : { revision, lastPosition, offset }
+        feed.lastPosition = lastPosition
+        feed.offset = offset
+        feeds.set(name, feed)
+        for (const [index, { event }] of rows.entries()) {
+          const position = lastPosition - rows.length + index + 1
+          subjects.set(subjectName(key, event.subjectId), { feed, row: { ...event.state, position } })
+        }
+      }
+    },
+    forget(batches) {
+      for (const { key } of batches) feeds.delete(feedName(key))
+    },
+    forgetAll() {
+      feeds.clear()
+      subjects.clear()
+    },
+  }
+}
+
+function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed): FeedReading {
+  return {
+    key,
+    revision,
+    lastPosition,
+    offset,
+    // Whether the head is ahead of the clock (D25) is seen under the lock.
+    lastCreated: undefined,
+    lastSequence: lastPosition + offset,
+    ids: new Map(),
+    subjects: new Map(),
+    events: new Map(),
+  }
+}
+
+function subjectName({ tenantId, feed }: FeedKey, subjectId: string): string {
+  return `${tenantId}${feedNumbers[feed]}${subjectId}`
+}
