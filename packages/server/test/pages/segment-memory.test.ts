@@ -192,6 +192,19 @@ describe('the memory of pages', () => {
     assert.equal(memory.has('joined', 'unused'), false)
     answer.release()
   })
+
+  it('lets what is kept stay when it would go for nothing', () => {
+    const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
+    for (const key of ['unused', 'used']) {
+      const lease = memory.takeFor('joined', key, 300_000)
+      lease.keep(facts)
+      if (key === 'unused') lease.release()
+    }
+    const answers = [memory.take(400_000), memory.take(500_000)]
+    assert.equal(memory.besideBytes, 500_000)
+    assert.ok(memory.has('joined', 'used') && memory.has('joined', 'unused'))
+    for (const answer of answers) answer.release()
+  })
 })
 
 describe('the room of pages', () => {
