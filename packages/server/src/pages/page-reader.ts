@@ -48,8 +48,8 @@ export function createPageReader(
   sealed: SealedPages | undefined,
 ): PageReader {
   const states = new Map<string, string>()
-  for (const key of sealed?.store.keys() ?? []) {
-    const [feed = '', state = ''] = key.split(' ')
+  for (const name of sealed?.store.seriesNames() ?? []) {
+    const [feed = '', state = ''] = name.split(' ')
     states.set(feed, state)
   }
 

@@ -8,6 +8,8 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { leaveCloseNote, takeCloseNote } from './clean-close.ts'
+import { createSegmentIndex } from './segment-index.ts'
+import type { RecordFacts, SegmentIndex } from './segment-index.ts'
 import { eventsPerSegment, readTable, tableNumbers, writeTable } from './segment.ts'
 import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
@@ -16,17 +18,10 @@ const headBytes = 28
 const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
 
-/** Where a record stands in the file, and what is known of it: all that another thread needs to read it. */
-export interface SegmentPlace {
-  readonly key: string
-  /** Of its joined bytes. */
-  readonly at: number
-  readonly facts: RecordFacts
-}
-
 export interface SegmentFile {
   get(key: string): StoredSegment | undefined
-  keys(): Iterable<string>
+  /** What is in the file, as numbers. */
+  readonly index: SegmentIndex
   /** Appends; without effect when the key is there or the file is full. */
   put(key: string, segment: Segment): void
   readonly descriptor: number
@@ -39,30 +34,24 @@ export interface SegmentFile {
 /** Opens or makes the file. Records that end properly are taken over; what follows a torn one is cut off. */
 export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
   const file = openSync(path, 'a+', 0o600)
-  const segments = new Map<string, StoredSegment>()
-  const checked = takeCloseNote(path, file)
-  let end = 0
-  for (;;) {
-    const record = readRecord(file, end, checked)
-    if (record === undefined) break
-    segments.set(record.key, record.segment)
-    end = record.end
-  }
+  const noted = takeCloseNote(path, file)
+  const index = createSegmentIndex(noted)
+  let end = noted === undefined ? readRecords(file, index) : fstatSync(file).size
   ftruncateSync(file, end)
 
   return {
     descriptor: file,
+    index,
     get byteLength() {
       return end
     },
-    get: (key) => segments.get(key),
-    keys: () => segments.keys(),
+    get: (key) => storedSegment(file, index, key),
     put(key, segment) {
       const { table, joined, deflated } = segment
       const keyBytes = Buffer.from(key)
       const numbers = writeTable(table)
       const length = headBytes + keyBytes.length + tableBytes + joined.byteLength + deflated.byteLength
-      if (segments.has(key) || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
+      if (index.get(key) !== undefined || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
       const joinedCrc = crc32(joined)
       const deflatedCrc = crc32(deflated)
       const head = Buffer.alloc(headBytes)
@@ -77,123 +66,88 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
         return
       }
       const at = end + headBytes + keyBytes.length + tableBytes
-      const lengths = { joinedLength: joined.byteLength, deflatedLength: deflated.byteLength }
+      const [joinedLength, deflatedLength] = [joined.byteLength, deflated.byteLength]
       const { crc, shift } = table
-      const facts = { ...lengths, joinedCrc, deflatedCrc, crc, shift, checked: true }
-      segments.set(key, new StoredSegment(file, { key, at, facts }))
+      const checked = { joinedChecked: true, deflatedChecked: true }
+      index.set(key, { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, ...checked })
       end += length
     },
     clear() {
-      segments.clear()
+      index.clear()
       ftruncateSync(file, 0)
       end = 0
     },
     close() {
-      if ([...segments.values()].every((segment) => segment.isWhole)) leaveCloseNote(path, file)
+      leaveCloseNote(path, file, index.series())
       closeSync(file)
     },
   }
-}
-
-export interface RecordFacts {
-  readonly joinedLength: number
-  readonly deflatedLength: number
-  readonly joinedCrc: number
-  readonly deflatedCrc: number
-  /** Of the whole text: its table ends with them. */
-  readonly crc: number
-  readonly shift: number
-  /** Written by this process, or flushed by one before: what comes back needs no second look. */
-  readonly checked: boolean
 }
 
 /** For one read at a time: nothing is kept in it. */
 const scratchNumbers = new Uint32Array(eventsPerSegment + 1)
 const scratch = Buffer.from(scratchNumbers.buffer)
 
-/**
- * A segment in the file; any thread of the process may read by its descriptor. Its table stays in the file: a hundred
- * thousand of them would be 50 MB. A million events have 16,000 of these, so they hold plain numbers: 0.3 kB each.
- */
+/** A segment in the file. Its table stays there: a hundred thousand of them would be 50 MB. */
 export class StoredSegment {
   readonly key: string
-  readonly joinedLength: number
-  readonly deflatedLength: number
+  readonly facts: RecordFacts
   readonly #file: number
-  readonly #at: number
-  readonly #joinedCrc: number
-  readonly #deflatedCrc: number
-  readonly #crc: number
-  readonly #shift: number
-  #joinedChecked: boolean
-  #deflatedChecked: boolean
+  readonly #index: SegmentIndex
 
-  constructor(file: number, { key, at, facts }: SegmentPlace) {
+  constructor(file: number, index: SegmentIndex, key: string, facts: RecordFacts) {
     this.key = key
-    this.joinedLength = facts.joinedLength
-    this.deflatedLength = facts.deflatedLength
+    this.facts = facts
     this.#file = file
-    this.#at = at
-    this.#joinedCrc = facts.joinedCrc
-    this.#deflatedCrc = facts.deflatedCrc
-    this.#crc = facts.crc
-    this.#shift = facts.shift
-    this.#joinedChecked = facts.checked
-    this.#deflatedChecked = facts.checked
-  }
-
-  get place(): SegmentPlace {
-    const { key, joinedLength, deflatedLength } = this
-    const sums = {
-      joinedCrc: this.#joinedCrc,
-      deflatedCrc: this.#deflatedCrc,
-      crc: this.#crc,
-      shift: this.#shift,
-    }
-    const facts = { joinedLength, deflatedLength, ...sums, checked: this.isWhole }
-    return { key, at: this.#at, facts }
+    this.#index = index
   }
 
   /** All that a page needs to know of a segment that it takes whole. */
   get whole(): WholeText {
-    return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
-  }
-
-  /** Whether all of the joined bytes were found whole since the file was opened: only then may parts of them be read. */
-  get joinedIsWhole(): boolean {
-    return this.#joinedChecked
-  }
-
-  /** Whether that is so of the deflated bytes too. */
-  get isWhole(): boolean {
-    return this.#joinedChecked && this.#deflatedChecked
+    const { joinedLength, crc, shift } = this.facts
+    return { textLength: joinedLength, crc, shift }
   }
 
   readTable(): SegmentTable {
     const numbers = new Uint32Array(tableNumbers)
-    readSync(this.#file, numbers, 0, tableBytes, this.#at - tableBytes)
+    readSync(this.#file, numbers, 0, tableBytes, this.facts.at - tableBytes)
     return readTable(numbers)
   }
 
   /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
   readSpan(index: number, count: number): readonly [from: number, to: number] {
     // The table begins with the starts.
-    readSync(this.#file, scratch, 0, (count + 1) * 4, this.#at - tableBytes + index * 4)
+    readSync(this.#file, scratch, 0, (count + 1) * 4, this.facts.at - tableBytes + index * 4)
     return [scratchNumbers[0] ?? 0, (scratchNumbers[count] ?? 1) - 1]
   }
 
-  /** Reads joined bytes into `target`, all of them or, once they were found whole, those from `from` on. */
+  /**
+   * Reads joined bytes into `target`: all of them or, once they were found to be what was written, those from `from` on.
+   * False: they are not (a crash took them), or nobody has looked yet.
+   */
   readJoined(target: Buffer, from: number): boolean {
-    if (!this.#read(target, this.#at + from)) return false
-    this.#joinedChecked ||= target.length === this.joinedLength && crc32(target) === this.#joinedCrc
-    return this.#joinedChecked
+    const { at, joinedLength, joinedCrc, joinedChecked } = this.facts
+    if (!this.#read(target, at + from)) return false
+    if (joinedChecked) return true
+    if (target.length !== joinedLength || crc32(target) !== joinedCrc) return false
+    this.#note({ joinedChecked: true })
+    return true
   }
 
-  /** Reads all deflated bytes. Both answer false when the bytes are not what was written (a crash took them): drop it. */
+  /** Reads all deflated bytes. False: they are not what was written. */
   readDeflated(target: Buffer): boolean {
-    if (!this.#read(target, this.#at + this.joinedLength)) return false
-    this.#deflatedChecked ||= crc32(target) === this.#deflatedCrc
-    return this.#deflatedChecked
+    const { at, joinedLength, deflatedCrc, deflatedChecked } = this.facts
+    if (!this.#read(target, at + joinedLength)) return false
+    if (deflatedChecked) return true
+    if (crc32(target) !== deflatedCrc) return false
+    this.#note({ deflatedChecked: true })
+    return true
+  }
+
+  #note(checked: Pick<RecordFacts, 'joinedChecked'> | Pick<RecordFacts, 'deflatedChecked'>): void {
+    const { key } = this
+    const known = this.#index.get(key)
+    if (known !== undefined) this.#index.set(key, { ...known, ...checked })
   }
 
   #read(target: Buffer, from: number): boolean {
@@ -201,11 +155,29 @@ export class StoredSegment {
   }
 }
 
+/** Any thread of the process may read by the file's descriptor. */
+export function storedSegment(file: number, index: SegmentIndex, key: string): StoredSegment | undefined {
+  const facts = index.get(key)
+  return facts && new StoredSegment(file, index, key, facts)
+}
+
+/** Puts the records of the file into the index, and says where the last whole one ends. Their bytes are not looked at. */
+function readRecords(file: number, index: SegmentIndex): number {
+  const { size } = fstatSync(file)
+  let end = 0
+  for (;;) {
+    const record = readRecord(file, end, size)
+    if (record === undefined) return end
+    index.set(record.key, record.facts)
+    end = record.end
+  }
+}
+
 function readRecord(
   file: number,
   start: number,
-  checked: boolean,
-): { readonly key: string; readonly segment: StoredSegment; readonly end: number } | undefined {
+  size: number,
+): { readonly key: string; readonly facts: RecordFacts; readonly end: number } | undefined {
   const head = Buffer.alloc(headBytes)
   if (readSync(file, head, 0, headBytes, start) !== headBytes || head.readUInt32LE(0) !== magic)
     return undefined
@@ -221,10 +193,10 @@ function readRecord(
   if (headCrc(head, keyBytes, tableBuffer) !== storedCrc) return undefined
   const at = start + headBytes + rest.length
   const end = at + joinedLength + deflatedLength
-  if (end > fstatSync(file).size) return undefined
-  const facts = { joinedLength, deflatedLength, joinedCrc, deflatedCrc, ...wholeSums(tableBuffer), checked }
-  const place = { key: keyBytes.toString(), at, facts }
-  return { key: place.key, segment: new StoredSegment(file, place), end }
+  if (end > size) return undefined
+  const checked = { joinedChecked: false, deflatedChecked: false }
+  const sums = { joinedCrc, deflatedCrc, ...wholeSums(tableBuffer) }
+  return { key: keyBytes.toString(), facts: { at, joinedLength, deflatedLength, ...sums, ...checked }, end }
 }
 
 /** A table ends with the checksum and the shift of the whole segment. */

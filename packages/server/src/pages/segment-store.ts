@@ -13,8 +13,8 @@ export interface SegmentStore {
   /** All deflated bytes. */
   deflated(key: string): SegmentBytes | undefined
   put(key: string, segment: Segment): void
-  /** Keys that were there when the store was opened. */
-  keys(): Iterable<string>
+  /** A name for each view of each feed of which there are segments: a segment's key without its number. */
+  seriesNames(): readonly string[]
   clear(): void
   close(): void
 }
@@ -22,7 +22,7 @@ export interface SegmentStore {
 export interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without one, segments live in memory alone. */
-  readonly file: Pick<SegmentFile, 'get' | 'keys' | 'put' | 'clear' | 'close'> | undefined
+  readonly file: Pick<SegmentFile, 'get' | 'index' | 'put' | 'clear' | 'close'> | undefined
 }
 
 export function createSegmentStore({ memory, file }: SegmentStoreParts): SegmentStore {
@@ -41,7 +41,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
   }
 
   function readWhole(form: 'joined' | 'deflated', stored: StoredSegment): SegmentBytes | undefined {
-    const byteLength = form === 'joined' ? stored.joinedLength : stored.deflatedLength
+    const byteLength = stored.facts[`${form}Length`]
     const lease = memory.takeFor(form, stored.key, byteLength)
     const { bytes, release } = lease
     if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
@@ -58,7 +58,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       const stored = file?.get(key)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
-      if (isPart && stored.joinedIsWhole) return readPartOfJoined(stored, index, count)
+      if (isPart && stored.facts.joinedChecked) return readPartOfJoined(stored, index, count)
       const whole = readWhole('joined', stored)
       return whole && cut(whole, index, count)
     },
@@ -66,7 +66,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       const kept = memory.get('joined', key)
       if (kept !== undefined) return cut(kept, index, 1)
       const stored = file?.get(key)
-      return stored?.joinedIsWhole === true ? readPartOfJoined(stored, index, 1) : undefined
+      return stored?.facts.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
     },
     deflated(key) {
       const kept = memory.get('deflated', key)
@@ -84,7 +84,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       memory.put('joined', key, joined, facts)
       memory.put('deflated', key, deflated, facts)
     },
-    keys: () => file?.keys() ?? [],
+    seriesNames: () => file?.index.names() ?? [],
     clear() {
       memory.clear()
       file?.clear()

@@ -4,8 +4,10 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
-import { StoredSegment } from './segment-file.ts'
-import type { SegmentFile, SegmentPlace } from './segment-file.ts'
+import { storedSegment } from './segment-file.ts'
+import type { SegmentFile } from './segment-file.ts'
+import { createSegmentIndex } from './segment-index.ts'
+import type { RecordFacts, SegmentSeries } from './segment-index.ts'
 import type { Segment } from './segment.ts'
 
 /** What a thread needs to use the file. To be transferred to it, with its port. */
@@ -13,7 +15,7 @@ export interface SegmentFilePass {
   readonly port: MessagePort
   readonly descriptor: number
   readonly generation: number
-  readonly places: readonly SegmentPlace[]
+  readonly series: readonly SegmentSeries[]
   /** How many threads use the file. */
   readonly threads: number
 }
@@ -31,7 +33,7 @@ type FromThread =
   | { readonly kind: 'forgotten'; readonly generation: number }
 
 type ToThread =
-  | { readonly kind: 'added'; readonly place: SegmentPlace }
+  | { readonly kind: 'added'; readonly key: string; readonly facts: RecordFacts }
   | { readonly kind: 'forget'; readonly generation: number }
 
 /** `threads`: how many passes will be handed out. */
@@ -60,8 +62,8 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
       tellAll({ kind: 'forget', generation })
     } else if (remembering.size === 0) {
       file.put(message.key, message.segment)
-      const place = file.get(message.key)?.place
-      if (place !== undefined) tellAll({ kind: 'added', place })
+      const facts = file.index.get(message.key)
+      if (facts !== undefined) tellAll({ kind: 'added', key: message.key, facts })
     }
   }
 
@@ -74,8 +76,8 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
         ports.delete(port1)
         forgottenBy(port1)
       })
-      const places = [...file.keys()].flatMap((key) => file.get(key)?.place ?? [])
-      return { port: port2, descriptor: file.descriptor, generation, places, threads }
+      const { descriptor, index } = file
+      return { port: port2, descriptor, generation, series: index.series(), threads }
     },
     close() {
       closed = true
@@ -88,31 +90,28 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
 /** The file as a thread uses it. What it puts can be read when it was written. */
 export function joinSegmentFile(
   pass: SegmentFilePass,
-): Pick<SegmentFile, 'get' | 'keys' | 'put' | 'clear' | 'close'> {
+): Pick<SegmentFile, 'get' | 'index' | 'put' | 'clear' | 'close'> {
   const { port, descriptor } = pass
-  const segments = new Map<string, StoredSegment>()
+  const index = createSegmentIndex(pass.series)
   let { generation } = pass
-  const add = (place: SegmentPlace): void =>
-    void segments.set(place.key, new StoredSegment(descriptor, place))
   const send = (message: FromThread): void => port.postMessage(message)
 
-  for (const place of pass.places) add(place)
   port.on('message', (message: ToThread) => {
-    if (message.kind === 'added') add(message.place)
+    if (message.kind === 'added') index.set(message.key, message.facts)
     else {
-      segments.clear()
+      index.clear()
       generation = message.generation
       send({ kind: 'forgotten', generation })
     }
   })
   return {
-    get: (key) => segments.get(key),
-    keys: () => segments.keys(),
+    get: (key) => storedSegment(descriptor, index, key),
+    index,
     put(key, segment) {
-      if (!segments.has(key)) send({ kind: 'put', generation, key, segment })
+      if (index.get(key) === undefined) send({ kind: 'put', generation, key, segment })
     },
     clear() {
-      segments.clear()
+      index.clear()
       send({ kind: 'clear', generation })
     },
     close: () => port.close(),

@@ -1,0 +1,93 @@
+/**
+ * Where the segments of a file stand and what is known of them, as numbers in columns: 64 bytes a segment. Ten million events
+ * have 100,000 segments of one view, and an object for each would take 75 MB and as many steps at every start.
+ */
+
+/** What is known of a segment in a file. */
+export interface RecordFacts {
+  /** Where its joined bytes begin; never 0. */
+  readonly at: number
+  readonly joinedLength: number
+  readonly deflatedLength: number
+  readonly joinedCrc: number
+  readonly deflatedCrc: number
+  /** Of the whole text: its table ends with them. */
+  readonly crc: number
+  readonly shift: number
+  /** Whether the bytes are known to be what was written: by this process, flushed by one before, or read since. */
+  readonly joinedChecked: boolean
+  readonly deflatedChecked: boolean
+}
+
+/** The segments of one view of one feed in one state, by number: eight columns each, the first 0 where there is none. */
+export interface SegmentSeries {
+  /** A segment's key without its number. */
+  readonly name: string
+  readonly numbers: Float64Array
+}
+
+export interface SegmentIndex {
+  get(key: string): RecordFacts | undefined
+  set(key: string, facts: RecordFacts): void
+  clear(): void
+  names(): readonly string[]
+  /** All of it, as copies. */
+  series(): readonly SegmentSeries[]
+}
+
+const columns = 8
+const roomForSegments = 64
+const joinedBit = 1
+const deflatedBit = 2
+
+/** Begins with what another index gave as its `series`. */
+export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
+  const all = new Map(given.map(({ name, numbers }) => [name, numbers]))
+
+  /** With room for the number; in doubling steps, so that adding one after another copies each twice at most. */
+  function grown(name: string, number: number): Float64Array {
+    const known = all.get(name) ?? new Float64Array(roomForSegments * columns)
+    const wanted = (number + 1) * columns
+    const numbers = known.length >= wanted ? known : new Float64Array(Math.max(wanted, 2 * known.length))
+    if (numbers !== known) numbers.set(known)
+    all.set(name, numbers)
+    return numbers
+  }
+
+  return {
+    get(key) {
+      const [name, number] = partsOf(key)
+      const numbers = all.get(name)
+      const column = (index: number): number => numbers?.[number * columns + index] ?? 0
+      const at = column(0)
+      if (at === 0) return undefined
+      return {
+        at,
+        joinedLength: column(1),
+        deflatedLength: column(2),
+        joinedCrc: column(3),
+        deflatedCrc: column(4),
+        crc: column(5),
+        shift: column(6),
+        joinedChecked: (column(7) & joinedBit) !== 0,
+        deflatedChecked: (column(7) & deflatedBit) !== 0,
+      }
+    },
+    set(key, facts) {
+      const [name, number] = partsOf(key)
+      const { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift } = facts
+      const checked = (facts.joinedChecked ? joinedBit : 0) | (facts.deflatedChecked ? deflatedBit : 0)
+      const row = [at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, checked]
+      grown(name, number).set(row, number * columns)
+    },
+    clear: () => all.clear(),
+    names: () => [...all.keys()],
+    series: () => [...all].map(([name, numbers]) => ({ name, numbers: numbers.slice() })),
+  }
+}
+
+/** A key ends with the segment's number. */
+function partsOf(key: string): readonly [name: string, number: number] {
+  const behind = key.lastIndexOf(' ')
+  return [key.slice(0, behind), Number(key.slice(behind + 1))]
+}
