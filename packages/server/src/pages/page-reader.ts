@@ -11,6 +11,7 @@ import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
 import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
+import { marginBytes } from './segment-memory.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 import type { SegmentStore } from './segment-store.ts'
 
@@ -251,10 +252,27 @@ function bodyOf(pieces: readonly Uint8Array[], held: readonly SegmentBytes[]): P
   let byteLength = 0
   for (const piece of pieces) byteLength += piece.byteLength
   return {
-    pieces,
+    pieces: inOnePiece(pieces, held) ?? pieces,
     byteLength,
     release() {
       for (const segment of held) segment.release()
     },
   }
+}
+
+/** Three pieces to write cost 3 us more than one, which is a twentieth of an answer. */
+function inOnePiece(
+  pieces: readonly Uint8Array[],
+  [segment]: readonly SegmentBytes[],
+): readonly Uint8Array[] | undefined {
+  const [start, bytes, end] = pieces
+  if (segment?.withMargins === undefined || pieces.length !== 3 || bytes !== segment.bytes) return undefined
+  if (start === undefined || end === undefined) return undefined
+  if (start.byteLength > marginBytes || end.byteLength > marginBytes) return undefined
+  const { withMargins } = segment
+  withMargins.set(start, marginBytes - start.byteLength)
+  withMargins.set(end, marginBytes + bytes.byteLength)
+  return [
+    withMargins.subarray(marginBytes - start.byteLength, marginBytes + bytes.byteLength + end.byteLength),
+  ]
 }

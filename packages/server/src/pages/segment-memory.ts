@@ -22,12 +22,23 @@ export interface Lease {
   readonly release: () => void
 }
 
-export interface SegmentBytes extends SegmentFacts, Lease {}
+export interface SegmentBytes extends SegmentFacts, Lease {
+  /**
+   * Of bytes that one answer has for itself: a buffer in which there is room for `marginBytes` before and behind them, so that
+   * what goes around them can be sent in one piece with them.
+   */
+  readonly withMargins?: Buffer | undefined
+}
+
+/** For the envelope of a page, plain or as stored blocks, and a gzip trailer. */
+export const marginBytes = 256
 
 /** Memory to read a segment into. */
 export interface ReadingLease extends Lease {
   /** To be called when the bytes are there: from then on others get them too, if they are worth keeping. */
   readonly keep: (facts: SegmentFacts) => void
+  /** As in `SegmentBytes`; nothing where the bytes may be kept. */
+  readonly withMargins: Buffer | undefined
 }
 
 export interface SegmentMemory {
@@ -221,9 +232,12 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
       const times = (counts.get(key) ?? 0) + 1
       counts.set(key, times)
       const isWorthKeeping = makeWay(times, byteLength)
-      const part = partFor(byteLength)
-      if (part === undefined) return { ...leaseBeside(byteLength), keep: () => undefined }
-      const bytes = part.bytes.subarray(0, byteLength)
+      const margin = isWorthKeeping ? 0 : marginBytes
+      const length = byteLength + 2 * margin
+      const part = partFor(length)
+      const withMargins = isWorthKeeping ? undefined : part?.bytes.subarray(0, length)
+      if (part === undefined) return { ...leaseBeside(byteLength), keep: () => undefined, withMargins }
+      const bytes = part.bytes.subarray(margin, margin + byteLength)
       let one: Kept | undefined
       const { release } = leaseOf(bytes, () => {
         if (one === undefined) room.giveBack(part)
@@ -232,6 +246,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
       return {
         bytes,
         release,
+        withMargins,
         keep(facts) {
           if (!isWorthKeeping || kept[form].has(key)) return
           counts.delete(key)

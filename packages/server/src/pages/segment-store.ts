@@ -43,11 +43,11 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
   function readWhole(form: 'joined' | 'deflated', stored: StoredSegment): SegmentBytes | undefined {
     const byteLength = stored.facts[`${form}Length`]
     const lease = memory.takeFor(form, stored.key, byteLength)
-    const { bytes, release } = lease
+    const { bytes, release, withMargins } = lease
     if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
     const facts = factsOf(stored)
     lease.keep(facts)
-    return { ...facts, bytes, release }
+    return { ...facts, bytes, release, withMargins }
   }
 
   return {
