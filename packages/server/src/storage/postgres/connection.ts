@@ -45,8 +45,10 @@ export interface ConnectionOptions {
   /** How long a commit may take, waiting for those of other nodes included. 30 s if left out. */
   readonly writeTimeoutMs?: number | undefined
   /** Called for each new connection before its first use; when it rejects, the connection is given up. */
-  readonly onConnect?: ((session: Session) => Promise<void>) | undefined
+  readonly onConnect?: ((session: Session, purpose: Purpose) => Promise<void>) | undefined
 }
+
+export type Purpose = 'reading' | 'writing'
 
 /** A node that vanishes while it holds a feed's counter gives it back after this time. */
 const idleInTransactionMs = 5_000
@@ -66,8 +68,8 @@ const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
 
 export function connect(options: ConnectionOptions): Database {
-  const readers = poolOf(options, options.readConnections, options.readTimeoutMs ?? 10_000)
-  const writers = poolOf(options, 2, options.writeTimeoutMs ?? 30_000)
+  const readers = poolOf(options, 'reading', options.readConnections, options.readTimeoutMs ?? 10_000)
+  const writers = poolOf(options, 'writing', 2, options.writeTimeoutMs ?? 30_000)
   let closing: Promise<void> | undefined
 
   const write = async <T>(run: (client: PoolClient) => Promise<T>): Promise<T> => {
@@ -142,12 +144,16 @@ function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientCon
   }
 }
 
-function poolOf(options: ConnectionOptions, max: number, timeoutMs: number): Pool {
+function poolOf(options: ConnectionOptions, purpose: Purpose, max: number, timeoutMs: number): Pool {
+  const { onConnect } = options
   const pool = new Pool({
     ...clientOptions(options, timeoutMs),
     max,
     idleTimeoutMillis: 60_000,
-    verify: callbackify((client: PoolClient) => prepareSession(client, timeoutMs, options.onConnect)),
+    verify: callbackify(async (client: PoolClient) => {
+      await prepareSession(client, timeoutMs)
+      await onConnect?.(sessionOf(client), purpose)
+    }),
   })
   // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
   pool.on('error', () => undefined)
@@ -156,17 +162,12 @@ function poolOf(options: ConnectionOptions, max: number, timeoutMs: number): Poo
   return pool
 }
 
-async function prepareSession(
-  client: PoolClient,
-  timeoutMs: number,
-  onConnect: ConnectionOptions['onConnect'],
-): Promise<void> {
+async function prepareSession(client: PoolClient, timeoutMs: number): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>(sessionSettings, [String(timeoutMs)])
   if (rows[0]?.standby !== false) {
     // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
     throw new StorageFailure('storage_unavailable', new Error('the server is a standby, not the primary'))
   }
-  await onConnect?.(sessionOf(client))
 }
 
 /** SQLSTATE classes of a server that is going down, coming up, or gone; the rest are node's and node-postgres' own. */

@@ -107,8 +107,8 @@ function engineOver(
   const database = connect({
     ...options,
     readConnections,
-    onConnect(session) {
-      remembered.forgetAll()
+    onConnect(session, purpose) {
+      if (purpose === 'writing') remembered.forgetAll()
       return history.meet(session)
     },
   })

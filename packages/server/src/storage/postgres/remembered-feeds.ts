@@ -16,7 +16,7 @@ export interface RememberedFeeds {
   note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>): void
   /** These feeds are not as they were. */
   forget(batches: readonly AppendBatch[]): void
-  /** No feed may be as it was: a new connection can lead to another history (D13). */
+  /** No feed may be as it was: a new connection for writing can lead to another history (D13). */
   forgetAll(): void
 }
 

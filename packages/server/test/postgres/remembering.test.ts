@@ -1,0 +1,185 @@
+/** What a node remembers of its own commits saves it reading, and never shows in an answer (decision 0005). */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { AppendOutcome, StorageEngine } from '../../src/storage/storage.ts'
+import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
+import { codes, list, numbers, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { putGates } from './support/gates.ts'
+import { withClient } from './support/standby.ts'
+import { testDatabases } from './test-databases.ts'
+import type { TestDatabases } from './test-databases.ts'
+
+describe('a node that remembers what it has published', () => {
+  let databases: TestDatabases
+  before(async () => {
+    databases = await testDatabases()
+  })
+  after(() => databases[Symbol.asyncDispose]())
+
+  async function nodes(): Promise<{ url: string; one: StorageEngine; two: StorageEngine } & AsyncDisposable> {
+    const url = await databases.create()
+    const options = { kind: 'postgres', url, readConnections: 2, create: true } as const
+    const one = await withTenants(await openStorage({ ...options, catalogue: catalogues.default }))
+    const two = await openStorage(options)
+    return {
+      url,
+      one,
+      two,
+      async [Symbol.asyncDispose]() {
+        await one.close()
+        await two.close()
+      },
+    }
+  }
+
+  it('asks the database nothing before it appends to subjects it has published, in one round trip (D2)', async () => {
+    await using place = await nodes()
+    const { url, one } = place
+    const keys = [feedKey(tenantA), feedKey(tenantB), feedKey(tenantA, 'contact')]
+    for (const key of keys) await publish(one, [draft({ subject: 'p' }), draft({ subject: 'q' })], { key })
+    await withClient(url, (client) => client.query('ALTER FUNCTION look_up RENAME TO not_there'))
+    for (const key of keys) {
+      await publish(one, [draft({ subject: 'p' })], { key })
+      await publish(one, [draft({ subject: 'q' }), draft({ subject: 'p' })], { key })
+    }
+    await one.events.append(keys.map((key) => batch([draft({ subject: 'p' })], { key })))
+    await assert.rejects(publish(one, [draft({ subject: 'r' })]), { name: 'StorageFailure' })
+    for (const key of keys) assert.deepEqual(numbers(await list(one, { key })), [1, 2, 3, 4, 5, 6])
+  })
+
+  it('says what is so, whatever another node has said of the subject since (D12, D26, P6)', async () => {
+    await using place = await nodes()
+    const { one, two } = place
+    await publish(one, [draft({ subject: 'p', text: 'a' })])
+    await publish(two, [draft({ subject: 'p', text: 'b' })])
+    const [stored] = await publish(one, [draft({ subject: 'p', text: 'a' })], { unchanged: 'skip' })
+    assert.equal(stored?.status, 'appended', 'not what it was when this node published it')
+    await publish(two, [removal({ subject: 'p' }, 'sold')])
+    const [again] = await publish(one, [draft({ subject: 'p' })])
+    assert.equal(again?.eventTypeShortCode, 'PropertyPublished')
+    await publish(two, [draft({ subject: 'p', text: 'c' })])
+    const [unchanged] = await publish(one, [draft({ subject: 'p', text: 'c' })], { unchanged: 'skip' })
+    assert.equal(unchanged?.status, 'unchanged')
+    await publish(two, [draft({ subject: 'p', id: 'e', text: 'd' })])
+    const [repeat] = await publish(one, [draft({ subject: 'p', id: 'e', text: 'd' })])
+    assert.equal(repeat?.status, 'repeated')
+    const [clash] = await one.events.append([batch([draft({ subject: 'p', id: 'e', text: 'other' })])])
+    assert.equal(clash?.kind, 'idConflict')
+    await publish(one, [draft({ subject: 'p', text: 'e' })])
+    await publish(two, [draft({ subject: 'q', id: 'f' })])
+    const [taken] = await one.events.append([batch([draft({ subject: 'p', id: 'f' })])])
+    assert.equal(taken?.kind, 'idConflict', 'by an event of another subject')
+    const names = 'Published Updated Updated Unpublished Published Updated Updated Updated Published'
+    assert.deepEqual(
+      codes(await list(two)),
+      names.split(' ').map((name) => `Property${name}`),
+    )
+  })
+
+  it('tells a removal and an unchanged payload by what is stored, not by what it remembers (D26)', async () => {
+    await using place = await nodes()
+    const { url, one } = place
+    await publish(one, [draft({ subject: 'p', text: 'a' })])
+    // As another node would have it, without the position that gives it away.
+    await withClient(url, (client) =>
+      client.query(`UPDATE subject SET payload_hash = NULL WHERE subject = '${uuid('p')}'`),
+    )
+    const [line] = await publish(one, [draft({ subject: 'p', text: 'a' })], { unchanged: 'skip' })
+    assert.equal(line?.status, 'appended', 'an answer that stores nothing is read, not remembered')
+  })
+
+  it('forgets everything when its connections break, because what it finds may be another history (D13)', async () => {
+    await using place = await nodes()
+    const { url, one } = place
+    await publish(one, [draft({ subject: 'p' })])
+    // Another history, as far as the node can tell: the same position, and another state.
+    await using gates = await putGates(url)
+    await gates.query(`UPDATE subject SET published = false WHERE subject = '${uuid('p')}'`)
+    await gates.query('CREATE SEQUENCE calls')
+    await gates.wrapAppend(
+      (call) => `IF nextval('calls') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+        RETURN QUERY ${call};`,
+    )
+    const [line] = await publish(one, [draft({ subject: 'p' })])
+    assert.equal(line?.eventTypeShortCode, 'PropertyPublished')
+  })
+
+  it('answers as the reference does, whoever has published to the feed before (P12, D12)', async () => {
+    await using place = await nodes()
+    const reference = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const sent = fc.record({
+      subject: fc.constantFrom('p', 'p', 'q'),
+      id: fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined, freq: 2 }),
+      text: fc.constantFrom('a', 'b'),
+      published: fc.boolean(),
+    })
+    const request = fc.record({
+      node: fc.constantFrom(place.one, place.two),
+      unchanged: fc.constantFrom('store', 'skip'),
+      sent: fc.array(sent, { minLength: 1, maxLength: 2 }),
+    })
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 4, maxLength: 15 }), async (requests) => {
+        runs += 1
+        const tenantId = uuid(`run ${runs}`)
+        for (const store of [reference, place.one]) {
+          await store.keys.createTenant({ tenantId, name: '', createdMs: 0, suspended: false })
+        }
+        for (const { node, unchanged, sent } of requests) {
+          const drafts = sent.map(({ id, ...words }) => draft(id === undefined ? words : { ...words, id }))
+          const asked = batch(drafts, { key: feedKey(tenantId), unchanged })
+          const [ours, theirs] = [await node.events.append([asked]), await reference.events.append([asked])]
+          assert.deepEqual(ours.map(withoutTimes), theirs.map(withoutTimes))
+        }
+      }),
+      { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 1_000 : 100 },
+    )
+    await reference.close()
+  })
+
+  it('appends one event as it appends it among others, byte for byte (P12)', async () => {
+    const [ones, lists] = await Promise.all(
+      [1, 2].map(async (size) => {
+        const url = await databases.create()
+        const clock = new BigInt64Array(new SharedArrayBuffer(8)).fill(17_000_000_000_000_000n)
+        const options = { kind: 'postgres', url, readConnections: 2, create: true, clock } as const
+        await using store = await withTenants(
+          await openStorage({ ...options, catalogue: catalogues.default }),
+        )
+        const key = feedKey()
+        const drafts = [
+          draft({ subject: 'p', id: '1', wishedCreated: 16_000_000_000_000_000n }),
+          draft({ subject: 'q', id: '2', branch: 'north', implied: 'lettings' }),
+          draft({ subject: 'p', id: '3', published: false, wishedCreated: 17_000_000_100_000_000n }),
+          draft({ subject: 'q', id: '4', text: '"\u{1f3e0}\\', branch: 'north', implied: 'lettings' }),
+          draft({ subject: 'p', id: '5', type: 'PropertyPublished' }),
+          draft({ subject: 'r', id: '6', wishedCreated: 1n }),
+        ]
+        for (let from = 0; from < drafts.length; from += size) {
+          await publish(store, drafts.slice(from, from + size), { key })
+        }
+        return withClient(url, async (client) => {
+          const tables = ['event', 'event_id', 'subject', 'view', 'view_entry']
+          const contents = await Promise.all(
+            tables.map(
+              async (table) => (await client.query(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4`)).rows,
+            ),
+          )
+          const feed = `SELECT last_position, last_sequence, last_created FROM feed ORDER BY tenant, feed`
+          return [...contents, (await client.query(feed)).rows]
+        })
+      }),
+    )
+    assert.deepEqual(ones, lists)
+  })
+})
+
+function withoutTimes(outcome: AppendOutcome): unknown {
+  if (outcome.kind !== 'stored') return outcome
+  return outcome.events.map(({ stored, ...line }) => ({ ...line, number: stored?.sequenceNumber }))
+}
