@@ -104,5 +104,7 @@ function factsOf(stored: StoredSegment): SegmentFacts {
 
 function cut(found: SegmentBytes, index: number, count: number): SegmentBytes {
   if (count === eventsPerSegment) return found
-  return { ...found, bytes: found.bytes.subarray(...joinedSpan(found.table(), index, count)) }
+  const bytes = found.bytes.subarray(...joinedSpan(found.table(), index, count))
+  // What is around a part of a segment is the rest of it, no margin.
+  return { ...found, bytes, withMargins: undefined }
 }

@@ -146,6 +146,27 @@ describe('sealed pages', () => {
     await reader.close()
   })
 
+  it('are right for every part of a segment, plain and gzipped, from a file and from memory (P9)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(200)
+    const path = join(folder.path, 'sealed')
+    await sealAndClose(view, path)
+    for (const memoryBytes of [0, 1e6]) {
+      const { reader } = sealedReader(view, { path, memoryBytes })
+      for (let round = 0; round < 2; round += 1) {
+        for (let count = 1; count <= 100; count += 3) {
+          for (const first of [1, 1 + Math.floor((100 - count) / 2), 101 - count, 101]) {
+            for (const coding of ['identity', 'gzip'] as const) {
+              const page = pageAt(first, count)
+              assert.equal(await textOf(reader, page, coding), expected(view.events, page))
+            }
+          }
+        }
+      }
+      await reader.close()
+    }
+  })
+
   it('survive a restart in their file (P9)', async () => {
     using folder = temporaryFolder()
     const view = growingView(300)
