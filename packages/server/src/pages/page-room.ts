@@ -73,7 +73,8 @@ export function createPageRoom(byteLength: number): PageRoom {
   function addSlab(): Slab | undefined {
     const length = Math.min(slabBytes, total - slabTotal)
     if (length === 0) return undefined
-    const slab: Slab = { bytes: Buffer.allocUnsafeSlow(length), free: [] }
+    // Shared, although no other thread sees it: V8 does not count shared memory, and lets as much more garbage pile up as it counts.
+    const slab: Slab = { bytes: Buffer.from(new SharedArrayBuffer(length)), free: [] }
     slab.free.push(new Part(slab, 0, length))
     slabs.push(slab)
     slabTotal += length
