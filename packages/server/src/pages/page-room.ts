@@ -1,7 +1,7 @@
 /**
  * Room for the bytes of pages: a few large buffers, made when they are first needed and kept for good, of which parts are
- * lent. A buffer of its own for each page cost the process three times its size: 64 MiB of them came to 220 MiB, since the
- * allocator keeps room between buffers that come and go, and V8 frees them late.
+ * lent. A buffer of its own for each page cost the process three times its size: 64 MiB of them came to 220, since the
+ * allocator keeps room between buffers that come and go, and V8 frees them late and counts them as garbage to come.
  */
 
 /** A part of the room. */

@@ -13,6 +13,7 @@ import { createSealer } from '../../src/pages/sealer.ts'
 import type { Sealer } from '../../src/pages/sealer.ts'
 import { openSegmentFile } from '../../src/pages/segment-file.ts'
 import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
+import type { SegmentMemory } from '../../src/pages/segment-memory.ts'
 import { createSegmentStore } from '../../src/pages/segment-store.ts'
 import type { ViewRange } from '../../src/storage/storage.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
@@ -59,6 +60,7 @@ function pageAt(
 interface Sealed {
   readonly reader: PageReader
   readonly sealer: Sealer
+  readonly memory: SegmentMemory
 }
 
 function sealedReader(
@@ -67,12 +69,10 @@ function sealedReader(
 ): Sealed {
   const { path, memoryBytes = 1e9, fileBytes = 1e9 } = options
   const file = path === undefined ? undefined : openSegmentFile(path, fileBytes)
-  const store = createSegmentStore({
-    memory: createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 }),
-    file,
-  })
+  const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
+  const store = createSegmentStore({ memory, file })
   const sealer = createSealer(view, store, () => 0)
-  return { reader: createPageReader(view, { store, sealer }), sealer }
+  return { reader: createPageReader(view, { store, sealer }), sealer, memory }
 }
 
 async function textOf(reader: PageReader, page: LocatedPage, coding: 'identity' | 'gzip'): Promise<string> {
@@ -296,6 +296,25 @@ describe('sealed pages', () => {
     await assert.rejects(async () => reader.read(pageAt(1, 100), 'gzip'), /store/)
     await sealer.idle()
     await reader.close()
+  })
+
+  it('hold no memory once they are sent, or could not be read to the end (P11)', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'sealed')
+    const view = growingView(350)
+    await sealAndClose(view, path)
+    const failing = { readRange: (): Promise<readonly Uint8Array[]> => Promise.reject(new Error('store')) }
+    for (const coding of ['identity', 'gzip'] as const) {
+      const { reader, memory } = sealedReader(failing, { path, memoryBytes: 0 })
+      const held = await reader.read(pageAt(1, 300), coding)
+      assert.ok(memory.freeBytes < memory.byteLength)
+      for (const first of [201, 210]) {
+        await assert.rejects(async () => reader.read(pageAt(first, 150), coding), /store/)
+      }
+      held.release()
+      assert.equal(memory.freeBytes, memory.byteLength)
+      await reader.close()
+    }
   })
 })
 
