@@ -8,10 +8,11 @@ import type {
   ReceiptEvent,
 } from '@property-events/protocol'
 import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
-import { createCommitQueue } from './commit-queue.ts'
+import { createCommitQueue, defaultCommitLimits } from './commit-queue.ts'
 import type { CommitQueue, SubmitOutcome } from './commit-queue.ts'
-import { defaultPublicationLimits, readPublication } from './read-publication.ts'
-import type { PublicationLimits } from './read-publication.ts'
+import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
+import type { PublicationLimits, PublicationReading } from './read-publication.ts'
+import { createTurns } from './turns.ts'
 
 export interface PublishRequest {
   readonly key: FeedKey
@@ -40,13 +41,15 @@ export interface Publisher {
 }
 
 export interface PublisherOptions {
-  readonly events: EventStore
+  readonly events: Pick<EventStore, 'append' | 'preview'>
   readonly catalogue: EventTypeCatalogue
   readonly limits?: PublicationLimits
   /** Makes ids for events whose publisher sends none; version 7 UUIDs by default (D14). */
   readonly newId?: () => string
   /** Called after a commit that stored something, before the receipt leaves. */
   readonly onStored?: (key: FeedKey, events: number) => void
+  /** Milliseconds, never set back. */
+  readonly clock?: () => number
 }
 
 export function createPublisher(options: PublisherOptions): Publisher {
@@ -54,20 +57,50 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const limits = options.limits ?? defaultPublicationLimits
   const newId = options.newId ?? (() => uuidV7(Date.now()))
   const queue: CommitQueue = createCommitQueue(events)
+  const turns = createTurns(options.clock ?? (() => performance.now()))
+  const unanswered = new Set<Promise<PublishOutcome>>()
+  let unreadCharacters = 0
+
+  async function read({ key, text, format }: PublishRequest): Promise<PublicationReading | undefined> {
+    if (unreadCharacters > 0 && unreadCharacters + text.length > defaultCommitLimits.maxWaitingCharacters) {
+      return undefined
+    }
+    unreadCharacters += text.length
+    try {
+      return await turns.run(publicationSteps({ feed: key.feed, text, format, catalogue, limits, newId }))
+    } finally {
+      unreadCharacters -= text.length
+    }
+  }
+
+  async function answer(request: PublishRequest): Promise<PublishOutcome> {
+    const { key, dryRun, unchanged } = request
+    const reading = await read(request)
+    if (reading === undefined) return { kind: 'overloaded' }
+    if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }
+    const batch: AppendBatch = { key, drafts: reading.drafts, unchanged }
+    const outcome: SubmitOutcome = dryRun ? await events.preview(batch) : await queue.submit(batch)
+    if (outcome.kind !== 'stored') return outcome
+    const stored = dryRun ? 0 : outcome.events.filter(isNew).length
+    if (stored > 0) options.onStored?.(key, stored)
+    return { kind: 'receipt', created: stored > 0, receipt: receiptOf(outcome, reading.warnings) }
+  }
 
   return {
-    async publish({ key, text, format, dryRun, unchanged }) {
-      const reading = readPublication({ feed: key.feed, text, format, catalogue, limits, newId })
-      if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }
-      const batch: AppendBatch = { key, drafts: reading.drafts, unchanged }
-      const outcome: SubmitOutcome = dryRun ? await events.preview(batch) : await queue.submit(batch)
-      if (outcome.kind !== 'stored') return outcome
-      const stored = dryRun ? 0 : outcome.events.filter(isNew).length
-      if (stored > 0) options.onStored?.(key, stored)
-      return { kind: 'receipt', created: stored > 0, receipt: receiptOf(outcome, reading.warnings) }
+    async publish(request) {
+      const answered = answer(request)
+      unanswered.add(answered)
+      try {
+        return await answered
+      } finally {
+        unanswered.delete(answered)
+      }
     },
     append: (batch) => queue.submit(batch),
-    drained: () => queue.drained(),
+    async drained() {
+      while (unanswered.size > 0) await Promise.allSettled(unanswered)
+      await queue.drained()
+    },
   }
 }
 

@@ -52,7 +52,17 @@ export type PublicationReading =
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
+/** Reads it at once. */
 export function readPublication(publication: Publication): PublicationReading {
+  const steps = publicationSteps(publication)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same event by event: after each, other work may be done. */
+export function* publicationSteps(publication: Publication): Generator<void, PublicationReading> {
   const items = splitBody(publication.text, publication.format, publication.limits.maxPayloadDepth)
   if (items.kind === 'faults') return items
   const { maxEvents } = publication.limits
@@ -84,6 +94,7 @@ export function readPublication(publication: Publication): PublicationReading {
       }
     }
     if (errors.length >= maxReported) break
+    yield
   }
   if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
   return { kind: 'drafts', drafts, warnings }

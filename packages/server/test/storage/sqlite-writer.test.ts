@@ -1,5 +1,7 @@
 /** The thread that writes: how durable its commits are, and what happens when it dies. */
 import assert from 'node:assert/strict'
+import { readFileSync, readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
@@ -35,6 +37,16 @@ async function end({ link, host }: Linked): Promise<void> {
   await host.ended()
 }
 
+/** Of every thread of this process, its number and its priority; none where the system does not show them. */
+function threadPriorities(): readonly (readonly [thread: string, priority: number])[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc/self/task').map((thread) => {
+    // Behind the name, which may hold spaces, field 17 is the priority.
+    const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
+    return [thread, Number(fields?.[16])]
+  })
+}
+
 describe('the writer', () => {
   it('commits in WAL mode with a flush before each acknowledgement (P7)', async () => {
     using folder = temporaryFolder()
@@ -66,6 +78,23 @@ describe('the writer', () => {
       lines.map((line) => line.stored?.sequenceNumber),
       [1, 2],
     )
+    await end(linked)
+  })
+
+  it('lets whoever reads go first: its thread alone has a lower priority, on Linux', async () => {
+    using folder = temporaryFolder()
+    const before = threadPriorities()
+    const linked = await linkTo(folder.path)
+    const lowered = threadPriorities().filter(([thread]) => !before.some(([other]) => other === thread))
+    const own = getPriority()
+    if (process.platform === 'linux') {
+      assert.deepEqual(
+        lowered.map(([, priority]) => priority).filter((priority) => priority !== own),
+        [Math.min(19, own + 5)],
+      )
+    }
+    assert.ok(before.every(([, priority]) => priority === own))
+    assert.equal(getPriority(process.pid), own)
     await end(linked)
   })
 

@@ -10,11 +10,13 @@ import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
+import { lowerOwnPriority } from './lower-priority.ts'
 import { readSettings } from './meta.ts'
 import { startEpoch } from './start-epoch.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
 if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
+lowerOwnPriority()
 serveAll(parentPort, verbsOf(workerData))
 
 function verbsOf(options: WriterOptions): WriterVerbs {

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { createPublisher } from '../../src/feed/publish.ts'
+import { createTurns } from '../../src/feed/turns.ts'
+import type { AppendOutcome, EventStore } from '../../src/storage/storage.ts'
+
+/** Steps of 0.4 ms each on a clock of their own, so that three fill a turn. */
+function slowSteps(log: string[]) {
+  let nowMs = 0
+  function* steps(name: string, count: number): Generator<void, string> {
+    for (let step = 1; step <= count; step += 1) {
+      nowMs += 0.4
+      log.push(`${name}${step}`)
+      if (step < count) yield
+    }
+    return name
+  }
+  return { steps, clock: () => nowMs }
+}
+
+/** Notes every look of the event loop at what else there is, as long as something of what was started runs. */
+async function besideOthers(
+  log: string[],
+  start: () => readonly Promise<unknown>[],
+): Promise<readonly unknown[]> {
+  let running = true
+  const look = (): void => {
+    log.push('|')
+    if (running) setImmediate(look)
+  }
+  setImmediate(look)
+  const ended = await Promise.all(start()).finally(() => (running = false))
+  return ended
+}
+
+describe('work in turns', () => {
+  it('lets the event loop look at everything else after a millisecond of it', async () => {
+    const log: string[] = []
+    const { steps, clock } = slowSteps(log)
+    const turns = createTurns(clock)
+    assert.deepEqual(await besideOthers(log, () => [turns.run(steps('a', 8))]), ['a'])
+    assert.equal(log.join(' ').replace(/[ |]*$/, ''), 'a1 a2 a3 | a4 a5 a6 | a7 a8')
+  })
+
+  it('counts what comes from everybody together, and does it in the order it came in', async () => {
+    const log: string[] = []
+    const { steps, clock } = slowSteps(log)
+    const turns = createTurns(clock)
+    const names = ['a', 'b', 'c', 'd']
+    const start = () => names.map((name) => turns.run(steps(name, 2)))
+    assert.deepEqual(await besideOthers(log, start), names)
+    assert.equal(log.join(' ').replace(/[ |]*$/, ''), 'a1 a2 b1 | b2 c1 c2 | d1 d2')
+  })
+
+  it('begins at once when nothing was done in this turn', async () => {
+    const log: string[] = []
+    const { steps, clock } = slowSteps(log)
+    const turns = createTurns(clock)
+    for (const name of ['a', 'b']) {
+      const ended = turns.run(steps(name, 1))
+      assert.equal(log.at(-1), `${name}1`)
+      await ended
+      await new Promise(setImmediate)
+    }
+  })
+
+  it('fails alone', async () => {
+    const turns = createTurns(() => 0)
+    const broken = {
+      next(): never {
+        throw new Error('broken')
+      },
+    }
+    const log: string[] = []
+    const failing = turns.run(broken)
+    const fine = turns.run(slowSteps(log).steps('a', 2))
+    await assert.rejects(failing, { message: 'broken' })
+    assert.equal(await fine, 'a')
+  })
+})
+
+const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
+const event = { payload: { agent_ref: home, published: true } }
+
+/** A publisher whose clock jumps a turn with every look at it, over a store that keeps nothing. */
+function publisherByEvent() {
+  let nowMs = 0
+  const appended: number[] = []
+  const append = (batches: Parameters<EventStore['append']>[0]): Promise<readonly AppendOutcome[]> => {
+    appended.push(...batches.map(({ drafts }) => drafts.length))
+    return Promise.resolve(batches.map(() => ({ kind: 'stored', events: [] })))
+  }
+  const unasked = (): never => assert.fail('nobody asks for this')
+  const events = { append, preview: unasked } as const
+  const publisher = createPublisher({ events, catalogue: catalogues.default, clock: () => (nowMs += 1) })
+  const publish = (count: number) =>
+    publisher.publish({
+      key: { tenantId: home, feed: 'property' },
+      text: JSON.stringify(Array.from({ length: count }, () => event)),
+      format: 'json',
+      dryRun: false,
+      unchanged: 'store',
+    })
+  return { publisher, publish, appended }
+}
+
+describe('publishing', () => {
+  it('lets others be answered while a large publication is read', async () => {
+    const { publish, appended } = publisherByEvent()
+    const log: string[] = []
+    const outcomes = await besideOthers(log, () => [publish(20)])
+    assert.deepEqual(outcomes, [
+      { kind: 'receipt', created: false, receipt: { events: [], repeated: true, warnings: [] } },
+    ])
+    assert.deepEqual(appended, [20])
+    assert.ok(log.length >= 20, `${log.length} looks at the others`)
+  })
+
+  it('stores publications in the order they came in, however long each takes to read', async () => {
+    const { publish, appended } = publisherByEvent()
+    await Promise.all([publish(9), publish(1), publish(4)])
+    assert.deepEqual(appended, [9, 1, 4])
+  })
+
+  it('is drained only when what is still being read has been stored (graceful stop)', async () => {
+    const { publisher, publish, appended } = publisherByEvent()
+    const published = publish(9)
+    await publisher.drained()
+    assert.deepEqual(appended, [9])
+    await published
+  })
+})
