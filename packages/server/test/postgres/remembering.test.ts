@@ -92,6 +92,23 @@ describe('a node that remembers what it has published', () => {
     assert.equal(line?.status, 'appended', 'an answer that stores nothing is read, not remembered')
   })
 
+  it('forgets a feed when it hears that another node has published to it, and calls once (P8)', async () => {
+    await using place = await nodes()
+    const { url, one, two } = place
+    const heard: (string | undefined)[] = []
+    one.events.watch((key) => heard.push(key?.tenantId))
+    while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await publish(one, [draft({ subject: 'p' })])
+    const before = heard.length
+    await publish(two, [draft({ subject: 'p' })])
+    while (heard.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    await using gates = await putGates(url)
+    await gates.query('CREATE SEQUENCE calls')
+    await gates.wrapAppend((call) => `PERFORM nextval('calls'); RETURN QUERY ${call};`)
+    await publish(one, [draft({ subject: 'p' })])
+    assert.deepEqual(await gates.query('SELECT last_value::int AS calls FROM calls'), [{ calls: 1 }])
+  })
+
   it('forgets everything when its connections break, because what it finds may be another history (D13)', async () => {
     await using place = await nodes()
     const { url, one } = place

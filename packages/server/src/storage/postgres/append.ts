@@ -88,7 +88,7 @@ export function appender(database: Database, context: AppendContext): Appender {
     lost.sending(feeds)
     const answer: AppendAnswer = await callAppend(session, feeds, call)
     lost.answered()
-    if (answer.kind !== 'appended') remembered.forget(batches)
+    if (answer.kind !== 'appended') remembered.forget(batches.map(({ key }) => key))
     if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
     if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
     remembered.note(feeds, answer.feeds)

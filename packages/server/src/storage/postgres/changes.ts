@@ -40,7 +40,12 @@ const reconnectDelayMs = 1_000
 /** A message costs about what half an append of one event costs: after each append, it took a quarter of the rate. */
 const pauseMs = 10
 
-export function databaseChanges(database: Database, watchers: Watchers): Changes {
+/** `onHeard`: called with each feed that another node has appended to, before the watchers are told. */
+export function databaseChanges(
+  database: Database,
+  watchers: Watchers,
+  onHeard: (key: FeedKey) => void,
+): Changes {
   /** Stands first in each message: everybody hears all of them, and this node has been told of its own already. */
   const sender = randomUUID()
   const unsent = new Map<string, FeedKey>()
@@ -75,7 +80,11 @@ export function databaseChanges(database: Database, watchers: Watchers): Changes
   const listenOnce = async (): Promise<void> => {
     name ??= await channel(database)
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    stop = await database.listen(name, (text) => hear(text, sender, watchers), end)
+    const heard = (key: FeedKey): void => {
+      onHeard(key)
+      watchers.tell(key)
+    }
+    stop = await database.listen(name, (text) => hear(text, sender, heard), end)
     if (closing.signal.aborted) stop()
     watchers.tell(undefined)
     await ended
@@ -119,12 +128,12 @@ function messagesOf(sender: string, keys: readonly FeedKey[]): readonly string[]
   return messages
 }
 
-function hear(message: string, ownSender: string, watchers: Watchers): void {
+function hear(message: string, ownSender: string, heard: (key: FeedKey) => void): void {
   const [sender, ...lines] = message.split('\n')
   if (sender === ownSender) return
   for (const line of lines) {
     const [tenantId = '', number] = line.split(' ')
     const feed = feedNames.find((name) => String(feedNumbers[name]) === number)
-    if (feed !== undefined) watchers.tell({ tenantId, feed })
+    if (feed !== undefined) heard({ tenantId, feed })
   }
 }

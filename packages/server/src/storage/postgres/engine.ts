@@ -113,7 +113,7 @@ function engineOver(
     },
   })
   const watching = watchers(counts)
-  const changes = databaseChanges(database, watching)
+  const changes = databaseChanges(database, watching, (key) => remembered.forget([key]))
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 

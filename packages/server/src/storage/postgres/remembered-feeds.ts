@@ -14,8 +14,8 @@ export interface RememberedFeeds {
   reading(batches: readonly AppendBatch[]): Reading | undefined
   /** Notes what a commit has written. */
   note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>): void
-  /** These feeds are not as they were. */
-  forget(batches: readonly AppendBatch[]): void
+  /** These feeds are not as they were: a plan was stale, or another node has told of an append. */
+  forget(keys: readonly FeedKey[]): void
   /** No feed may be as it was: a new connection for writing can lead to another history (D13). */
   forgetAll(): void
 }
@@ -77,8 +77,8 @@ export function rememberedFeeds(): RememberedFeeds {
         }
       }
     },
-    forget(batches) {
-      for (const { key } of batches) feeds.delete(feedName(key))
+    forget(keys) {
+      for (const key of keys) feeds.delete(feedName(key))
     },
     forgetAll() {
       feeds.clear()
