@@ -1,8 +1,9 @@
 import { getPriority, setPriority } from 'node:os'
 
 /**
- * A third of a serving thread's share where they want the same core, and no bound where they don't. With reads at full rate beside
- * batches of 100 on one core, reads were twice as many and their p99 half of what it was, and publishing kept 60 to 75 %.
+ * A third of a serving thread's share where they want the same core, and no bound where they don't. With reads at full rate on
+ * one core beside batches of 100, and the store in memory: reads were twice as many and their p99 half of what it was, and
+ * publishing kept 60 to 75 %; on a disk, down to half.
  */
 const steps = 5
 
