@@ -16,6 +16,7 @@ import {
   publish,
 } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
+import type { StorageEngine } from '../../src/index.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 
@@ -199,3 +200,31 @@ onEngines('a read that is answered directly', {}, (service) => {
     assert.deepEqual(direct, routed)
   })
 })
+
+let fails = false
+const failing: StorageEngine['events']['changeCount'] = () => {
+  throw new Error('a fault of ours')
+}
+
+onEngines(
+  'a read that fails at once',
+  {
+    wrap: (storage) => {
+      const { events } = storage
+      const changeCount: typeof failing = (key) => (fails ? failing(key) : events.changeCount(key))
+      return { ...storage, events: { ...events, changeCount } }
+    },
+  },
+  (service) => {
+    it('is answered with a problem, as the router does (P11)', async () => {
+      const { readKey } = service().tenant
+      // What is known of the feed a moment later is looked at without asking the store.
+      const { status } = await call(service(), listPath, { key: readKey })
+      assert.equal(status, 200)
+      fails = true
+      const answer = await call(service(), listPath, { key: readKey }).finally(() => (fails = false))
+      assert.equal(answer.status, 500)
+      assert.equal(JSON.parse(answer.body.toString()).code, 'internal_error')
+    })
+  },
+)

@@ -2,7 +2,7 @@
  * The two reads of the contract, answered past the framework when nothing about the request is unusual: a plain target, a
  * key proven a moment ago, a page or an event that is there. Everything else goes to the router, which also has these
  * operations and is the law: where a request is answered here, the router would have answered the same (tested). A
- * get-by-id takes 42 us here, 62 us there.
+ * get-by-id takes 33 us here, and took 62 us there.
  */
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { feeds } from '@property-events/protocol'
@@ -47,13 +47,8 @@ export function directReads(context: HttpContext, router: RequestListener): Requ
       response.destroy()
     }
     try {
-      const reading = read(context, request, target, access)
-      // What fails here fails there too, with a problem for an answer.
-      if (reading instanceof Promise)
-        reading
-          .catch(() => undefined)
-          .then(settle)
-          .catch(fail)
+      const reading = readOrPassOn(context, request, target, access)
+      if (reading instanceof Promise) reading.then(settle).catch(fail)
       else settle(reading)
     } catch (error) {
       fail(error)
@@ -74,6 +69,16 @@ function isPlain(context: HttpContext, request: IncomingMessage): boolean {
     acceptsMediaType(headers.accept, 'application/json') &&
     guardRequest(request, request.url ?? '', context.limits) === undefined
   )
+}
+
+/** What fails here fails on the long way too, with a problem for an answer. */
+function readOrPassOn(...asked: Parameters<typeof read>): DirectReading {
+  try {
+    const reading = read(...asked)
+    return reading instanceof Promise ? reading.catch(() => undefined) : reading
+  } catch {
+    return undefined
+  }
 }
 
 function read(
