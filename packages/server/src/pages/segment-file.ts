@@ -6,8 +6,9 @@
  * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
-import { leaveCloseNote, takeCloseNote } from './clean-close.ts'
+import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
 import { createSegmentIndex } from './segment-index.ts'
 import type { RecordFacts, SegmentIndex } from './segment-index.ts'
 import { eventsPerSegment, readTable, tableNumbers, writeTable } from './segment.ts'
@@ -31,13 +32,36 @@ export interface SegmentFile {
   close(): void
 }
 
-/** Opens or makes the file. Records that end properly are taken over; what follows a torn one is cut off. */
-export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
+/**
+ * After a crash this much of the file, or an eighth if that is more, has to be looked through record by record: 120 us each where
+ * the disk has to be asked.
+ */
+const defaultNotedEveryBytes = 64 * 2 ** 20
+
+/**
+ * Opens or makes the file. Records that end properly are taken over; what follows a torn one is cut off. `notedEveryBytes`: a note
+ * of the index is left when so much, or an eighth of the file, was added since the last.
+ */
+export function openSegmentFile(
+  path: string,
+  maxBytes: number,
+  notedEveryBytes = defaultNotedEveryBytes,
+): SegmentFile {
   const file = openSync(path, 'a+', 0o600)
-  const noted = takeCloseNote(path, file)
-  const index = createSegmentIndex(noted)
-  let end = noted === undefined ? readRecords(file, index) : fstatSync(file).size
-  ftruncateSync(file, end)
+  const note = readIndexNote(path, file)
+  const index = createSegmentIndex(note?.series)
+  if (note?.closed === false) index.doubt()
+  let noted = note?.end ?? 0
+  let end = readRecords(file, noted, index)
+  // Where there is nothing to cut off, the time of the last change is left as it is.
+  if (end < fstatSync(file).size) ftruncateSync(file, end)
+
+  function noteProgress(): void {
+    if (end - noted < Math.max(notedEveryBytes, end / 8)) return
+    leaveIndexNote(path, end, index.series())
+    noted = end
+  }
+  noteProgress()
 
   return {
     descriptor: file,
@@ -68,17 +92,20 @@ export function openSegmentFile(path: string, maxBytes: number): SegmentFile {
       const at = end + headBytes + keyBytes.length + tableBytes
       const [joinedLength, deflatedLength] = [joined.byteLength, deflated.byteLength]
       const { crc, shift } = table
-      const checked = { joinedChecked: true, deflatedChecked: true }
+      const checked = { tableChecked: true, joinedChecked: true, deflatedChecked: true }
       index.set(key, { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, ...checked })
       end += length
+      noteProgress()
     },
     clear() {
       index.clear()
+      forgetIndexNote(path)
       ftruncateSync(file, 0)
       end = 0
+      noted = 0
     },
     close() {
-      leaveCloseNote(path, file, index.series())
+      leaveClosingNote(path, file, end, index.series())
       closeSync(file)
     },
   }
@@ -100,6 +127,18 @@ export class StoredSegment {
     this.facts = facts
     this.#file = file
     this.#index = index
+  }
+
+  /** Whether its record stands where the index says; looked at once. What else is read of it can be believed only then. */
+  isRecorded(): boolean {
+    const { at, tableChecked } = this.facts
+    if (tableChecked) return true
+    const start = at - tableBytes - Buffer.byteLength(this.key) - headBytes
+    const record = readRecord(this.#file, start, Infinity)
+    if (record?.key !== this.key || !isDeepStrictEqual({ ...record.facts, tableChecked }, this.facts))
+      return false
+    this.#note({ tableChecked: true })
+    return true
   }
 
   /** All that a page needs to know of a segment that it takes whole. */
@@ -144,7 +183,7 @@ export class StoredSegment {
     return true
   }
 
-  #note(checked: Pick<RecordFacts, 'joinedChecked'> | Pick<RecordFacts, 'deflatedChecked'>): void {
+  #note(checked: Partial<RecordFacts>): void {
     const { key } = this
     const known = this.#index.get(key)
     if (known !== undefined) this.#index.set(key, { ...known, ...checked })
@@ -161,10 +200,10 @@ export function storedSegment(file: number, index: SegmentIndex, key: string): S
   return facts && new StoredSegment(file, index, key, facts)
 }
 
-/** Puts the records of the file into the index, and says where the last whole one ends. Their bytes are not looked at. */
-function readRecords(file: number, index: SegmentIndex): number {
+/** Puts the records behind `start` into the index, and says where the last whole one ends. Their bytes are not looked at. */
+function readRecords(file: number, start: number, index: SegmentIndex): number {
   const { size } = fstatSync(file)
-  let end = 0
+  let end = start
   for (;;) {
     const record = readRecord(file, end, size)
     if (record === undefined) return end
@@ -194,7 +233,7 @@ function readRecord(
   const at = start + headBytes + rest.length
   const end = at + joinedLength + deflatedLength
   if (end > size) return undefined
-  const checked = { joinedChecked: false, deflatedChecked: false }
+  const checked = { tableChecked: true, joinedChecked: false, deflatedChecked: false }
   const sums = { joinedCrc, deflatedCrc, ...wholeSums(tableBuffer) }
   return { key: keyBytes.toString(), facts: { at, joinedLength, deflatedLength, ...sums, ...checked }, end }
 }

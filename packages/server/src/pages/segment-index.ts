@@ -14,7 +14,9 @@ export interface RecordFacts {
   /** Of the whole text: its table ends with them. */
   readonly crc: number
   readonly shift: number
-  /** Whether the bytes are known to be what was written: by this process, flushed by one before, or read since. */
+  /** Whether head, key and table are known to be what was written: by this process, flushed by one before, or read since. */
+  readonly tableChecked: boolean
+  /** The same of the bytes. */
   readonly joinedChecked: boolean
   readonly deflatedChecked: boolean
 }
@@ -30,6 +32,8 @@ export interface SegmentIndex {
   get(key: string): RecordFacts | undefined
   set(key: string, facts: RecordFacts): void
   clear(): void
+  /** From now on nothing is taken for checked. */
+  doubt(): void
   names(): readonly string[]
   /** All of it, as copies. */
   series(): readonly SegmentSeries[]
@@ -39,6 +43,7 @@ const columns = 8
 const roomForSegments = 64
 const joinedBit = 1
 const deflatedBit = 2
+const tableBit = 4
 
 /** Begins with what another index gave as its `series`. */
 export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
@@ -69,6 +74,7 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
         deflatedCrc: column(4),
         crc: column(5),
         shift: column(6),
+        tableChecked: (column(7) & tableBit) !== 0,
         joinedChecked: (column(7) & joinedBit) !== 0,
         deflatedChecked: (column(7) & deflatedBit) !== 0,
       }
@@ -76,11 +82,19 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
     set(key, facts) {
       const [name, number] = partsOf(key)
       const { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift } = facts
-      const checked = (facts.joinedChecked ? joinedBit : 0) | (facts.deflatedChecked ? deflatedBit : 0)
+      const checked =
+        (facts.joinedChecked ? joinedBit : 0) |
+        (facts.deflatedChecked ? deflatedBit : 0) |
+        (facts.tableChecked ? tableBit : 0)
       const row = [at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, checked]
       grown(name, number).set(row, number * columns)
     },
     clear: () => all.clear(),
+    doubt() {
+      for (const numbers of all.values()) {
+        for (let at = columns - 1; at < numbers.length; at += columns) numbers[at] = 0
+      }
+    },
     names: () => [...all.keys()],
     series: () => [...all].map(([name, numbers]) => ({ name, numbers: numbers.slice() })),
   }

@@ -33,6 +33,13 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     return undefined
   }
 
+  function find(key: string): StoredSegment | undefined {
+    const stored = file?.get(key)
+    if (stored === undefined || stored.isRecorded()) return stored
+    file?.clear()
+    return undefined
+  }
+
   function readPartOfJoined(stored: StoredSegment, index: number, count: number): SegmentBytes | undefined {
     const [from, to] = stored.readSpan(index, count)
     const { bytes, release } = memory.take(to - from)
@@ -55,7 +62,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     joined(key, index, count) {
       const kept = memory.get('joined', key)
       if (kept !== undefined) return cut(kept, index, count)
-      const stored = file?.get(key)
+      const stored = find(key)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
       if (isPart && stored.facts.joinedChecked) return readPartOfJoined(stored, index, count)
@@ -65,13 +72,13 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     event(key, index) {
       const kept = memory.get('joined', key)
       if (kept !== undefined) return cut(kept, index, 1)
-      const stored = file?.get(key)
+      const stored = find(key)
       return stored?.facts.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
     },
     deflated(key) {
       const kept = memory.get('deflated', key)
       if (kept !== undefined) return kept
-      const stored = file?.get(key)
+      const stored = find(key)
       return stored && readWhole('deflated', stored)
     },
     put(key, segment) {

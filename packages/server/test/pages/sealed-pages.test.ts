@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { closeSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -65,10 +74,10 @@ interface Sealed {
 
 function sealedReader(
   view: { readRange: (range: ViewRange) => Promise<readonly Uint8Array[]> },
-  options: { path?: string; memoryBytes?: number; fileBytes?: number },
+  options: { path?: string; memoryBytes?: number; fileBytes?: number; notedEveryBytes?: number },
 ): Sealed {
-  const { path, memoryBytes = 1e9, fileBytes = 1e9 } = options
-  const file = path === undefined ? undefined : openSegmentFile(path, fileBytes)
+  const { path, memoryBytes = 1e9, fileBytes = 1e9, notedEveryBytes } = options
+  const file = path === undefined ? undefined : openSegmentFile(path, fileBytes, notedEveryBytes)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
   const store = createSegmentStore({ memory, file })
   const sealer = createSealer(view, store, () => 0)
@@ -189,31 +198,39 @@ describe('sealed pages', () => {
       (path) => truncateSync(path, 10),
       (path, size) => overwrite(path, size - 2_000, Buffer.alloc(1_000)),
       (path) => overwrite(path, 900, Buffer.from('X')),
+      (path) => overwrite(path, 200, Buffer.alloc(8)),
       (path) => overwrite(path, 40, Buffer.from('XX')),
       (path) => overwrite(path, 0, Buffer.alloc(28)),
     ]
-    // A crash leaves no note of an orderly end; one that is left does not cover what was changed later.
-    for (const [damage, noted] of damages.flatMap((damage) => [
-      [damage, false] as const,
-      [damage, true] as const,
-    ])) {
+    // A note of where everything stands was left on the way, or none; that of an orderly end does not cover what was changed later.
+    const ends: ((view: ReturnType<typeof growingView>, path: string) => Promise<void>)[] = [
+      sealAndClose,
+      sealAndCrash,
+      async (view, path) => {
+        await sealAndCrash(view, path)
+        rmSync(`${path}.index`)
+      },
+    ]
+    for (const [damage, end] of damages.flatMap((damage) => ends.map((end) => [damage, end] as const))) {
       using folder = temporaryFolder()
-      const view = growingView(300)
+      const view = growingView(400)
       const path = join(folder.path, 'sealed')
-      await sealAndClose(view, path)
-      if (!noted) rmSync(`${path}.closed`)
+      await end(view, path)
       // File systems count time in steps of some milliseconds.
       await wait(20)
       damage(path, statSync(path).size)
 
       const second = sealedReader(view, { path, memoryBytes: 0 })
-      for (const coding of ['gzip', 'identity', 'gzip', 'identity'] as const) {
-        assert.equal(
-          await textOf(second.reader, pageAt(1, 300), coding),
-          expected(view.events, pageAt(1, 300)),
-        )
-        await second.sealer.idle()
+      const whole = pageAt(1, 400)
+      for (const page of [pageAt(301, 100), pageAt(26, 25), pageAt(30, 9), whole, whole]) {
+        for (const coding of ['gzip', 'identity'] as const) {
+          assert.equal(await textOf(second.reader, page, coding), expected(view.events, page))
+          await second.sealer.idle()
+        }
       }
+      const before = view.eventsRead()
+      assert.equal(await textOf(second.reader, whole, 'identity'), expected(view.events, whole))
+      assert.equal(view.eventsRead(), before, 'what was damaged is made again')
       await second.reader.close()
     }
   })
@@ -223,7 +240,7 @@ describe('sealed pages', () => {
     const view = growingView(300)
     const path = join(folder.path, 'sealed')
     await sealAndClose(view, path)
-    rmSync(`${path}.closed`)
+    rmSync(`${path}.index`)
     overwrite(path, statSync(path).size - 2_000, Buffer.alloc(1_000))
     const second = sealedReader(view, { path, memoryBytes: 0 })
     assert.equal(await textOf(second.reader, pageAt(1, 100), 'gzip'), expected(view.events, pageAt(1, 100)))
@@ -323,6 +340,16 @@ async function sealAndClose(view: ReturnType<typeof growingView>, path: string):
   const { reader, sealer } = sealedReader(view, { path, memoryBytes: 0 })
   await textOf(reader, pageAt(1, 300), 'identity')
   await sealer.idle()
+  await reader.close()
+}
+
+/** The same file as a crash leaves it, when a note was left behind each segment. */
+async function sealAndCrash(view: ReturnType<typeof growingView>, path: string): Promise<void> {
+  const running = `${path}-running`
+  const { reader, sealer } = sealedReader(view, { path: running, memoryBytes: 0, notedEveryBytes: 1 })
+  await textOf(reader, pageAt(1, 300), 'identity')
+  await sealer.idle()
+  for (const end of ['', '.index']) copyFileSync(`${running}${end}`, `${path}${end}`)
   await reader.close()
 }
 

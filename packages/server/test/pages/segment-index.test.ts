@@ -1,6 +1,15 @@
 /** What is known of the file of sealed pages: the same whether it is told by its records or by the note left beside it. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
@@ -8,6 +17,7 @@ import { openSegmentFile } from '../../src/pages/segment-file.ts'
 import { createSegmentIndex } from '../../src/pages/segment-index.ts'
 import type { RecordFacts, SegmentIndex } from '../../src/pages/segment-index.ts'
 import { sealSegment } from '../../src/pages/segment.ts'
+import type { Segment } from '../../src/pages/segment.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
 const word = fc.nat(2 ** 32 - 1)
@@ -20,6 +30,7 @@ const facts: fc.Arbitrary<RecordFacts> = fc.record(
     deflatedCrc: word,
     crc: word,
     shift: word,
+    tableChecked: fc.boolean(),
     joinedChecked: fc.boolean(),
     deflatedChecked: fc.boolean(),
   },
@@ -54,15 +65,21 @@ describe('the index of segments', () => {
 const names = ['t/property e/0 all', 't/property e/0 sales'] as const
 const keys = names.flatMap((name) => [0, 1, 70].map((number) => `${name} ${number}`))
 
+async function segmentsOf(all: readonly string[]): Promise<readonly (readonly [string, Segment])[]> {
+  return Promise.all(
+    all.map(async (one) => {
+      const events = Array.from({ length: 100 }, (_, n) => `{"tenantId":"x","n":${n},"payload":"${one}"}`)
+      const segment = await sealSegment(Buffer.from(events.join(',')))
+      assert.ok(segment)
+      return [one, segment] as const
+    }),
+  )
+}
+
 /** A file of some segments, closed in good order; says what was known of them. */
 async function closedFile(path: string): Promise<Known> {
   const file = openSegmentFile(path, 1e9)
-  for (const one of keys) {
-    const events = Array.from({ length: 100 }, (_, n) => `{"tenantId":"x","n":${n},"payload":"${one}"}`)
-    const segment = await sealSegment(Buffer.from(events.join(',')))
-    assert.ok(segment)
-    file.put(one, segment)
-  }
+  for (const [one, segment] of await segmentsOf(keys)) file.put(one, segment)
   const known = knownOf(file.index)
   file.close()
   return known
@@ -74,8 +91,10 @@ function knownOf(index: SegmentIndex): Known {
   return keys.map((one) => index.get(one))
 }
 
-const unchecked = (known: Known): Known =>
-  known.map((one) => one && { ...one, joinedChecked: false, deflatedChecked: false })
+/** As it is known from a note, or from the records, when nobody has looked at the bytes. */
+const withTable = (known: Known, tableChecked: boolean): Known =>
+  known.map((one) => one && { ...one, tableChecked, joinedChecked: false, deflatedChecked: false })
+const unchecked = (known: Known): Known => withTable(known, true)
 
 function reopened(path: string): { known: Known; byteLength: number } {
   const file = openSegmentFile(path, 1e9)
@@ -92,39 +111,81 @@ describe('the file of sealed pages', () => {
     const known = await closedFile(path)
     assert.ok(known.every((one) => one?.joinedChecked === true && one.deflatedChecked))
     assert.deepEqual(reopened(path).known, known)
-    rmSync(`${path}.closed`)
+    rmSync(`${path}.index`)
     const scanned = reopened(path)
     assert.deepEqual(scanned, { known: unchecked(known), byteLength: readFileSync(path).length })
     // What nobody has looked at since is not taken for looked at because the next end was orderly.
     assert.deepEqual(reopened(path).known, unchecked(known))
   })
 
-  it('is never opened by a note that is not whole, or not its own', async () => {
+  it('is known after a crash by the note left on the way and the records behind it, and nothing of it is taken for checked', async () => {
+    using folder = temporaryFolder()
+    const [running, crashed] = [join(folder.path, 'running'), join(folder.path, 'crashed')]
+    const segments = await segmentsOf(keys)
+    const file = openSegmentFile(running, 1e9, 15_000)
+    const noted: number[] = []
+    for (const [one, segment] of segments) {
+      file.put(one, segment)
+      if (existsSync(`${running}.index`)) noted.push(file.byteLength)
+      if (noted.length === 1) copyFileSync(`${running}.index`, `${crashed}.index`)
+    }
+    assert.ok(noted.length > 1 && noted.length < segments.length, 'a note was left on the way')
+    copyFileSync(running, crashed)
+    const known = knownOf(file.index)
+    file.close()
+
+    // What the note covers is not read: the head of the first record is not there any more.
+    const damaged = openSync(crashed, 'r+')
+    writeSync(damaged, Buffer.alloc(4), 0, 4, 0)
+    closeSync(damaged)
+    const opened = openSegmentFile(crashed, 1e9)
+    assert.equal(opened.byteLength, readFileSync(crashed).length)
+    assert.deepEqual(withTable(knownOf(opened.index), false), withTable(known, false))
+    assert.ok(knownOf(opened.index).every((one) => one?.joinedChecked === false && !one.deflatedChecked))
+    assert.deepEqual(
+      segments.map(([one]) => opened.get(one)?.isRecorded()),
+      segments.map((_, index) => index > 0),
+    )
+    opened.close()
+  })
+
+  it('takes its note with it when it is emptied', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'sealed')
+    await closedFile(path)
+    const file = openSegmentFile(path, 1e9)
+    file.clear()
+    assert.equal(existsSync(`${path}.index`), false)
+    file.close()
+    assert.deepEqual(reopened(path), { known: keys.map(() => undefined), byteLength: 0 })
+  })
+
+  it('is never opened by a note that is not whole, and takes nothing for checked by one that is not its own', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'sealed')
     const known = await closedFile(path)
     const otherPath = join(folder.path, 'other')
     await closedFile(otherPath)
-    const other = readFileSync(`${otherPath}.closed`)
     const damages = fc.oneof(
       fc.nat().map((at) => (note: Buffer) => note.with(at % note.length, (note[at % note.length] ?? 0) ^ 1)),
       fc.nat().map((length) => (note: Buffer) => note.subarray(0, length % note.length)),
-      fc.constantFrom(
-        (note: Buffer) => new Uint8Array(note.length),
-        () => other,
-      ),
+      fc.constant((note: Buffer) => new Uint8Array(note.length)),
     )
+    const openedWith = (note: Uint8Array): { noted: boolean; known: Known } => {
+      writeFileSync(`${path}.index`, note)
+      const file = openSegmentFile(path, 1e9)
+      const opened = { noted: existsSync(`${path}.index`), known: knownOf(file.index) }
+      file.close()
+      return opened
+    }
     fc.assert(
       fc.property(damages, (damage) => {
         // The one that the opening before has left.
-        writeFileSync(`${path}.closed`, damage(readFileSync(`${path}.closed`)))
-        const file = openSegmentFile(path, 1e9)
-        assert.equal(existsSync(`${path}.closed`), false)
-        const opened = knownOf(file.index)
-        file.close()
-        assert.deepEqual(opened, unchecked(known))
+        const opened = openedWith(damage(readFileSync(`${path}.index`)))
+        assert.deepEqual(opened, { noted: false, known: unchecked(known) })
       }),
       { numRuns: 200 },
     )
+    assert.deepEqual(openedWith(readFileSync(`${otherPath}.index`)).known, withTable(known, false))
   })
 })
