@@ -4,7 +4,6 @@
  */
 import { formatTicks } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
-import { eventJson } from './event-json.ts'
 import { planAppend } from './plan-append.ts'
 import type { AppendLookups, AppendPlan, PlannedEvent } from './plan-append.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent } from './storage.ts'
@@ -17,13 +16,13 @@ export interface FeedCounter {
   readonly lastCreated: Ticks | undefined
 }
 
-/** A row of the event table. */
+/** A row of the event table, but for its JSON, which an engine makes when it writes the row. */
 export interface EventRow {
   readonly position: number
   readonly sequenceNumber: number
   readonly created: Ticks
+  readonly createdDate: string
   readonly event: PlannedEvent
-  readonly json: string
 }
 
 /** An id kept taken without an event of its own; it resolves to the event at `position`. */
@@ -62,7 +61,7 @@ export function decideAppend(
   if (plan.kind !== 'plan') return refusal(plan)
 
   const { now, floor } = context
-  const rows = numberRows(batch, plan, counter, floor !== undefined && floor > now ? floor : now)
+  const rows = numberRows(plan, counter, floor !== undefined && floor > now ? floor : now)
   const { lastCreated } = counter
   const loads = rows.some((row) => row.event.wishedCreated !== undefined)
   if (rows.length > 0 && !loads && lastCreated !== undefined && context.clockToleranceTicks !== undefined) {
@@ -110,7 +109,6 @@ function refusal(outcome: Exclude<AppendOutcome, { kind: 'stored' }>): AppendDec
 
 /** Numbers in steps of one, times in steps of at least one tick, both behind the feed's last (P1, P3, D25). */
 function numberRows(
-  batch: AppendBatch,
   plan: AppendPlan & { kind: 'plan' },
   counter: FeedCounter,
   earliest: Ticks,
@@ -125,8 +123,7 @@ function numberRows(
     const created: Ticks = last === undefined || wished > last ? wished : last + 1n
     last = created
     const sequenceNumber = counter.offset + position
-    const json = eventJson(batch.key, step.event, sequenceNumber, formatTicks(created))
-    rows.push({ position, sequenceNumber, created, event: step.event, json })
+    rows.push({ position, sequenceNumber, created, createdDate: formatTicks(created), event: step.event })
   }
   return rows
 }
@@ -138,7 +135,7 @@ function lineOf(event: PlannedEvent, index: number, status: AppendedEvent['statu
 
 function storedOf(row: EventRow | undefined): Pick<AppendedEvent, 'stored'> {
   if (row === undefined) return {}
-  return { stored: { sequenceNumber: row.sequenceNumber, createdDate: formatTicks(row.created) } }
+  return { stored: { sequenceNumber: row.sequenceNumber, createdDate: row.createdDate } }
 }
 
 function existingLine(event: FeedEvent, index: number, status: AppendedEvent['status']): AppendedEvent {

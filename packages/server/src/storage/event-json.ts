@@ -4,7 +4,7 @@ import type { FeedKey } from './storage.ts'
 
 /**
  * The bytes of an event on the wire (spec §2.1), made once, when it is stored, and never parsed again on a read
- * (ARCHITECTURE). Only the payload and the short code are texts from outside; ids and times are already plain ASCII.
+ * (ARCHITECTURE).
  */
 export function eventJson(
   key: FeedKey,
@@ -12,17 +12,22 @@ export function eventJson(
   sequenceNumber: number,
   createdDate: string,
 ): string {
-  return (
-    `${eventJsonStart(key)}${sequenceNumber},"eventType":${event.eventType}` +
-    `,"eventTypeShortCode":${JSON.stringify(event.state.code)},"payload":${JSON.stringify(event.payload)}` +
-    `,"transactionId":"${event.transactionId}","id":"${event.id}","createdDate":"${createdDate}${eventJsonEnd}`
-  )
+  return `${eventJsonStart(key)}${sequenceNumber}${eventJsonMiddle(event)}${createdDate}${eventJsonEnd}`
 }
 
-/** What stands before the number and behind the time, for an engine that puts both in after the rest has been made. */
+/** What stands before the number, between it and the time, and behind that: for an engine that puts both in later. */
 export function eventJsonStart(key: FeedKey): string {
   return `{"tenantId":"${key.tenantId}","sequenceNumber":`
 }
+
+/** Only the payload and the short code are texts from outside; ids and times are already plain ASCII. */
+export function eventJsonMiddle({ eventType, state, payload, transactionId, id }: PlannedEvent): string {
+  return (
+    `,"eventType":${eventType},"eventTypeShortCode":${JSON.stringify(state.code)}` +
+    `,"payload":${JSON.stringify(payload)},"transactionId":"${transactionId}","id":"${id}","createdDate":"`
+  )
+}
+
 export const eventJsonEnd = '"}'
 
 /** Reads stored bytes back. For the publishing side (repeats, removals) only. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { catalogues } from '@property-events/protocol'
+import type { FeedEvent } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { AppendOutcome, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
@@ -49,6 +50,31 @@ describe('a node that remembers what it has published', () => {
     await one.events.append(keys.map((key) => batch([draft({ subject: 'p' })], { key })))
     await assert.rejects(publish(one, [draft({ subject: 'r' })]), { name: 'StorageFailure' })
     for (const key of keys) assert.deepEqual(numbers(await list(one, { key })), [1, 2, 3, 4, 5, 6])
+  })
+
+  it('reads nothing but the payloads that go on in a removal or a move to another category (D23, D26)', async () => {
+    await using place = await nodes()
+    const { url, one } = place
+    await publish(one, [draft({ subject: 'p', text: 'a' }), draft({ subject: 'q', text: 'b' })])
+    await withClient(url, (client) => client.query('ALTER FUNCTION look_up RENAME TO not_there'))
+    const moved = await publish(one, [draft({ subject: 'p', category: 'lettings', text: 'c' })])
+    assert.deepEqual(
+      moved.map(({ status }) => status),
+      ['derived', 'appended'],
+    )
+    await publish(one, [removal({ subject: 'q' }), removal({ subject: 'p' })])
+    const texts = (await list(one)).map(({ payload }) =>
+      /"published":(\w+),"text":"(.)"/.exec(payload)?.slice(1),
+    )
+    const [on, off] = ['true', 'false']
+    assert.deepEqual(texts, [
+      [on, 'a'],
+      [on, 'b'],
+      [off, 'a'],
+      [on, 'c'],
+      [off, 'b'],
+      [off, 'c'],
+    ])
   })
 
   it('says what is so, whatever another node has said of the subject since (D12, D26, P6)', async () => {
@@ -133,6 +159,8 @@ describe('a node that remembers what it has published', () => {
       id: fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined, freq: 2 }),
       text: fc.constantFrom('a', 'b'),
       published: fc.boolean(),
+      category: fc.constantFrom('sales', 'lettings', undefined, undefined),
+      removed: fc.constantFrom(true, false, false, false),
     })
     const request = fc.record({
       node: fc.constantFrom(place.one, place.two),
@@ -148,11 +176,20 @@ describe('a node that remembers what it has published', () => {
           await store.keys.createTenant({ tenantId, name: '', createdMs: 0, suspended: false })
         }
         for (const { node, unchanged, sent } of requests) {
-          const drafts = sent.map(({ id, ...words }) => draft(id === undefined ? words : { ...words, id }))
+          const drafts = sent.map(({ id, category, removed, ...words }) => {
+            const given = {
+              ...words,
+              ...(id === undefined ? {} : { id }),
+              ...(category === undefined ? {} : { category }),
+            }
+            return removed ? removal(given) : draft(given)
+          })
           const asked = batch(drafts, { key: feedKey(tenantId), unchanged })
           const [ours, theirs] = [await node.events.append([asked]), await reference.events.append([asked])]
           assert.deepEqual(ours.map(withoutTimes), theirs.map(withoutTimes))
         }
+        const [ours, theirs] = [place.two, reference].map((store) => list(store, { key: feedKey(tenantId) }))
+        assert.deepEqual((await ours)?.map(stampless), (await theirs)?.map(stampless))
       }),
       { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 1_000 : 100 },
     )
@@ -195,6 +232,10 @@ describe('a node that remembers what it has published', () => {
     assert.deepEqual(ones, lists)
   })
 })
+
+function stampless(event: FeedEvent): unknown {
+  return { ...event, createdDate: '' }
+}
 
 function withoutTimes(outcome: AppendOutcome): unknown {
   if (outcome.kind !== 'stored') return outcome

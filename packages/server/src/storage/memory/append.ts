@@ -1,9 +1,9 @@
 import type { Ticks } from '@property-events/protocol'
 import { decideAppend, defaultClockToleranceTicks, previewOf } from '../decide-append.ts'
 import type { AppendDecision, EventRow } from '../decide-append.ts'
-import { parseEventJson } from '../event-json.ts'
+import { eventJson, parseEventJson } from '../event-json.ts'
 import type { AppendLookups } from '../plan-append.ts'
-import type { AppendBatch, AppendOutcome } from '../storage.ts'
+import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 
@@ -21,7 +21,7 @@ export function append(
     const decided = decide(store, batch, context)
     if (decided.kind === 'refused') return decided.outcome
     const { feed, decision } = decided
-    for (const row of decision.rows) insert(feed, row)
+    for (const row of decision.rows) insert(feed, batch.key, row)
     for (const { id, contentHash, position } of decision.reserved) feed.ids.set(id, { position, contentHash })
     return decision.outcome
   })
@@ -67,10 +67,11 @@ function lookupsOf(feed: MemoryFeed): AppendLookups {
   }
 }
 
-function insert(feed: MemoryFeed, row: EventRow): void {
-  const { position, sequenceNumber, created, event, json } = row
+function insert(feed: MemoryFeed, key: FeedKey, row: EventRow): void {
+  const { position, sequenceNumber, created, createdDate, event } = row
   const { id, subjectId, contentHash, state } = event
-  feed.events.push({ sequenceNumber, created, id, subjectId, json: new TextEncoder().encode(json) })
+  const json = new TextEncoder().encode(eventJson(key, event, sequenceNumber, createdDate))
+  feed.events.push({ sequenceNumber, created, id, subjectId, json })
   feed.ids.set(id, { position, contentHash })
   feed.subjects.set(subjectId, { ...state, position })
   if (state.category !== null) feed.views.get(state.category)?.push(position)

@@ -2,12 +2,11 @@
 import { formatTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow } from '../decide-append.ts'
-import { eventJsonEnd, eventJsonStart } from '../event-json.ts'
+import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import { appendOne, argumentsOfOne } from './append-one.ts'
 import type { Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { feedName, list } from './feed-reading.ts'
-import { jsonPiece } from './json-piece.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export type AppendAnswer =
@@ -130,7 +129,7 @@ function argumentsOf(feeds: readonly FeedPlan[], context: CallContext): Value[] 
     list(rows.map(({ wish }) => wish)),
     list(rows.map(({ firstStamp }) => firstStamp)),
     list(rows.map(({ viewNth }) => viewNth)),
-    rows.map(({ piece }) => piece).join(separator),
+    rows.map(({ row }) => eventJsonMiddle(row.event)).join(separator),
     list(views.map(({ n }) => n)),
     list(views.map(({ view }) => view)),
     list(views.map(({ count }) => count)),
@@ -158,10 +157,9 @@ interface RowArguments {
   readonly firstStamp: number | null
   /** The row's number among those of its category. */
   readonly viewNth: number
-  readonly piece: string
 }
 
-function rowArguments({ rows, reading }: FeedPlan, n: number): readonly RowArguments[] {
+function rowArguments({ rows }: FeedPlan, n: number): readonly RowArguments[] {
   const lastOf = new Map(rows.map((row) => [row.event.subjectId, row]))
   const viewNths = new Map<string | null, number>()
   let wish: Ticks | null = null
@@ -176,8 +174,7 @@ function rowArguments({ rows, reading }: FeedPlan, n: number): readonly RowArgum
     }
     const viewNth = (viewNths.get(event.state.category) ?? 0) + 1
     viewNths.set(event.state.category, viewNth)
-    const piece = jsonPiece(reading.key, row)
-    return { n, nth, row, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth, piece }
+    return { n, nth, row, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth }
   })
 }
 

@@ -1,8 +1,7 @@
 /** A plan of one event as the arguments of `append_event`: the most frequent one, and none of its values is a list. */
-import { eventJsonEnd, eventJsonStart } from '../event-json.ts'
+import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import type { Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { jsonPiece } from './json-piece.ts'
 import type { CallContext } from './append-call.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
@@ -39,7 +38,7 @@ export function argumentsOfOne(feeds: readonly FeedPlan[], context: CallContext)
     event.state.payloadHash,
     event.wishedCreated ?? null,
     eventJsonStart(reading.key),
-    jsonPiece(reading.key, row),
+    eventJsonMiddle(event),
     eventJsonEnd,
     context.now ?? null,
     context.floor ?? null,

@@ -49,16 +49,22 @@ export function appender(database: Database, context: AppendContext): Appender {
   const { remembered } = context
 
   /** A plan from what is remembered, if the append will check all it was made from: nothing is answered unchecked. */
-  const planUnread = (batches: readonly AppendBatch[]): CommitPlan | undefined => {
+  const planRemembered = async (
+    session: Session,
+    batches: readonly AppendBatch[],
+  ): Promise<CommitPlan | undefined> => {
     const reading = remembered.reading(batches)
     if (reading === undefined) return undefined
     const { catalogue, clockToleranceTicks } = context
-    const made = planCommit(batches, reading, { catalogue, now: reading.now, clockToleranceTicks })
-    const checked =
-      made.wanted.length === 0 &&
-      made.outcomes.every(({ kind }) => kind === 'stored') &&
-      made.feeds.every(({ rows, reserved }) => rows.length + reserved.length > 0)
-    return checked ? made : undefined
+    const planOnce = () => planCommit(batches, reading, { catalogue, now: reading.now, clockToleranceTicks })
+    let made = planOnce()
+    if (!isChecked(made)) return undefined
+    if (made.wanted.length > 0) {
+      // Events whose payloads others go on from (D23, D26). They change only with the feed's revision, which is checked too.
+      await readWanted(session, reading, made.wanted)
+      made = planOnce()
+    }
+    return made.wanted.length === 0 ? made : undefined
   }
 
   const plan = async (session: Session, batches: readonly AppendBatch[]): Promise<CommitPlan> => {
@@ -77,7 +83,7 @@ export function appender(database: Database, context: AppendContext): Appender {
     batches: readonly AppendBatch[],
     lost: LostCalls,
   ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched'> => {
-    const made = planUnread(batches) ?? (await plan(session, batches))
+    const made = (await planRemembered(session, batches)) ?? (await plan(session, batches))
     const feeds = feedsToWrite(made)
     if (feeds.length === 0) return made.outcomes
     const call: CallContext = {
@@ -154,6 +160,14 @@ async function preview(
     else if (outcome === undefined || feed === undefined) return outcome ?? { kind: 'unknownFeed' }
     else return previewOf({ outcome, rows: feed.rows, reserved: feed.reserved })
   }
+}
+
+/** Whether the append will look at everything the plan was made from. */
+function isChecked({ outcomes, feeds }: CommitPlan): boolean {
+  return (
+    outcomes.every(({ kind }) => kind === 'stored') &&
+    feeds.every(({ rows, reserved }) => rows.length + reserved.length > 0)
+  )
 }
 
 function feedsToWrite(made: CommitPlan): readonly FeedPlan[] {

@@ -15,7 +15,7 @@ export interface SubjectRow extends SubjectState {
   readonly position: number
 }
 
-/** A feed as it was when it was read. A look-up that is in none of the maps has not been made. */
+/** A feed as it was when it was read. A look-up that is in none of the maps has not been made, but for `idsUnread`. */
 export interface FeedReading {
   readonly key: FeedKey
   readonly lastPosition: number
@@ -23,6 +23,8 @@ export interface FeedReading {
   readonly revision: number
   readonly lastCreated: Ticks | undefined
   readonly lastSequence: number
+  /** Ids that are in none of the maps: to be read first, or taken for free until the append looks. */
+  readonly idsUnread: 'wanted' | 'free'
   /** `undefined`: the id is free, the subject has no event. */
   readonly ids: Map<string, TakenId | undefined>
   readonly subjects: Map<string, SubjectRow | undefined>
@@ -165,6 +167,7 @@ function feedReading(key: FeedKey, row: LookUpRow): FeedReading {
     revision: Number(row.revision),
     lastCreated: row.created === null ? undefined : BigInt(row.created),
     lastSequence: Number(row.sequence ?? 0),
+    idsUnread: 'wanted',
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),

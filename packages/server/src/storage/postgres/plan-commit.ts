@@ -6,7 +6,6 @@
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { decideAppend } from '../decide-append.ts'
 import type { EventRow, ReservedId } from '../decide-append.ts'
-import { parseEventJson } from '../event-json.ts'
 import type { AppendLookups } from '../plan-append.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
 import { feedName } from './feed-reading.ts'
@@ -86,7 +85,7 @@ function growingFeed(reading: FeedReading): GrowingFeed {
     idTaken(id) {
       const taken = addedIds.get(id) ?? reading.ids.get(id)
       if (taken !== undefined) return taken
-      if (reading.ids.has(id)) freeIds.add(id)
+      if (reading.idsUnread === 'free' || reading.ids.has(id)) freeIds.add(id)
       else wantedIds.add(id)
       return undefined
     },
@@ -99,7 +98,7 @@ function growingFeed(reading: FeedReading): GrowingFeed {
     },
     event(position) {
       const added = rows[position - reading.lastPosition - 1]
-      if (added !== undefined) return parseEventJson(added.json)
+      if (added !== undefined) return feedEvent(reading.key, added)
       const event = reading.events.get(position)
       if (event === undefined) wantedPositions.add(position)
       return event ?? placeholder
@@ -141,6 +140,13 @@ function growingFeed(reading: FeedReading): GrowingFeed {
         ? []
         : [{ key: reading.key, ids: wantedIds, positions: wantedPositions }],
   }
+}
+
+/** An event of the plan itself, as it would be read. */
+function feedEvent({ tenantId }: FeedKey, { sequenceNumber, createdDate, event }: EventRow): FeedEvent {
+  const { id, eventType, state, payload, transactionId } = event
+  const eventTypeShortCode = state.code
+  return { tenantId, sequenceNumber, eventType, eventTypeShortCode, payload, transactionId, id, createdDate }
 }
 
 /** Stands in for an event that has to be read first; what is planned with it is thrown away. */

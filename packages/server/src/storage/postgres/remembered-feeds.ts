@@ -50,11 +50,10 @@ export function rememberedFeeds(): RememberedFeeds {
         if (feed === undefined) return undefined
         const reading = readings.get(name) ?? readingOf(key, feed)
         readings.set(name, reading)
-        for (const { id, subjectId } of drafts) {
+        for (const { subjectId } of drafts) {
           const subject = subjects.get(subjectName(key, subjectId))
           if (subject?.feed !== feed) return undefined
           reading.subjects.set(subjectId, subject.row)
-          reading.ids.set(id, undefined)
         }
       }
       return { needsEpoch: false, now: 0n, floor: 0n, feeds: readings }
@@ -96,6 +95,7 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     // Whether the head is ahead of the clock (D25) is seen under the lock.
     lastCreated: undefined,
     lastSequence: lastPosition + offset,
+    idsUnread: 'free',
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),

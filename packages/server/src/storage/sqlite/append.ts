@@ -56,7 +56,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
     return batches.map((batch) => {
       const decided = decide(batch, now, floor)
       if ('outcome' in decided) return decided.outcome
-      insert(decided.feed.feedNo, decided.decision.rows, decided.decision.reserved)
+      insert(batch.key, decided.feed.feedNo, decided.decision.rows, decided.decision.reserved)
       return decided.decision.outcome
     })
   })

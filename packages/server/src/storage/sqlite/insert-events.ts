@@ -1,10 +1,13 @@
 /** Writes what was decided for one batch: events, ids, subjects, views, and the feed's counter. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { EventRow, ReservedId } from '../decide-append.ts'
+import { eventJson } from '../event-json.ts'
+import type { FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { eventStatements } from './event-statements.ts'
 
 export type InsertEvents = (
+  key: FeedKey,
   feedNo: number,
   rows: readonly EventRow[],
   reserved: readonly ReservedId[],
@@ -55,8 +58,10 @@ export function insertStatements(db: Connection): InsertEvents {
     }
   }
 
-  return (feedNo, rows, reserved) => {
-    for (const row of rows) insertRow(feedNo, row, utf8(row.json))
+  return (key, feedNo, rows, reserved) => {
+    for (const row of rows) {
+      insertRow(feedNo, row, utf8(eventJson(key, row.event, row.sequenceNumber, row.createdDate)))
+    }
     insertEntries(feedNo, rows)
     for (const { id, position, contentHash } of reserved) {
       insertId.run(feedNo, bytesOfUuid(id), position, contentHash)

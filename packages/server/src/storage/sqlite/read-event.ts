@@ -6,7 +6,7 @@ import { feedNumbers } from './feed-row.ts'
 /** Ids that were taken without storing anything stand for another event (`event_id`); they are not that event's id. */
 const sql = `SELECT event.sequence, event.json
   FROM event_id CROSS JOIN event ON event.place = (event_id.feed_no << 40) | event_id.position
-  WHERE event_id.feed_no = ? AND event_id.id = ? AND event.id = event_id.id`
+  WHERE event_id.feed_no = CAST(? AS INTEGER) AND event_id.id = CAST(? AS BLOB) AND event.id = event_id.id`
 
 export function eventReader(db: Connection): (key: FeedKey, id: string) => StoredEvent | undefined {
   const feedNoOf = feedNumbers(db)
