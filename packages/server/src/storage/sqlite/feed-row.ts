@@ -24,7 +24,7 @@ interface RawFeedRow {
 }
 
 const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created
-  FROM feed WHERE tenant = ? AND feed = ?`
+  FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
 
 /** Reads feed rows; `undefined`: no such tenant. */
 export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefined {

@@ -6,11 +6,12 @@ import type { FeedRow } from './feed-row.ts'
 
 /** Every statement is one probe of a tree (P5). */
 const locateStatements = {
-  lastOrdinal: 'SELECT last_ordinal FROM view WHERE feed_no = ? AND view = ?',
+  lastOrdinal: 'SELECT last_ordinal FROM view WHERE feed_no = CAST(? AS INTEGER) AND view = CAST(? AS TEXT)',
   positionFrom: `SELECT place & 0xffffffffff FROM event INDEXED BY event_created
-    WHERE feed_no = ? AND created >= ? ORDER BY created LIMIT 1`,
+    WHERE feed_no = CAST(? AS INTEGER) AND created >= CAST(? AS INTEGER) ORDER BY created LIMIT 1`,
   ordinalFrom: `SELECT ordinal FROM view_entry INDEXED BY view_entry_created
-    WHERE feed_no = ? AND view = ? AND created >= ? ORDER BY created LIMIT 1`,
+    WHERE feed_no = CAST(? AS INTEGER) AND view = CAST(? AS TEXT) AND created >= CAST(? AS INTEGER)
+    ORDER BY created LIMIT 1`,
 } as const
 
 export function locator(db: Connection): (query: LocateQuery) => Located | undefined {

@@ -16,19 +16,19 @@ interface After {
 /** Runs through trees in order, each cut off by its limit. Positions are those strictly behind the given one. */
 const readAfterStatements = {
   all: `SELECT sequence, json FROM event
-    WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT @limit`,
+    WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
   /** Time rises with position, so a view's time index also finds where a position falls in it. */
   view: `SELECT event.sequence, event.json
     FROM view_entry INDEXED BY view_entry_created
     CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
-    WHERE view_entry.feed_no = @feed AND view = @view
+    WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT)
       AND view_entry.created > coalesce((SELECT created FROM event WHERE place = (@feed << 40) | @position), -1 << 62)
-    ORDER BY view_entry.created LIMIT @limit`,
+    ORDER BY view_entry.created LIMIT CAST(@limit AS INTEGER)`,
   latest: `SELECT event.sequence, event.json
     FROM subject INDEXED BY subject_latest
     CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
-    WHERE subject.feed_no = @feed AND subject.category IS @category AND subject.position > @position
-    ORDER BY subject.position LIMIT @limit`,
+    WHERE subject.feed_no = CAST(@feed AS INTEGER) AND subject.category IS CAST(@category AS TEXT) AND subject.position > @position
+    ORDER BY subject.position LIMIT CAST(@limit AS INTEGER)`,
 } as const
 
 export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly StoredEvent[] {

@@ -22,7 +22,9 @@ export function eventReader(db: Connection): (key: FeedKey, id: string) => Store
 export function positionReader(db: Connection): (key: FeedKey, id: string) => number | undefined {
   const feedNoOf = feedNumbers(db)
   const select = db
-    .prepare<[number, Uint8Array], number>('SELECT position FROM event_id WHERE feed_no = ? AND id = ?')
+    .prepare<[number, Uint8Array], number>(
+      'SELECT position FROM event_id WHERE feed_no = CAST(? AS INTEGER) AND id = CAST(? AS BLOB)',
+    )
     .pluck()
   return (key, id) => {
     const feedNo = feedNoOf(key)

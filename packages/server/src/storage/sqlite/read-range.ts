@@ -14,7 +14,7 @@ const readRangeStatements = {
     SELECT json FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place)`,
   view: `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) FROM (
     SELECT event.json FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
-    WHERE view_entry.feed_no = @feed AND view = @view AND ordinal BETWEEN @first AND @last ORDER BY ordinal)`,
+    WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal)`,
 } as const
 
 interface Piece {

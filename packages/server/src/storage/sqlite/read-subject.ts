@@ -18,9 +18,9 @@ interface History {
 export const readSubjectStatements = {
   latest: `SELECT event.sequence, event.json
     FROM subject CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
-    WHERE subject.feed_no = ? AND subject.subject = ?`,
+    WHERE subject.feed_no = CAST(? AS INTEGER) AND subject.subject = CAST(? AS BLOB)`,
   history: `SELECT sequence, json FROM event INDEXED BY event_subject
-    WHERE feed_no = @feed AND subject = @subject AND sequence > @after ORDER BY place LIMIT @limit`,
+    WHERE feed_no = CAST(@feed AS INTEGER) AND subject = CAST(@subject AS BLOB) AND sequence > CAST(@after AS INTEGER) ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
 } as const
 
 export function latestReader(db: Connection): (key: FeedKey, subjectId: string) => StoredEvent | undefined {
