@@ -3,6 +3,7 @@
  * recently used going first, and those that are read for one answer. Both are in the same room, so that what was read for
  * one answer is kept by leaving it where it is.
  */
+import { createAskedCounts } from './asked-counts.ts'
 import { createPageRoom } from './page-room.ts'
 import type { RoomPart } from './page-room.ts'
 import type { SegmentTable, WholeText } from './segment.ts'
@@ -97,7 +98,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
   /** All that is kept, the oldest first. */
   const byAge = new Map<RoomPart, Kept>()
   /** How often what is not kept was asked for. */
-  const asked = { joined: new Map<string, number>(), deflated: new Map<string, number>() }
+  const asked = { joined: createAskedCounts(), deflated: createAskedCounts() }
   let keptBytes = 0
   let besideBytes = 0
   let requests = 0
@@ -105,12 +106,8 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
   function countRequest(): void {
     requests += 1
     if (requests % halvingAfter !== 0) return
-    for (const counts of [asked.joined, asked.deflated]) {
-      for (const [key, times] of counts) {
-        if (times > 1) counts.set(key, times >> 1)
-        else counts.delete(key)
-      }
-    }
+    asked.joined.halve()
+    asked.deflated.halve()
     for (const one of byAge.values()) one.times >>= 1
   }
 
@@ -118,7 +115,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
     kept[one.form].delete(one.key)
     byAge.delete(one.part)
     keptBytes -= one.part.byteLength
-    if (one.times > 0) asked[one.form].set(one.key, one.times)
+    asked[one.form].raise(one.key, one.times)
     one.forgotten = true
     if (one.users === 0) room.giveBack(one.part)
   }
@@ -228,9 +225,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
     },
     takeFor(form, key, byteLength) {
       countRequest()
-      const counts = asked[form]
-      const times = (counts.get(key) ?? 0) + 1
-      counts.set(key, times)
+      const times = asked[form].add(key)
       const isWorthKeeping = makeWay(times, byteLength)
       const margin = isWorthKeeping ? 0 : marginBytes
       const length = byteLength + 2 * margin
@@ -249,7 +244,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
         withMargins,
         keep(facts) {
           if (!isWorthKeeping || kept[form].has(key)) return
-          counts.delete(key)
+          asked[form].forget(key)
           one = keepPart({ form, key, part, bytes, facts, users: 1, times })
         },
       }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { createAskedCounts } from '../../src/pages/asked-counts.ts'
+
+const segmentKey = (number: number): string =>
+  `5b0b3a3e-5c1f-4d0e-9d7e-0f6a3c1b2d4e/property UFl31oevV3/0 all ${number}`
+
+describe('counts of what was asked for', () => {
+  it('are never lower than how often a key was asked for, whatever else was, and go down by halves', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20_000), { maxLength: 500, size: 'max' }), (asked) => {
+        const counts = createAskedCounts()
+        const really = new Map<number, number>()
+        for (const number of asked) {
+          const times = (really.get(number) ?? 0) + 1
+          really.set(number, times)
+          assert.ok(counts.add(segmentKey(number)) >= times)
+        }
+        counts.halve()
+        for (const [number, times] of really) assert.ok(counts.add(segmentKey(number)) > times >> 1)
+      }),
+    )
+  })
+
+  it('seldom take one key for another: of 5,000 keys at most one in ten', () => {
+    const counts = createAskedCounts()
+    let taken = 0
+    for (let number = 0; number < 5_000; number += 1) if (counts.add(segmentKey(number * 7)) > 1) taken += 1
+    assert.ok(taken <= 500, `${taken} found their place taken`)
+  })
+
+  it('can be raised to what is known, forgotten and cleared, and stop at what fits', () => {
+    const counts = createAskedCounts()
+    counts.raise('a', 40)
+    counts.raise('a', 3)
+    assert.equal(counts.add('a'), 41)
+    counts.forget('a')
+    assert.equal(counts.add('a'), 1)
+    counts.raise('b', 1e9)
+    assert.equal(counts.add('b'), 65_535)
+    counts.clear()
+    assert.deepEqual([counts.add('a'), counts.add('b')], [1, 1])
+  })
+})
