@@ -28,7 +28,8 @@ export class BoundedMap<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    this.#entries.delete(key)
+    // As in `get`: an entry keeps its place while half of the map is free.
+    if (this.#entries.size * 2 > this.#limit) this.#entries.delete(key)
     this.#entries.set(key, value)
     if (this.#entries.size <= this.#limit) return
     const oldest = this.#entries.keys().next()

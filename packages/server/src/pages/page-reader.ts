@@ -169,15 +169,14 @@ export function createPageReader(
       return
     }
     // Read now: while the ends are deflated, the file may be emptied.
-    const table = segment.table()
-    const known = { ...segment, table: () => table }
+    segment.facts.table()
     let at = index
     while (at < index + count) {
       if (at > index) member.addComma()
       const piece = Math.floor(at / eventsPerPiece)
       const upTo = Math.min((piece + 1) * eventsPerPiece, index + count)
       const inPiece = { index: at, count: upTo - at }
-      if (isWholePieces(inPiece)) addWholePieces(member, inPiece, known)
+      if (isWholePieces(inPiece)) addWholePieces(member, inPiece, segment)
       else member.addPiece(await deflateEvents(part, at, upTo - at))
       at = upTo
     }
@@ -231,10 +230,10 @@ function addWholePieces(
   segment: SegmentBytes,
 ): void {
   if (count === eventsPerSegment) {
-    member.addPiece({ ...segment.whole, bytes: segment.bytes })
+    member.addPiece({ ...segment.facts.whole, bytes: segment.bytes })
     return
   }
-  const table = segment.table()
+  const table = segment.facts.table()
   const end = (index + count) / eventsPerPiece
   for (let piece = index / eventsPerPiece; piece < end; piece += 1) {
     if (piece > index / eventsPerPiece) member.addComma()

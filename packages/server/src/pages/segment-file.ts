@@ -11,6 +11,7 @@ import { crc32 } from 'node:zlib'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
 import { createSegmentIndex } from './segment-index.ts'
 import type { RecordFacts, SegmentIndex } from './segment-index.ts'
+import type { SegmentFacts } from './segment-memory.ts'
 import { eventsPerSegment, readTable, tableNumbers, writeTable } from './segment.ts'
 import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
@@ -115,27 +116,50 @@ export function openSegmentFile(
 const scratchNumbers = new Uint32Array(eventsPerSegment + 1)
 const scratch = Buffer.from(scratchNumbers.buffer)
 
-/** A segment in the file. Its table stays there: a hundred thousand of them would be 50 MB. */
-export class StoredSegment {
+/**
+ * A segment in the file. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are fields of its
+ * own, and it is what is remembered of bytes that are kept: V8 makes object literals of which many were kept old from the start,
+ * those for one answer as well, and lets tens of megabytes of them pile up.
+ */
+export class StoredSegment implements SegmentFacts {
   readonly key: string
-  readonly facts: RecordFacts
+  readonly joinedLength: number
+  readonly deflatedLength: number
+  readonly joinedChecked: boolean
+  readonly #at: number
+  readonly #joinedCrc: number
+  readonly #deflatedCrc: number
+  readonly #crc: number
+  readonly #shift: number
+  readonly #tableChecked: boolean
+  readonly #deflatedChecked: boolean
   readonly #file: number
   readonly #index: SegmentIndex
+  #table: SegmentTable | undefined
 
   constructor(file: number, index: SegmentIndex, key: string, facts: RecordFacts) {
     this.key = key
-    this.facts = facts
+    this.joinedLength = facts.joinedLength
+    this.deflatedLength = facts.deflatedLength
+    this.joinedChecked = facts.joinedChecked
+    this.#at = facts.at
+    this.#joinedCrc = facts.joinedCrc
+    this.#deflatedCrc = facts.deflatedCrc
+    this.#crc = facts.crc
+    this.#shift = facts.shift
+    this.#tableChecked = facts.tableChecked
+    this.#deflatedChecked = facts.deflatedChecked
     this.#file = file
     this.#index = index
   }
 
   /** Whether its record stands where the index says; looked at once. What else is read of it can be believed only then. */
   isRecorded(): boolean {
-    const { at, tableChecked } = this.facts
-    if (tableChecked) return true
-    const start = at - tableBytes - Buffer.byteLength(this.key) - headBytes
+    if (this.#tableChecked) return true
+    const start = this.#at - tableBytes - Buffer.byteLength(this.key) - headBytes
     const record = readRecord(this.#file, start, Infinity)
-    if (record?.key !== this.key || !isDeepStrictEqual({ ...record.facts, tableChecked }, this.facts))
+    const known = this.#index.get(this.key)
+    if (record?.key !== this.key || !isDeepStrictEqual({ ...record.facts, tableChecked: false }, known))
       return false
     this.#note({ tableChecked: true })
     return true
@@ -143,20 +167,25 @@ export class StoredSegment {
 
   /** All that a page needs to know of a segment that it takes whole. */
   get whole(): WholeText {
-    const { joinedLength, crc, shift } = this.facts
-    return { textLength: joinedLength, crc, shift }
+    return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
   }
 
-  readTable(): SegmentTable {
+  /** Read when it is first asked for, and not again. */
+  table(): SegmentTable {
+    this.#table ??= this.#readTable()
+    return this.#table
+  }
+
+  #readTable(): SegmentTable {
     const numbers = new Uint32Array(tableNumbers)
-    readSync(this.#file, numbers, 0, tableBytes, this.facts.at - tableBytes)
+    readSync(this.#file, numbers, 0, tableBytes, this.#at - tableBytes)
     return readTable(numbers)
   }
 
   /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
   readSpan(index: number, count: number): readonly [from: number, to: number] {
     // The table begins with the starts.
-    readSync(this.#file, scratch, 0, (count + 1) * 4, this.facts.at - tableBytes + index * 4)
+    readSync(this.#file, scratch, 0, (count + 1) * 4, this.#at - tableBytes + index * 4)
     return [scratchNumbers[0] ?? 0, (scratchNumbers[count] ?? 1) - 1]
   }
 
@@ -165,20 +194,18 @@ export class StoredSegment {
    * False: they are not (a crash took them), or nobody has looked yet.
    */
   readJoined(target: Buffer, from: number): boolean {
-    const { at, joinedLength, joinedCrc, joinedChecked } = this.facts
-    if (!this.#read(target, at + from)) return false
-    if (joinedChecked) return true
-    if (target.length !== joinedLength || crc32(target) !== joinedCrc) return false
+    if (!this.#read(target, this.#at + from)) return false
+    if (this.joinedChecked) return true
+    if (target.length !== this.joinedLength || crc32(target) !== this.#joinedCrc) return false
     this.#note({ joinedChecked: true })
     return true
   }
 
   /** Reads all deflated bytes. False: they are not what was written. */
   readDeflated(target: Buffer): boolean {
-    const { at, joinedLength, deflatedCrc, deflatedChecked } = this.facts
-    if (!this.#read(target, at + joinedLength)) return false
-    if (deflatedChecked) return true
-    if (crc32(target) !== deflatedCrc) return false
+    if (!this.#read(target, this.#at + this.joinedLength)) return false
+    if (this.#deflatedChecked) return true
+    if (crc32(target) !== this.#deflatedCrc) return false
     this.#note({ deflatedChecked: true })
     return true
   }

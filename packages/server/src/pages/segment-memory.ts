@@ -13,8 +13,8 @@ export type SegmentForm = 'joined' | 'deflated'
 
 export interface SegmentFacts {
   readonly whole: WholeText
-  /** Read when it is asked for: a page made of whole segments does without. */
-  readonly table: () => SegmentTable
+  /** Read when it is first asked for, and not again: a page made of whole segments does without. */
+  table(): SegmentTable
 }
 
 /** Bytes that stay what they are until released. Releasing twice is harmless. */
@@ -23,7 +23,8 @@ export interface Lease {
   readonly release: () => void
 }
 
-export interface SegmentBytes extends SegmentFacts, Lease {
+export interface SegmentBytes extends Lease {
+  readonly facts: SegmentFacts
   /**
    * Of bytes that one answer has for itself: a buffer in which there is room for `marginBytes` before and behind them, so that
    * what goes around them can be sent in one piece with them.
@@ -214,9 +215,8 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
       one.times += 1
       one.wasUsed = true
       one.users += 1
-      const { whole, table } = one.facts
       const { bytes, release } = leaseOf(one.bytes, () => doneWith(one))
-      return { whole, table, bytes, release }
+      return { facts: one.facts, bytes, release }
     },
     take(byteLength) {
       const part = partFor(byteLength)

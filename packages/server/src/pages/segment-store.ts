@@ -1,8 +1,8 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
 import type { SegmentFile, StoredSegment } from './segment-file.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
-import type { Lease, SegmentBytes, SegmentFacts, SegmentMemory } from './segment-memory.ts'
-import type { Segment, SegmentTable } from './segment.ts'
+import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
+import type { Segment } from './segment.ts'
 
 export interface SegmentStore {
   has(key: string): boolean
@@ -44,17 +44,16 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     const [from, to] = stored.readSpan(index, count)
     const { bytes, release } = memory.take(to - from)
     if (!stored.readJoined(bytes, from)) return drop({ bytes, release })
-    return { ...factsOf(stored), bytes, release }
+    return { facts: stored, bytes, release }
   }
 
   function readWhole(form: 'joined' | 'deflated', stored: StoredSegment): SegmentBytes | undefined {
-    const byteLength = stored.facts[`${form}Length`]
+    const byteLength = stored[`${form}Length`]
     const lease = memory.takeFor(form, stored.key, byteLength)
     const { bytes, release, withMargins } = lease
     if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
-    const facts = factsOf(stored)
-    lease.keep(facts)
-    return { ...facts, bytes, release, withMargins }
+    lease.keep(stored)
+    return { facts: stored, bytes, release, withMargins }
   }
 
   return {
@@ -65,7 +64,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       const stored = find(key)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
-      if (isPart && stored.facts.joinedChecked) return readPartOfJoined(stored, index, count)
+      if (isPart && stored.joinedChecked) return readPartOfJoined(stored, index, count)
       const whole = readWhole('joined', stored)
       return whole && cut(whole, index, count)
     },
@@ -73,7 +72,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       const kept = memory.get('joined', key)
       if (kept !== undefined) return cut(kept, index, 1)
       const stored = find(key)
-      return stored?.facts.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
+      return stored?.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
     },
     deflated(key) {
       const kept = memory.get('deflated', key)
@@ -103,15 +102,9 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
   }
 }
 
-/** The table is read when it is first asked for, and not again for bytes that are kept. */
-function factsOf(stored: StoredSegment): SegmentFacts {
-  let table: SegmentTable | undefined
-  return { whole: stored.whole, table: () => (table ??= stored.readTable()) }
-}
-
 function cut(found: SegmentBytes, index: number, count: number): SegmentBytes {
   if (count === eventsPerSegment) return found
-  const bytes = found.bytes.subarray(...joinedSpan(found.table(), index, count))
+  const bytes = found.bytes.subarray(...joinedSpan(found.facts.table(), index, count))
   // What is around a part of a segment is the rest of it, no margin.
   return { ...found, bytes, withMargins: undefined }
 }
