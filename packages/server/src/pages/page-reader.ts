@@ -4,8 +4,10 @@
  * same text.
  */
 import type { LocatedPage } from '../feed/list.ts'
+import { freeBytes } from '../free-bytes.ts'
 import type { EventStore, FeedKey, Head, ViewRange } from '../storage/storage.ts'
 import { GzipMember, memberStart } from './gzip-member.ts'
+import type { DeflatedPiece } from './gzip-member.ts'
 import { comma, envelopeEnd, envelopeStart } from './page-body.ts'
 import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
@@ -121,13 +123,16 @@ export function createPageReader(
 
   async function readPlain(page: LocatedPage, parts: readonly Part[]): Promise<PageBody> {
     const pieces: Uint8Array[] = [envelopeStart]
-    const held: SegmentBytes[] = []
+    const held: Held[] = []
     try {
       for (const part of parts) {
         if (pieces.length > 1) pieces.push(comma)
         const segment = sealed?.store.joined(part.key, part.index, part.count)
-        if (segment === undefined) pieces.push(...(await readUnsealed(part)))
-        else {
+        if (segment === undefined) {
+          const read = await readUnsealed(part)
+          held.push(ownBytes(read))
+          pieces.push(...read)
+        } else {
           held.push(segment)
           pieces.push(segment.bytes)
         }
@@ -142,16 +147,16 @@ export function createPageReader(
 
   async function readGzip(page: LocatedPage, parts: readonly Part[]): Promise<PageBody> {
     const member = new GzipMember(gzipStart)
-    const held: SegmentBytes[] = []
+    const held: Held[] = []
     try {
       for (const [place, part] of parts.entries()) {
         if (place > 0) member.addComma()
         const segment = sealed?.store.deflated(part.key)
         if (segment === undefined) {
-          member.addPiece(await deflatePiece(Buffer.concat(await readUnsealed(part)), hurriedLevel))
+          member.addPiece(await deflateRead(await readUnsealed(part), held))
         } else {
           held.push(segment)
-          await addSegment(member, part, segment)
+          await addSegment(member, part, segment, held)
         }
       }
     } catch (error) {
@@ -162,7 +167,12 @@ export function createPageReader(
   }
 
   /** Adds a part of a sealed segment: whole pieces as they are, the events at its ends deflated for the occasion. */
-  async function addSegment(member: GzipMember, part: Part, segment: SegmentBytes): Promise<void> {
+  async function addSegment(
+    member: GzipMember,
+    part: Part,
+    segment: SegmentBytes,
+    held: Held[],
+  ): Promise<void> {
     const { index, count } = part
     if (isWholePieces(part)) {
       addWholePieces(member, part, segment)
@@ -177,22 +187,24 @@ export function createPageReader(
       const upTo = Math.min((piece + 1) * eventsPerPiece, index + count)
       const inPiece = { index: at, count: upTo - at }
       if (isWholePieces(inPiece)) addWholePieces(member, inPiece, segment)
-      else member.addPiece(await deflateEvents(part, at, upTo - at))
+      else member.addPiece(await deflateEvents(part, at, upTo - at, held))
       at = upTo
     }
   }
 
-  async function deflateEvents(part: Part, index: number, count: number): ReturnType<typeof deflatePiece> {
+  async function deflateEvents(
+    part: Part,
+    index: number,
+    count: number,
+    held: Held[],
+  ): Promise<DeflatedPiece> {
     const segment = sealed?.store.joined(part.key, index, count)
     if (segment === undefined) {
       const first = part.number * eventsPerSegment + index + 1
-      return deflatePiece(
-        Buffer.concat(await events.readRange({ ...part.range, first, count })),
-        hurriedLevel,
-      )
+      return deflateRead(await events.readRange({ ...part.range, first, count }), held)
     }
     try {
-      return await deflatePiece(segment.bytes, hurriedLevel)
+      return await deflateHurriedly(segment.bytes, held)
     } finally {
       segment.release()
     }
@@ -242,12 +254,35 @@ function addWholePieces(
   }
 }
 
-function giveBack(held: readonly SegmentBytes[]): undefined {
+/** What a page has until it is sent: bytes of a segment, or bytes of its own. */
+type Held = Pick<SegmentBytes, 'release'> & Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
+
+function ownBytes(pieces: readonly Uint8Array[]): Held {
+  return { release: () => pieces.forEach(freeBytes) }
+}
+
+async function deflateRead(pieces: readonly Uint8Array[], held: Held[]): Promise<DeflatedPiece> {
+  const joined = Buffer.concat(pieces)
+  pieces.forEach(freeBytes)
+  try {
+    return await deflateHurriedly(joined, held)
+  } finally {
+    freeBytes(joined)
+  }
+}
+
+async function deflateHurriedly(text: Uint8Array, held: Held[]): Promise<DeflatedPiece> {
+  const piece = await deflatePiece(text, hurriedLevel)
+  held.push(ownBytes([piece.bytes]))
+  return piece
+}
+
+function giveBack(held: readonly Held[]): undefined {
   for (const segment of held) segment.release()
   return undefined
 }
 
-function bodyOf(pieces: readonly Uint8Array[], held: readonly SegmentBytes[]): PageBody {
+function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): PageBody {
   let byteLength = 0
   for (const piece of pieces) byteLength += piece.byteLength
   return {
@@ -262,11 +297,11 @@ function bodyOf(pieces: readonly Uint8Array[], held: readonly SegmentBytes[]): P
 /** Three pieces to write cost 3 us more than one, which is a twentieth of an answer. */
 function inOnePiece(
   pieces: readonly Uint8Array[],
-  [segment]: readonly SegmentBytes[],
+  [segment]: readonly Held[],
 ): readonly Uint8Array[] | undefined {
   const [start, bytes, end] = pieces
   if (segment?.withMargins === undefined || pieces.length !== 3 || bytes !== segment.bytes) return undefined
-  if (start === undefined || end === undefined) return undefined
+  if (start === undefined || bytes === undefined || end === undefined) return undefined
   if (start.byteLength > marginBytes || end.byteLength > marginBytes) return undefined
   const { withMargins } = segment
   withMargins.set(start, marginBytes - start.byteLength)

@@ -1,6 +1,8 @@
-/** Seals segments in the background, one at a time, so that no answer waits for it and it takes one pool thread at most. */
+/** Seals segments in the background, one at a time, so that no answer waits for it. */
+import { freeBytes } from '../free-bytes.ts'
 import type { EventStore, ViewRange } from '../storage/storage.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
+import type { Segment } from './segment.ts'
 import type { SegmentStore } from './segment-store.ts'
 
 export interface SegmentRequest {
@@ -36,8 +38,15 @@ export function createSealer(
   async function seal({ key, range }: SegmentRequest): Promise<void> {
     const began = generation
     const pieces = await events.readRange(range)
-    const segment = await sealSegment(Buffer.concat(pieces))
-    if (began !== generation) return
+    const joined = Buffer.concat(pieces)
+    pieces.forEach(freeBytes)
+    const segment = await sealSegment(joined)
+    if (began === generation) keep(key, segment)
+    freeBytes(joined)
+    if (segment !== undefined) freeBytes(segment.deflated)
+  }
+
+  function keep(key: string, segment: Segment | undefined): void {
     if (segment !== undefined) store.put(key, segment)
     else {
       if (incomplete.size > 1_000) incomplete.clear()

@@ -170,7 +170,10 @@ export interface EventStore {
    * that moment (P3).
    */
   locate(query: LocateQuery): Promise<Located | undefined>
-  /** The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. */
+  /**
+   * The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. They are the
+   * caller's own, who frees their memory when they have been used (`freeBytes`).
+   */
   readRange(range: ViewRange): Promise<readonly Uint8Array[]>
   /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. */
   readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>

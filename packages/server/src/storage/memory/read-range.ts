@@ -2,11 +2,13 @@ import type { ViewRange } from '../storage.ts'
 import { eventsOfView, feedOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
-const comma = new TextEncoder().encode(',')
+const comma = Buffer.from(',')
 
 export function readRange(store: MemoryStore, range: ViewRange): readonly Uint8Array[] {
   const feed = feedOf(store, range.key)
   if (feed === undefined) return []
   const events = eventsOfView(feed, range.view).slice(range.first - 1, range.first - 1 + range.count)
-  return events.flatMap((event, index) => (index === 0 ? [event.json] : [comma, event.json]))
+  if (events.length === 0) return []
+  // A copy: what is given away may be overwritten or freed.
+  return [Buffer.concat(events.flatMap((event, index) => (index === 0 ? [event.json] : [comma, event.json])))]
 }

@@ -23,7 +23,7 @@ interface Piece {
   readonly last: number
 }
 
-const comma = new TextEncoder().encode(',')
+const comma = Buffer.from(',')
 
 export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint8Array[] {
   const feedNoOf = feedNumbers(db)

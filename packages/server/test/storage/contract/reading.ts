@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { freeBytes } from '../../../src/free-bytes.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { headOf, list, located, numbers, parseEvent, publish } from '../support/read-back.ts'
@@ -101,6 +102,18 @@ export function readingContract(factory: StoreFactory): void {
       const { range } = await located(store)
       await publishMixture(store, 30)
       assert.deepEqual(Buffer.concat(await store.events.readRange(range)), before)
+    })
+
+    it('gives bytes that are the reader’s own: freed, they are there again when they are asked for again (P9)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publishMixture(store, 230)
+      for (const view of ['all', 'sales'] as const) {
+        const { range } = await located(store, { view })
+        const pieces = await store.events.readRange(range)
+        const before = Buffer.concat(pieces)
+        pieces.forEach(freeBytes)
+        assert.deepEqual(Buffer.concat(await store.events.readRange(range)), before)
+      }
     })
 
     it('says with every range which state of the feed it belongs to (P4)', async () => {
