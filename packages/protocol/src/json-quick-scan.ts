@@ -1,11 +1,21 @@
 /** The quick way through a JSON text that has nothing to be refused, which is nearly every text. */
 import { isWhiteSpace, numberFault, quote } from './json-scan.ts'
 import type { JsonLimits, MemberSpan } from './json-scan.ts'
+import { isRecord } from './payload/member-at.ts'
+
+/** A text in which values are scanned one behind the other. */
+export interface ScannedText {
+  readonly text: string
+  /** Where the next one stands that a scan has looked for: one far behind is looked for once, not for every value. */
+  nextBackslash: number
+}
 
 export interface QuickScan {
   readonly spans: readonly MemberSpan[]
-  /** Keys in the text. `JSON.parse` keeps one of several equal ones, so a value with fewer comes from a repeated key. */
+  /** Keys in the value. `JSON.parse` keeps one of several equal ones, so a value with fewer comes from a repeated key. */
   readonly keys: number
+  /** Behind the value. */
+  readonly end: number
 }
 
 const colon = 0x3a
@@ -18,20 +28,20 @@ const letterU = 0x75
 const doubtfulKeys = ['__proto__', 'prototype']
 
 /**
- * `undefined`: there may be something to refuse, and `JsonScan` has to look. Otherwise, if `JSON.parse` takes the text as
- * well and its value has as many keys, `JsonScan` would find no fault and the same spans. Nothing but locals, and no set of
- * keys per object: 2.6 µs for an event of 3.5 kB (and 2 to count its keys) where `JsonScan` needs 9.
+ * Scans one value, of which wanted members are looked for at depth 1. `undefined`: there may be something to refuse, and
+ * `JsonScan` has to look. Otherwise, if `JSON.parse` takes the text from `start` to `end` as well and its value has as many
+ * keys, `JsonScan` would find no fault and the same spans. Nothing but locals, and no set of keys per object: 2.6 µs for an
+ * event of 3.5 kB (and 1 to count its keys) where `JsonScan` needs 9.
  */
-export function quickScan(text: string, { maxDepth, members }: JsonLimits): QuickScan | undefined {
-  const wantedDepth = members?.depth ?? 0
-  const inArray = /^\s*\[/.test(text)
+export function quickScan(scanned: ScannedText, limits: JsonLimits, start = 0): QuickScan | undefined {
+  const { text } = scanned
+  const { maxDepth, members } = limits
   const { length } = text
   const spans: MemberSpan[] = []
-  let index = 0
+  let { nextBackslash } = scanned
+  let index = start
   let depth = 0
   let keys = 0
-  let item = 0
-  let nextBackslash = -1
   // Only the colon behind it tells that a string was a key.
   let stringStart = 0
   let stringEnd = 0
@@ -48,7 +58,6 @@ export function quickScan(text: string, { maxDepth, members }: JsonLimits): Quic
       continue
     }
     if (code === comma) {
-      if (depth === 1 && inArray) item += 1
       index += 1
       continue
     }
@@ -57,7 +66,7 @@ export function quickScan(text: string, { maxDepth, members }: JsonLimits): Quic
       if (escaped || doubtfulKeys.some((key) => isAt(text, key, stringStart, stringEnd))) return undefined
       keys += 1
       index += 1
-      if (depth === wantedDepth && members !== undefined) {
+      if (depth === 1 && members !== undefined) {
         wantedKey = members.keys.find((key) => isAt(text, key, stringStart, stringEnd))
         wantedStart = -1
       }
@@ -91,7 +100,7 @@ export function quickScan(text: string, { maxDepth, members }: JsonLimits): Quic
       depth -= 1
       index += 1
     } else if (code === minus || isDigit(code)) {
-      const start = index
+      const numberStart = index
       let exponent = false
       for (index += 1; index < length; index += 1) {
         const inNumber = text.charCodeAt(index)
@@ -99,28 +108,41 @@ export function quickScan(text: string, { maxDepth, members }: JsonLimits): Quic
         else if (!isDigit(inNumber) && inNumber !== 0x2e && inNumber !== minus && inNumber !== 0x2b) break
       }
       // Up to 15 characters without an exponent can neither overflow nor lose digits.
-      if ((exponent || index - start > 15) && numberFault(text.slice(start, index)) !== undefined) {
+      if (
+        (exponent || index - numberStart > 15) &&
+        numberFault(text.slice(numberStart, index)) !== undefined
+      ) {
         return undefined
       }
     } else {
-      const start = index
+      const literalStart = index
       while (index < length && isLetter(text.charCodeAt(index))) index += 1
-      if (index === start) return undefined
+      if (index === literalStart) return undefined
     }
-    if (wantedKey !== undefined && depth === wantedDepth) {
-      spans.push({ item: inArray ? item : 0, key: wantedKey, start: wantedStart, end: index, spaced })
+    if (wantedKey !== undefined && depth === 1) {
+      spans.push({ item: 0, key: wantedKey, start: wantedStart, end: index, spaced })
       wantedKey = undefined
     }
+    if (depth <= 0) {
+      scanned.nextBackslash = nextBackslash
+      return { spans, keys, end: index }
+    }
   }
-  return { spans, keys }
+  return undefined
 }
 
-/** How many keys the objects in a value have together. */
+/** How many keys the objects in a value have together. `value` comes from `JSON.parse`, so nothing in it is inherited. */
 export function countKeys(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-  let keys = Array.isArray(value) ? 0 : members.length
-  for (const member of members) if (typeof member === 'object') keys += countKeys(member)
+  let keys = 0
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') keys += countKeys(item)
+  } else if (isRecord(value)) {
+    for (const key in value) {
+      keys += 1
+      const member = value[key]
+      if (typeof member === 'object') keys += countKeys(member)
+    }
+  }
   return keys
 }
 

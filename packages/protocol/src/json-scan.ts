@@ -35,10 +35,10 @@ export interface JsonLimits {
 
 export const quote = 0x22
 export const backslash = 0x5c
-const comma = 0x2c
+export const comma = 0x2c
 const minus = 0x2d
-const openBracket = 0x5b
-const closeBracket = 0x5d
+export const openBracket = 0x5b
+export const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 

@@ -3,7 +3,7 @@
  * read, nesting without end, NUL and lone surrogates; and small edits that keep every other byte (D22, D26).
  */
 import { countKeys, quickScan } from './json-quick-scan.ts'
-import { JsonScan, isWhiteSpace, quote, backslash } from './json-scan.ts'
+import { JsonScan, backslash, closeBracket, comma, isWhiteSpace, openBracket, quote } from './json-scan.ts'
 import type { JsonFault, JsonLimits, MemberSpan } from './json-scan.ts'
 
 export type JsonReading =
@@ -12,7 +12,7 @@ export type JsonReading =
 
 /** Reads a JSON text strictly. A scan runs before `JSON.parse`, so hostile nesting costs no memory. */
 export function readJson(text: string, limits: JsonLimits): JsonReading {
-  const quick = quickScan(text, limits)
+  const quick = limits.members?.depth === 2 ? undefined : quickScan({ text, nextBackslash: -1 }, limits)
   if (quick !== undefined) {
     const value = parsed(text)
     if (value !== undefined && countKeys(value) === quick.keys) {
@@ -25,6 +25,38 @@ export function readJson(text: string, limits: JsonLimits): JsonReading {
   const value = parsed(text)
   if (value !== undefined) return { kind: 'read', value, spans: scan.spans }
   return { kind: 'fault', fault: { code: 'invalid_json', pointer: '', message: invalidJsonMessage(text) } }
+}
+
+/** An item of an array, with the spans of its wanted members in the text of the whole. */
+export interface JsonItem {
+  readonly value: unknown
+  readonly spans: readonly MemberSpan[]
+}
+
+/**
+ * The items of the array that a text consists of, each read when it is asked for: parsing all of it at once takes a
+ * millisecond for 200 kB. Ends with true behind the last. With false, if anything may have to be refused there or if the text
+ * is no array: then `readJson` of the whole has to tell, and what came before is worth nothing. `limits` are those of an item.
+ */
+export function* readItems(text: string, limits: JsonLimits): Generator<JsonItem, boolean> {
+  const scanned = { text, nextBackslash: -1 }
+  let index = behindWhiteSpace(text, 0)
+  if (text.charCodeAt(index) !== openBracket) return false
+  do {
+    index = behindWhiteSpace(text, index + 1)
+    const scan = quickScan(scanned, limits, index)
+    const value = scan && parsed(text.slice(index, scan.end))
+    if (scan === undefined || value === undefined || countKeys(value) !== scan.keys) return false
+    yield { value, spans: scan.spans }
+    index = behindWhiteSpace(text, scan.end)
+  } while (text.charCodeAt(index) === comma)
+  return text.charCodeAt(index) === closeBracket && behindWhiteSpace(text, index + 1) === text.length
+}
+
+function behindWhiteSpace(text: string, start: number): number {
+  let index = start
+  while (isWhiteSpace(text.charCodeAt(index))) index += 1
+  return index
 }
 
 /** `undefined`, which no JSON text stands for: the text is not JSON. */

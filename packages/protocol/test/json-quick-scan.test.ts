@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { countKeys, quickScan } from '../src/json-quick-scan.ts'
 import { JsonScan } from '../src/json-scan.ts'
+import { readItems, readJson } from '../src/json-text.ts'
 
 /** Texts that are JSON, nearly JSON, and full of what must be refused. */
 const pieces = fc.constantFrom(
@@ -29,11 +30,7 @@ const values = fc.letrec<{ value: string }>((tie) => ({
 const text = fc.oneof(brokenText, values)
 const limits = fc.record({
   maxDepth: fc.integer({ min: 1, max: 6 }),
-  members: fc.constantFrom(
-    { keys: ['payload'], depth: 1 },
-    { keys: ['payload'], depth: 2 },
-    { keys: ['a', 'b'], depth: 1 },
-  ),
+  members: fc.constantFrom({ keys: ['payload'], depth: 1 }, { keys: ['a', 'b'], depth: 1 }),
 })
 
 describe('the quick scan', () => {
@@ -41,13 +38,14 @@ describe('the quick scan', () => {
     let passed = 0
     fc.assert(
       fc.property(text, limits, (json, within) => {
-        const quick = quickScan(json, within)
+        const quick = quickScan({ text: json, nextBackslash: -1 }, within)
         const value = parsed(json)
         if (quick === undefined || value === undefined || countKeys(value) !== quick.keys) return
         passed += 1
         const exact = new JsonScan(json, within)
         assert.equal(exact.run(), undefined, json)
         assert.deepEqual(quick.spans, exact.spans, json)
+        assert.equal(json.slice(quick.end).trim(), '')
       }),
       { numRuns: 3_000 },
     )
@@ -57,8 +55,76 @@ describe('the quick scan', () => {
   it('passes an ordinary event, so that the exact one is not needed', () => {
     const json =
       '{"payload": {"agent_ref":"x","price":250000.00,"note":"caf\\u00e9 \\/ \\"\u2019\\""},"id":null}'
-    const quick = quickScan(json, { maxDepth: 33, members: { keys: ['payload'], depth: 1 } })
+    const quick = quickScan(
+      { text: json, nextBackslash: -1 },
+      { maxDepth: 33, members: { keys: ['payload'], depth: 1 } },
+    )
     assert.equal(quick?.keys, countKeys(parsed(json)))
+  })
+})
+
+describe('an array read item by item', () => {
+  const spaces = fc.constantFrom('', ' ', '\r\n')
+  const arrays = fc
+    .tuple(
+      fc.array(fc.tuple(spaces, fc.oneof(values, values, values, brokenText), spaces), { maxLength: 4 }),
+      fc.constantFrom(']', ']', ' ] ', ',]', '', ']x'),
+    )
+    .map(([items, end]) => `[${items.map((item) => item.join('')).join(',')}${end}`)
+
+  it('is read only if the whole has no fault, and then as the whole (P11, D22)', () => {
+    let passed = 0
+    fc.assert(
+      fc.property(
+        fc.oneof({ weight: 4, arbitrary: arrays }, text),
+        fc.integer({ min: 2, max: 6 }),
+        (json, maxDepth) => {
+          const keys = ['payload', 'a']
+          const items = readItems(json, { maxDepth, members: { keys, depth: 1 } })
+          const values: unknown[] = []
+          const spans: unknown[] = []
+          let item = items.next()
+          for (; item.done !== true; item = items.next()) {
+            for (const span of item.value.spans) spans.push({ ...span, item: values.length })
+            values.push(item.value.value)
+          }
+          if (!item.value) return
+          if (values.length > 0) passed += 1
+          const whole = readJson(json, { maxDepth: maxDepth + 1, members: { keys, depth: 2 } })
+          assert.deepEqual(whole, { kind: 'read', value: values, spans }, json)
+        },
+      ),
+      { numRuns: 3_000 },
+    )
+    assert.ok(passed > 100, `only ${passed} texts were passed`)
+  })
+
+  it('ends where it does so, and not at a comma or before more (P11)', () => {
+    for (const [json, count, whole] of [
+      ['[]', 0, false],
+      ['[1]', 1, true],
+      [' [ {"a":1} , {} ] ', 2, true],
+      ['[1,]', 1, false],
+      ['[1]2', 1, false],
+      ['[1 2]', 1, false],
+      ['[1', 1, false],
+      ['[,1]', 0, false],
+      ['[{"a":1},{"a":1,"a":2}]', 1, false],
+      ['{}', 0, false],
+    ] as const) {
+      const items = readItems(json, { maxDepth: 5 })
+      let read = 0
+      let item = items.next()
+      for (; item.done !== true; item = items.next()) read += 1
+      assert.deepEqual([read, item.value], [count, whole], json)
+    }
+  })
+
+  it('looks for a backslash far behind once, not once for every item', () => {
+    const json = `[${'{"a":"b"},'.repeat(100_000)}"\\n"]`
+    const scanned = { text: json, nextBackslash: -1 }
+    quickScan(scanned, { maxDepth: 2 }, 1)
+    assert.equal(scanned.nextBackslash, json.indexOf('\\'))
   })
 })
 

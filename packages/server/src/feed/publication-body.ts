@@ -1,5 +1,5 @@
 /** From the text of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
-import { readJson } from '@property-events/protocol'
+import { readItems, readJson } from '@property-events/protocol'
 import type { MemberSpan, ProblemError } from '@property-events/protocol'
 
 /** More faults than this help nobody, and an answer must stay small. */
@@ -19,11 +19,53 @@ export type Items =
   | { readonly kind: 'items'; readonly values: readonly Item[] }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
+/**
+ * The items of a body in which nothing is to be refused as a whole, each read when it is asked for. Ends with true behind the
+ * last; with false where that is in doubt, and then `splitBody` has to tell.
+ */
+export function* itemsOf(
+  text: string,
+  format: 'json' | 'ndjson',
+  maxPayloadDepth: number,
+): Generator<Item, boolean> {
+  const limits = { maxDepth: maxPayloadDepth + 1, members: { keys: ['payload'], depth: 1 } }
+  let index = 0
+  if (format === 'json' && isArray(text)) {
+    const items = readItems(text, limits)
+    for (let item = items.next(); ; item = items.next()) {
+      if (item.done === true) return item.value
+      const { value, spans } = item.value
+      yield { value, pointer: `/${index}`, source: text, payloadSpan: spans[0] }
+      index += 1
+    }
+  }
+  for (const line of format === 'json' ? [text] : linesOf(text)) {
+    const reading = readJson(line, limits)
+    if (reading.kind === 'fault') return false
+    const pointer = format === 'json' ? '' : `/${index}`
+    yield { value: reading.value, pointer, source: line, payloadSpan: reading.spans[0] }
+    index += 1
+  }
+  return true
+}
+
+function isArray(text: string): boolean {
+  return /^\s*\[/.test(text)
+}
+
+function* linesOf(text: string): Generator<string, void> {
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf('\n', start)
+    const line = end < 0 ? text.slice(start) : text.slice(start, end)
+    if (line.trim() !== '') yield line
+    start = end < 0 ? text.length : end + 1
+  }
+}
+
 /** Splits and reads the body strictly. `maxPayloadDepth` counts from the payload's own braces. */
 export function splitBody(text: string, format: 'json' | 'ndjson', maxPayloadDepth: number): Items {
   if (format === 'ndjson') return splitLines(text, maxPayloadDepth)
-  const isArray = /^\s*\[/.test(text)
-  const depth = isArray ? 2 : 1
+  const depth = isArray(text) ? 2 : 1
   const reading = readJson(text, {
     maxDepth: maxPayloadDepth + depth,
     members: { keys: ['payload'], depth },
@@ -47,8 +89,7 @@ function splitLines(text: string, maxPayloadDepth: number): Items {
   const values: Item[] = []
   const errors: ProblemError[] = []
   let index = 0
-  for (const line of text.split('\n')) {
-    if (line.trim() === '') continue
+  for (const line of linesOf(text)) {
     const reading = readJson(line, {
       maxDepth: maxPayloadDepth + 1,
       members: { keys: ['payload'], depth: 1 },

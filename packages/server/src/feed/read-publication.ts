@@ -14,7 +14,7 @@ import type {
 } from '@property-events/protocol'
 import type { DraftContent, EventDraft } from '../storage/storage.ts'
 import { checkPayload } from './check-payload.ts'
-import { maxReported, splitBody } from './publication-body.ts'
+import { itemsOf, maxReported, splitBody } from './publication-body.ts'
 import type { Item } from './publication-body.ts'
 import { readItemMembers } from './publication-item.ts'
 import type { ItemMembers } from './publication-item.ts'
@@ -63,41 +63,83 @@ export function readPublication(publication: Publication): PublicationReading {
 
 /** The same event by event: after each, other work may be done. */
 export function* publicationSteps(publication: Publication): Generator<void, PublicationReading> {
-  const items = splitBody(publication.text, publication.format, publication.limits.maxPayloadDepth)
+  const { text, format, limits } = publication
+  const quick = collector(publication)
+  const items = itemsOf(text, format, limits.maxPayloadDepth)
+  let item = items.next()
+  for (; item.done !== true && quick.count() < limits.maxEvents && !quick.full(); item = items.next()) {
+    quick.add(item.value)
+    yield
+  }
+  if (item.done === true && item.value && quick.count() > 0) return quick.reading()
+  // Too few events, too many, too many faults, or a fault of the body itself, before which those of its events do not count.
+  return yield* readWhole(publication)
+}
+
+function* readWhole(publication: Publication): Generator<void, PublicationReading> {
+  const { text, format, limits } = publication
+  const items = splitBody(text, format, limits.maxPayloadDepth)
   if (items.kind === 'faults') return items
-  const { maxEvents } = publication.limits
-  if (items.values.length === 0)
-    return fault('', 'empty_batch', 'The request holds no event; send at least one.')
-  if (items.values.length > maxEvents) {
-    const message = `The request holds ${items.values.length} events; at most ${maxEvents} are allowed. Send several requests.`
+  const count = items.values.length
+  if (count === 0) return fault('', 'empty_batch', 'The request holds no event; send at least one.')
+  if (count > limits.maxEvents) {
+    const message = `The request holds ${count} events; at most ${limits.maxEvents} are allowed. Send several requests.`
     return fault('', 'too_many_events', message)
   }
+  const collected = collector(publication)
+  for (const item of items.values) {
+    if (collected.full()) break
+    collected.add(item)
+    yield
+  }
+  return collected.reading()
+}
 
+interface Collector {
+  add(item: Item): void
+  count(): number
+  /** As many faults as are reported. */
+  full(): boolean
+  reading(): PublicationReading
+}
+
+/** Reads items in order, each beside those before it. */
+function collector(publication: Publication): Collector {
   const drafts: EventDraft[] = []
   const warnings: PublishWarning[] = []
   const errors: ProblemError[] = []
   const seenIds = new Set<string>()
-  for (const [index, item] of items.values.entries()) {
-    const reading = readItem(item, publication)
-    if (reading.kind === 'faults') {
-      for (const error of reading.errors)
-        errors.push({ ...error, pointer: `${item.pointer}${error.pointer ?? ''}` })
-    } else {
-      if (reading.draft.idGiven && seenIds.has(reading.draft.id)) {
-        const message = 'This id stands twice in the request; every event needs its own.'
-        errors.push({ pointer: `${item.pointer}/id`, code: 'duplicate_id', message })
+  let count = 0
+  return {
+    add(item) {
+      const index = count
+      count += 1
+      const reading = readItem(item, publication)
+      if (reading.kind === 'faults') {
+        for (const error of reading.errors)
+          errors.push({ ...error, pointer: `${item.pointer}${error.pointer ?? ''}` })
+        return
       }
-      seenIds.add(reading.draft.id)
-      drafts.push(reading.draft)
-      for (const advice of reading.advice) {
-        if (warnings.length < maxReported) warnings.push({ index, ...advice })
+      const { draft, advice } = reading
+      if (draft.idGiven) {
+        if (seenIds.has(draft.id)) {
+          const message = 'This id stands twice in the request; every event needs its own.'
+          errors.push({ pointer: `${item.pointer}/id`, code: 'duplicate_id', message })
+        }
+        seenIds.add(draft.id)
       }
-    }
-    if (errors.length >= maxReported) break
-    yield
+      drafts.push(draft)
+      for (const remark of advice) {
+        if (warnings.length < maxReported) warnings.push({ index, ...remark })
+      }
+    },
+    count: () => count,
+    full: () => errors.length >= maxReported,
+    reading() {
+      if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
+      return { kind: 'drafts', drafts, warnings }
+    },
   }
-  if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
-  return { kind: 'drafts', drafts, warnings }
 }
 
 type ItemReading =

@@ -200,6 +200,27 @@ describe('a publish request', () => {
     assert.deepEqual(faultsOf('{"payload":1}\n{', { format: 'ndjson' }), ['/1 invalid_json'])
   })
 
+  it('is refused for a fault of the whole body alone, wherever that stands and whatever its events are (P11)', () => {
+    const faulty = JSON.stringify({ payload: { published: true } })
+    const many = (event: string, count: number) => Array.from({ length: count }, () => event)
+    const array = (events: readonly string[]) => `[${events.join(',')}]`
+    const twice = `{"payload":{"agent_ref":"${home}","published":true,"a":{"b":1,"b":2}}}`
+    assert.deepEqual(faultsOf(array([faulty, JSON.stringify({ payload: good }), '{"payload":}'])), [
+      ' invalid_json',
+    ])
+    assert.deepEqual(faultsOf(array(many(faulty, 150)).slice(0, -1)), [' invalid_json'])
+    assert.deepEqual(faultsOf(`${array([faulty])},`), [' invalid_json'])
+    assert.deepEqual(faultsOf(array([faulty, twice])), ['/1/payload/a/b duplicate_key'])
+    assert.deepEqual(faultsOf(array([...many(faulty, 1_001), twice])), ['/1001/payload/a/b duplicate_key'])
+    assert.deepEqual(faultsOf(array(many(faulty, 1_001))), [' too_many_events'])
+    assert.equal(faultsOf(array(many(faulty, 150))).length, 100)
+    assert.deepEqual(faultsOf([faulty, '{', twice].join('\n'), { format: 'ndjson' }), [
+      '/1 invalid_json',
+      '/2/payload/a/b duplicate_key',
+    ])
+    assert.deepEqual(faultsOf(many(faulty, 1_001).join('\n'), { format: 'ndjson' }), [' too_many_events'])
+  })
+
   it('has limits: 1,000 events, 256 KiB and 32 levels a payload (PROTOCOL §4)', () => {
     const event = JSON.stringify({ payload: good })
     assert.equal(draftsOf(`[${Array.from({ length: 1_000 }, () => event).join(',')}]`).length, 1_000)

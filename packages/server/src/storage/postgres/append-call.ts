@@ -40,7 +40,20 @@ const argumentTypes = [
  * The pieces of JSON travel as one text, parted by a control character, which JSON texts never hold unescaped: as
  * elements of an array, all their quotes would have to be escaped here and unescaped there.
  */
-const separator = '\x1e'
+const separator = 0x1e
+
+/** As bytes, written one behind the other: as one string they would be another 400 kB for a hundred events. */
+function joined(pieces: readonly string[]): Uint8Array {
+  const lengths = pieces.map((piece) => Buffer.byteLength(piece) + 1)
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, 0))
+  let end = 0
+  for (const [index, piece] of pieces.entries()) {
+    bytes.write(piece, end)
+    end += lengths[index] ?? 0
+    bytes[end - 1] = separator
+  }
+  return bytes.subarray(0, -1)
+}
 
 const append: Statement = {
   name: 'append-events',
@@ -129,7 +142,7 @@ function argumentsOf(feeds: readonly FeedPlan[], context: CallContext): Value[] 
     list(rows.map(({ wish }) => wish)),
     list(rows.map(({ firstStamp }) => firstStamp)),
     list(rows.map(({ viewNth }) => viewNth)),
-    rows.map(({ row }) => eventJsonMiddle(row.event)).join(separator),
+    joined(rows.map(({ row }) => eventJsonMiddle(row.event))),
     list(views.map(({ n }) => n)),
     list(views.map(({ view }) => view)),
     list(views.map(({ count }) => count)),
