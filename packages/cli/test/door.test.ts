@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { removeFolder, run, temporaryFolder } from './support/program.ts'
+import { removeFolder, run, start, temporaryFolder } from './support/program.ts'
 
 /** A Node that says of itself what the test wants; the processes it starts are what they are. */
 function posingAs(version: string, platform: string): readonly string[] {
@@ -59,3 +59,36 @@ describe('what Node makes of the sources', () => {
     removeFolder(folder)
   })
 })
+
+// Where the system says of a process how it was started.
+if (existsSync('/proc/self/cmdline')) {
+  describe('what serves for long', () => {
+    async function startedAs(environment: Readonly<Record<string, string>>) {
+      const folder = temporaryFolder()
+      const nodeArguments = ['--no-warnings']
+      const { child, stop } = await start(['serve', '--data', folder], { environment, nodeArguments })
+      const told = (what: string): readonly string[] =>
+        readFileSync(`/proc/${child.pid}/${what}`, 'utf8').split('\0')
+      const [args, variables] = [told('cmdline'), told('environ')]
+      assert.equal((await stop()).code, 0)
+      removeFolder(folder)
+      return { args, variables }
+    }
+
+    it('is the process that was started, with settings that spare memory, and with what Node was told', async () => {
+      const { args, variables } = await startedAs({ OF_THE_OPERATOR: '1' })
+      assert.ok(args.includes('--max-semi-space-size=16') && args.includes('--no-warnings'), args.join(' '))
+      assert.ok(variables.includes('MALLOC_ARENA_MAX=1') && variables.includes('OF_THE_OPERATOR=1'))
+    })
+
+    it('is left as it is for whoever sets them, and on several threads', async () => {
+      const given = await startedAs({ MALLOC_ARENA_MAX: '4' })
+      assert.ok(given.variables.includes('MALLOC_ARENA_MAX=4'))
+      const threads = await startedAs({ PROPERTY_EVENTS_WORKERS: '2' })
+      assert.ok(!threads.variables.includes('MALLOC_ARENA_MAX=1'))
+      for (const { args } of [given, threads]) {
+        assert.ok(!args.includes('--max-semi-space-size=16'), args.join(' '))
+      }
+    })
+  })
+}
