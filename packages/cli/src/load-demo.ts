@@ -95,7 +95,7 @@ async function publishBatch(
   const feed: FeedName = first.event.feed
   const reading = readPublication({
     feed,
-    text: batch.map(({ event, id }) => JSON.stringify({ id, ...event.body })).join('\n'),
+    body: Buffer.from(batch.map(({ event, id }) => JSON.stringify({ id, ...event.body })).join('\n')),
     format: 'ndjson',
     catalogue: storage.settings.catalogue,
     limits: defaultPublicationLimits,

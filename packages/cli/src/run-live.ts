@@ -22,7 +22,13 @@ export async function runLive(
     const key = { tenantId, feed: feeds[change.feed].name }
     const text = JSON.stringify(change.body)
     try {
-      await publisher.publish({ key, text, format: 'json', dryRun: false, unchanged: 'skip' })
+      await publisher.publish({
+        key,
+        body: Buffer.from(text),
+        format: 'json',
+        dryRun: false,
+        unchanged: 'skip',
+      })
     } catch (error) {
       if (signal.aborted) return
       say(`A live change could not be stored: ${error instanceof Error ? error.message : String(error)}`)

@@ -17,18 +17,20 @@ export function ticksOfMilliseconds(ms: number): Ticks {
 
 /** The last whole millisecond at or before the tick. */
 export function millisecondsOfTicks(ticks: Ticks): number {
-  return Number(
-    (ticks - (((ticks % ticksPerMillisecond) + ticksPerMillisecond) % ticksPerMillisecond)) /
-      ticksPerMillisecond,
-  )
+  const towardsZero = Number(ticks / ticksPerMillisecond)
+  return ticks < 0n && ticks % ticksPerMillisecond !== 0n ? towardsZero - 1 : towardsZero
 }
+
+/** The text of a millisecond, from `YYYY` to `mmm`, which the events of a batch have in common. */
+let latestText = { ms: Number.NaN, text: '' }
 
 /** The 27-character text of a tick. Rising ticks give rising texts. */
 export function formatTicks(ticks: Ticks): string {
   const ms = millisecondsOfTicks(ticks)
   const rest = Number(ticks - BigInt(ms) * ticksPerMillisecond)
   // toISOString gives 'YYYY-MM-DDTHH:mm:ss.mmmZ'; the Z makes way for the four further digits.
-  return new Date(ms).toISOString().slice(0, 23) + String(rest).padStart(4, '0')
+  if (latestText.ms !== ms) latestText = { ms, text: new Date(ms).toISOString().slice(0, 23) }
+  return latestText.text + String(rest).padStart(4, '0')
 }
 
 /** Reads a 27-character `createdDate`. `undefined` for anything else, dates that do not exist included. */

@@ -65,6 +65,7 @@ describe('the quick scan', () => {
 
 describe('an array read item by item', () => {
   const spaces = fc.constantFrom('', ' ', '\r\n')
+  const windows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant(undefined))
   const arrays = fc
     .tuple(
       fc.array(fc.tuple(spaces, fc.oneof(values, values, values, brokenText), spaces), { maxLength: 4 }),
@@ -78,25 +79,61 @@ describe('an array read item by item', () => {
       fc.property(
         fc.oneof({ weight: 4, arbitrary: arrays }, text),
         fc.integer({ min: 2, max: 6 }),
-        (json, maxDepth) => {
+        windows,
+        (json, maxDepth, windowBytes) => {
           const keys = ['payload', 'a']
-          const items = readItems(json, { maxDepth, members: { keys, depth: 1 } })
+          const items = readItems(Buffer.from(json), { maxDepth, members: { keys, depth: 1 } }, windowBytes)
           const values: unknown[] = []
           const spans: unknown[] = []
           let item = items.next()
           for (; item.done !== true; item = items.next()) {
-            for (const span of item.value.spans) spans.push({ ...span, item: values.length })
+            for (const { start, end, ...span } of item.value.spans) {
+              spans.push({ ...span, item: values.length, text: item.value.text.slice(start, end) })
+            }
             values.push(item.value.value)
           }
           if (!item.value) return
           if (values.length > 0) passed += 1
           const whole = readJson(json, { maxDepth: maxDepth + 1, members: { keys, depth: 2 } })
-          assert.deepEqual(whole, { kind: 'read', value: values, spans }, json)
+          assert.ok(whole.kind === 'read', json)
+          assert.deepEqual(values, whole.value, json)
+          assert.deepEqual(
+            spans,
+            whole.spans.map(({ start, end, ...span }) => ({ ...span, text: json.slice(start, end) })),
+            json,
+          )
         },
       ),
       { numRuns: 3_000 },
     )
     assert.ok(passed > 100, `only ${passed} texts were passed`)
+  })
+
+  it('is read to its end whatever part of it is decoded at a time (P11, D22)', () => {
+    const item = fc.oneof(
+      fc.integer(),
+      fc.constantFrom('\uFEFFa', '\u00e9', '\u{1f3e0}\u{1f3e0}', '\u2019"\\', 'long '.repeat(20), true, null),
+      fc
+        .tuple(fc.constantFrom('\u00a3', '\uFEFF', 'b'), fc.integer())
+        .map(([a, n]) => ({ payload: { a, n } })),
+    )
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1 }), windows, spaces, (given, windowBytes, space) => {
+        const json = `[${given.map((each) => JSON.stringify(each) + space).join(',')}]${space}`
+        const limits = { maxDepth: 4, members: { keys: ['payload'], depth: 1 } }
+        const items = readItems(Buffer.from(json), limits, windowBytes)
+        const values: unknown[] = []
+        let item = items.next()
+        for (; item.done !== true; item = items.next()) {
+          const { value, spans, text } = item.value
+          values.push(value)
+          for (const { start, end } of spans)
+            assert.deepEqual({ payload: parsed(text.slice(start, end)) }, value)
+        }
+        assert.equal(item.value, true, json)
+        assert.deepEqual(values, given)
+      }),
+    )
   })
 
   it('ends where it does so, and not at a comma or before more (P11)', () => {
@@ -112,11 +149,19 @@ describe('an array read item by item', () => {
       ['[{"a":1},{"a":1,"a":2}]', 1, false],
       ['{}', 0, false],
     ] as const) {
-      const items = readItems(json, { maxDepth: 5 })
+      const items = readItems(Buffer.from(json), { maxDepth: 5 })
       let read = 0
       let item = items.next()
       for (; item.done !== true; item = items.next()) read += 1
       assert.deepEqual([read, item.value], [count, whole], json)
+    }
+  })
+
+  it('keeps a byte order mark that a part begins with, and so refuses it (P11)', () => {
+    for (let windowBytes = 1; windowBytes < 10; windowBytes += 1) {
+      const items = readItems(Buffer.from('[1,\uFEFF2]'), { maxDepth: 5 }, windowBytes)
+      assert.equal(items.next().done, false)
+      assert.deepEqual(items.next(), { done: true, value: false })
     }
   })
 

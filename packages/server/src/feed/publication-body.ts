@@ -1,4 +1,4 @@
-/** From the text of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
+/** From the body of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
 import { readItems, readJson } from '@property-events/protocol'
 import type { MemberSpan, ProblemError } from '@property-events/protocol'
 
@@ -24,22 +24,22 @@ export type Items =
  * last; with false where that is in doubt, and then `splitBody` has to tell.
  */
 export function* itemsOf(
-  text: string,
+  body: Buffer,
   format: 'json' | 'ndjson',
   maxPayloadDepth: number,
 ): Generator<Item, boolean> {
   const limits = { maxDepth: maxPayloadDepth + 1, members: { keys: ['payload'], depth: 1 } }
   let index = 0
-  if (format === 'json' && isArray(text)) {
-    const items = readItems(text, limits)
+  if (format === 'json' && isArray(body)) {
+    const items = readItems(body, limits)
     for (let item = items.next(); ; item = items.next()) {
       if (item.done === true) return item.value
-      const { value, spans } = item.value
+      const { value, spans, text } = item.value
       yield { value, pointer: `/${index}`, source: text, payloadSpan: spans[0] }
       index += 1
     }
   }
-  for (const line of format === 'json' ? [text] : linesOf(text)) {
+  for (const line of format === 'json' ? [body.toString()] : linesOf(body)) {
     const reading = readJson(line, limits)
     if (reading.kind === 'fault') return false
     const pointer = format === 'json' ? '' : `/${index}`
@@ -49,23 +49,27 @@ export function* itemsOf(
   return true
 }
 
-function isArray(text: string): boolean {
-  return /^\s*\[/.test(text)
+/** Whether a body is an array, if it is JSON. */
+export function isArray(body: Buffer): boolean {
+  for (const byte of body) if (byte > 0x20) return byte === 0x5b
+  return false
 }
 
-function* linesOf(text: string): Generator<string, void> {
-  for (let start = 0; start < text.length;) {
-    const end = text.indexOf('\n', start)
-    const line = end < 0 ? text.slice(start) : text.slice(start, end)
+function* linesOf(body: Buffer): Generator<string, void> {
+  for (let start = 0; start < body.length;) {
+    const found = body.indexOf('\n', start)
+    const end = found < 0 ? body.length : found
+    const line = body.toString('utf8', start, end)
     if (line.trim() !== '') yield line
-    start = end < 0 ? text.length : end + 1
+    start = end + 1
   }
 }
 
 /** Splits and reads the body strictly. `maxPayloadDepth` counts from the payload's own braces. */
-export function splitBody(text: string, format: 'json' | 'ndjson', maxPayloadDepth: number): Items {
-  if (format === 'ndjson') return splitLines(text, maxPayloadDepth)
-  const depth = isArray(text) ? 2 : 1
+export function splitBody(body: Buffer, format: 'json' | 'ndjson', maxPayloadDepth: number): Items {
+  if (format === 'ndjson') return splitLines(body, maxPayloadDepth)
+  const text = body.toString()
+  const depth = isArray(body) ? 2 : 1
   const reading = readJson(text, {
     maxDepth: maxPayloadDepth + depth,
     members: { keys: ['payload'], depth },
@@ -85,11 +89,11 @@ export function splitBody(text: string, format: 'json' | 'ndjson', maxPayloadDep
   return { kind: 'items', values }
 }
 
-function splitLines(text: string, maxPayloadDepth: number): Items {
+function splitLines(body: Buffer, maxPayloadDepth: number): Items {
   const values: Item[] = []
   const errors: ProblemError[] = []
   let index = 0
-  for (const line of linesOf(text)) {
+  for (const line of linesOf(body)) {
     const reading = readJson(line, {
       maxDepth: maxPayloadDepth + 1,
       members: { keys: ['payload'], depth: 1 },

@@ -16,8 +16,8 @@ import { createTurns } from './turns.ts'
 
 export interface PublishRequest {
   readonly key: FeedKey
-  /** The decoded body. */
-  readonly text: string
+  /** Valid UTF-8 without a byte order mark. */
+  readonly body: Buffer
   readonly format: 'json' | 'ndjson'
   /** Say what would happen; store nothing. */
   readonly dryRun: boolean
@@ -59,17 +59,17 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const queue: CommitQueue = createCommitQueue(events)
   const turns = createTurns(options.clock ?? (() => performance.now()))
   const unanswered = new Set<Promise<PublishOutcome>>()
-  let unreadCharacters = 0
+  let unreadBytes = 0
 
-  async function read({ key, text, format }: PublishRequest): Promise<PublicationReading | undefined> {
-    if (unreadCharacters > 0 && unreadCharacters + text.length > defaultCommitLimits.maxWaitingCharacters) {
+  async function read({ key, body, format }: PublishRequest): Promise<PublicationReading | undefined> {
+    if (unreadBytes > 0 && unreadBytes + body.length > defaultCommitLimits.maxWaitingCharacters) {
       return undefined
     }
-    unreadCharacters += text.length
+    unreadBytes += body.length
     try {
-      return await turns.run(publicationSteps({ feed: key.feed, text, format, catalogue, limits, newId }))
+      return await turns.run(publicationSteps({ feed: key.feed, body, format, catalogue, limits, newId }))
     } finally {
-      unreadCharacters -= text.length
+      unreadBytes -= body.length
     }
   }
 

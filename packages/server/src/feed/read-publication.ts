@@ -1,5 +1,5 @@
 /**
- * From the text of a publish request to drafts (PROTOCOL §4): strict JSON, the members of an item, the
+ * From the body of a publish request to drafts (PROTOCOL §4): strict JSON, the members of an item, the
  * payload's own text, the contract's types. Either every event of the request is fit to be stored, or all faults are
  * reported and none is (P6, P11).
  */
@@ -36,7 +36,8 @@ export const defaultPublicationLimits: PublicationLimits = {
 
 export interface Publication {
   readonly feed: FeedName
-  readonly text: string
+  /** Valid UTF-8 without a byte order mark. */
+  readonly body: Buffer
   readonly format: 'json' | 'ndjson'
   readonly catalogue: EventTypeCatalogue
   readonly limits: PublicationLimits
@@ -63,9 +64,9 @@ export function readPublication(publication: Publication): PublicationReading {
 
 /** The same event by event: after each, other work may be done. */
 export function* publicationSteps(publication: Publication): Generator<void, PublicationReading> {
-  const { text, format, limits } = publication
+  const { body, format, limits } = publication
   const quick = collector(publication)
-  const items = itemsOf(text, format, limits.maxPayloadDepth)
+  const items = itemsOf(body, format, limits.maxPayloadDepth)
   let item = items.next()
   for (; item.done !== true && quick.count() < limits.maxEvents && !quick.full(); item = items.next()) {
     quick.add(item.value)
@@ -77,8 +78,8 @@ export function* publicationSteps(publication: Publication): Generator<void, Pub
 }
 
 function* readWhole(publication: Publication): Generator<void, PublicationReading> {
-  const { text, format, limits } = publication
-  const items = splitBody(text, format, limits.maxPayloadDepth)
+  const { body, format, limits } = publication
+  const items = splitBody(body, format, limits.maxPayloadDepth)
   if (items.kind === 'faults') return items
   const count = items.values.length
   if (count === 0) return fault('', 'empty_batch', 'The request holds no event; send at least one.')

@@ -25,8 +25,7 @@ export function createTurns(clock: () => number): Turns {
     nextTurn = undefined
     usedMs = 0
     while (waiting[0]?.() === true) waiting.shift()
-    // Also when nothing waits: only then is known that the loop has looked at its sockets since.
-    if (usedMs > 0 || waiting.length > 0) scheduleTurn()
+    if (waiting.length > 0) scheduleTurn()
   }
 
   function scheduleTurn(): void {
@@ -56,7 +55,8 @@ export function createTurns(clock: () => number): Turns {
             return true
           }
         }
-        if (!proceed()) waiting.push(proceed)
+        if (proceed()) return
+        waiting.push(proceed)
         scheduleTurn()
       })
     },

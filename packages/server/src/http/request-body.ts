@@ -53,23 +53,19 @@ export function bodyTooLarge(maxBytes: number): Refusal {
   return { code: 'body_too_large', detail }
 }
 
-export type BodyText =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-
-/** Bytes to text. Replacing bytes that are no UTF-8 would store something nobody sent, so they are refused. */
-export function decodeBody(body: Buffer): BodyText {
+/** Why the bytes of a body are refused. Replacing those that are no UTF-8 would store something nobody sent. */
+export function refusalOfBytes(body: Buffer): Refusal | undefined {
   if (!isUtf8(body)) {
     return refusedBody('invalid_utf8', 'The body is not valid UTF-8.')
   }
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     return refusedBody('byte_order_mark', 'The body begins with a byte order mark; send it without one.')
   }
-  return { kind: 'text', text: body.toString('utf8') }
+  return undefined
 }
 
-function refusedBody(code: string, message: string): BodyText {
-  return refused({ code: 'invalid_body', errors: [{ pointer: '', code, message }] })
+function refusedBody(code: string, message: string): Refusal {
+  return { code: 'invalid_body', errors: [{ pointer: '', code, message }] }
 }
 
 function refused(refusal: Refusal): { readonly kind: 'refused'; readonly refusal: Refusal } {

@@ -3,6 +3,7 @@
  * Pure. An engine calls it while it holds the feed's counter, with look-ups that see everything committed before, so
  * two publishers can never both find "not published yet" (D12).
  */
+import { hash } from 'node:crypto'
 import { eventTypeNumber, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import {
@@ -121,7 +122,7 @@ export function planAppend(
 
 /** The id of the event derived beside the event `id`: known from it, so that a repeat finds the whole first result. */
 function derivedId(id: string): string {
-  return uuidV5(id, 'derived')
+  return uuidV5(id, 'derived', (message) => hash('sha1', message, 'buffer'))
 }
 
 function latestOf(

@@ -11,7 +11,7 @@ function read(text: string, options: { feed?: FeedName; format?: 'json' | 'ndjso
   let made = 0
   return readPublication({
     feed: options.feed ?? 'property',
-    text,
+    body: Buffer.from(text),
     format: options.format ?? 'json',
     catalogue: catalogues.default,
     limits: defaultPublicationLimits,

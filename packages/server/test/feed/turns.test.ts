@@ -97,7 +97,7 @@ function publisherByEvent() {
   const publish = (count: number) =>
     publisher.publish({
       key: { tenantId: home, feed: 'property' },
-      text: JSON.stringify(Array.from({ length: count }, () => event)),
+      body: Buffer.from(JSON.stringify(Array.from({ length: count }, () => event))),
       format: 'json',
       dryRun: false,
       unchanged: 'store',

@@ -2,6 +2,7 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { FastifyRequest } from 'fastify'
+import { isArray } from '../../feed/publication-body.ts'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
@@ -11,7 +12,7 @@ import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
 import { readPublishParameters } from '../publish-parameters.ts'
 import { refusalOfPublish } from '../publish-refusal.ts'
-import { decodeBody, readBodyHeaders } from '../request-body.ts'
+import { readBodyHeaders, refusalOfBytes } from '../request-body.ts'
 import { sendProblem } from '../send.ts'
 import { queryText } from '../target.ts'
 
@@ -46,15 +47,16 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
       if (parameters.kind === 'faults')
         return refuse({ code: 'invalid_parameter', errors: parameters.errors })
       if (headers.kind === 'refused') return refuse(headers.refusal)
-      const body = decodeBody(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
-      if (body.kind === 'refused') return refuse(body.refusal)
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const refusal = refusalOfBytes(body)
+      if (refusal !== undefined) return refuse(refusal)
 
       const key = { tenantId: tenantOf(request), feed: feedName }
       const { format } = headers
-      const outcome = await publisher.publish({ key, text: body.text, format, ...parameters.parameters })
+      const outcome = await publisher.publish({ key, body, format, ...parameters.parameters })
       metrics.published(feedName, outcome.kind)
       if (outcome.kind !== 'receipt') {
-        const many = format === 'ndjson' || /^\s*\[/.test(body.text)
+        const many = format === 'ndjson' || isArray(body)
         return refuse(refusalOfPublish(outcome, (index) => (many ? `/${index}` : '')))
       }
       reply.headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })

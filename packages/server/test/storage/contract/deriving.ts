@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { catalogues } from '@property-events/protocol'
+import { catalogues, uuidV5 } from '@property-events/protocol'
 import { draft, feedKey, removal, tenantA, uuid } from '../support/drafts.ts'
 import type { DraftWords } from '../support/drafts.ts'
 import { codes, list, publish } from '../support/read-back.ts'
@@ -114,6 +114,8 @@ export function derivingContract(factory: StoreFactory): void {
           [0, 'appended', 'PropertyPublished'],
         ],
       )
+      // The same for ever, so that a repeat finds it.
+      assert.equal(lines[0]?.id, uuidV5(uuid('e'), 'derived'))
       const sales = await list(store, { view: 'sales' })
       assert.deepEqual(codes(sales), ['PropertyPublished', 'PropertyUnpublished'])
       const goodbye: unknown = JSON.parse(sales[1]?.payload ?? '')
