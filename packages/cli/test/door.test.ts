@@ -66,11 +66,11 @@ if (existsSync('/proc/self/cmdline')) {
     async function startedAs(environment: Readonly<Record<string, string>>) {
       const folder = temporaryFolder()
       const nodeArguments = ['--no-warnings']
-      const { child, stop } = await start(['serve', '--data', folder], { environment, nodeArguments })
+      const running = await start(['serve', '--data', folder], { environment, nodeArguments })
       const told = (what: string): readonly string[] =>
-        readFileSync(`/proc/${child.pid}/${what}`, 'utf8').split('\0')
+        readFileSync(`/proc/${running.child.pid}/${what}`, 'utf8').split('\0')
       const [args, variables] = [told('cmdline'), told('environ')]
-      assert.equal((await stop()).code, 0)
+      assert.equal((await running.stop()).code, 0)
       removeFolder(folder)
       return { args, variables }
     }
