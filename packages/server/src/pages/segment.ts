@@ -5,7 +5,6 @@
  */
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw } from 'node:zlib'
-import { freeBytes } from '../free-bytes.ts'
 import { combineCrc, crcShift } from './crc32-combine.ts'
 import { commaBlock } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
@@ -103,9 +102,7 @@ export async function sealSegment(joined: Uint8Array): Promise<Segment | undefin
     crc,
     shift: crcShift(joined.byteLength),
   }
-  const deflated = Buffer.concat(parts, length)
-  for (const { bytes } of pieces) freeBytes(bytes)
-  return { table, joined, deflated }
+  return { table, joined, deflated: Buffer.concat(parts, length) }
 }
 
 /** Deflates a text so that it can be joined with others into one member. */

@@ -367,7 +367,9 @@ describe('sealed pages', () => {
         body.release()
       }
       assert.ok(given.length > 0 && given.every((piece) => piece.byteLength === 0))
+      const before = view.eventsRead()
       assert.equal(await textOf(reader, pageAt(1, 200), coding), expected(view.events, pageAt(1, 200)))
+      assert.equal(view.eventsRead(), before, 'what was sealed of them is kept')
       await reader.close()
     }
   })
