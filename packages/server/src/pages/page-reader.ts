@@ -8,12 +8,13 @@ import { freeBytes } from '../free-bytes.ts'
 import type { EventStore, FeedKey, Head, ViewRange } from '../storage/storage.ts'
 import { GzipMember, memberStart } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
+import { bodyOf, giveBack, ownBytes } from './held-bytes.ts'
+import type { Held } from './held-bytes.ts'
 import { comma, envelopeEnd, envelopeStart } from './page-body.ts'
 import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
 import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
-import { marginBytes } from './segment-memory.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 import type { SegmentStore } from './segment-store.ts'
 
@@ -254,13 +255,6 @@ function addWholePieces(
   }
 }
 
-/** What a page has until it is sent: bytes of a segment, or bytes of its own. */
-type Held = Pick<SegmentBytes, 'release'> & Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
-
-function ownBytes(pieces: readonly Uint8Array[]): Held {
-  return { release: () => pieces.forEach(freeBytes) }
-}
-
 async function deflateRead(pieces: readonly Uint8Array[], held: Held[]): Promise<DeflatedPiece> {
   const joined = Buffer.concat(pieces)
   pieces.forEach(freeBytes)
@@ -275,38 +269,4 @@ async function deflateHurriedly(text: Uint8Array, held: Held[]): Promise<Deflate
   const piece = await deflatePiece(text, hurriedLevel)
   held.push(ownBytes([piece.bytes]))
   return piece
-}
-
-function giveBack(held: readonly Held[]): undefined {
-  for (const segment of held) segment.release()
-  return undefined
-}
-
-function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): PageBody {
-  let byteLength = 0
-  for (const piece of pieces) byteLength += piece.byteLength
-  return {
-    pieces: inOnePiece(pieces, held) ?? pieces,
-    byteLength,
-    release() {
-      for (const segment of held) segment.release()
-    },
-  }
-}
-
-/** Three pieces to write cost 3 us more than one, which is a twentieth of an answer. */
-function inOnePiece(
-  pieces: readonly Uint8Array[],
-  [segment]: readonly Held[],
-): readonly Uint8Array[] | undefined {
-  const [start, bytes, end] = pieces
-  if (segment?.withMargins === undefined || pieces.length !== 3 || bytes !== segment.bytes) return undefined
-  if (start === undefined || bytes === undefined || end === undefined) return undefined
-  if (start.byteLength > marginBytes || end.byteLength > marginBytes) return undefined
-  const { withMargins } = segment
-  withMargins.set(start, marginBytes - start.byteLength)
-  withMargins.set(end, marginBytes + bytes.byteLength)
-  return [
-    withMargins.subarray(marginBytes - start.byteLength, marginBytes + bytes.byteLength + end.byteLength),
-  ]
 }

@@ -1,4 +1,4 @@
-/** One event, out of its sealed segment where there is one: 7 us instead of the 17 of reading it from SQLite. */
+/** One event, out of its sealed segment where there is one: a request then takes 37 us, and 44 when the event is read from SQLite. */
 import type { PageBody } from '../../pages/index.ts'
 import type { HttpContext } from '../context.ts'
 import { eventTag, tagMatches } from '../entity-tag.ts'
