@@ -1,8 +1,9 @@
 /**
  * Runs the tests with Node's own runner. `--long` runs more cycles of the same tests; further arguments are files, in
- * place of all of them.
+ * place of all of them. Whatever happens, the run ends: the runner limits a test, but waits for ever for a file whose
+ * process stays, and a process a test has left behind would hold the terminal or the pipe.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,5 +20,36 @@ if (files.length === 0) throw new Error('no test files were found')
 
 const options = ['--test', '--test-concurrency=2', `--test-timeout=${long ? 3_600_000 : 300_000}`]
 const env = { ...process.env, ...(long ? { PROPERTY_EVENTS_TEST_LONG: '1' } : {}) }
-const result = spawnSync(process.execPath, [...options, ...files], { cwd: root, stdio: 'inherit', env })
-process.exit(result.status ?? 1)
+// A group of its own, so that one signal reaches the runner, its files and what these have started.
+const runner = spawn(process.execPath, [...options, ...files], {
+  cwd: root,
+  stdio: 'inherit',
+  env,
+  detached: true,
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signalGroup(signal))
+
+const limitMinutes = long ? undefined : 25
+if (limitMinutes !== undefined) setTimeout(giveUp, limitMinutes * 60_000).unref()
+
+runner.on('exit', (code) => {
+  signalGroup('SIGKILL')
+  process.exit(code ?? 1)
+})
+
+/** The runner names the files that were still running when it is asked to stop. */
+function giveUp() {
+  process.stderr.write(
+    `\nThe tests did not end within ${limitMinutes} minutes; they usually take 4. Stopping them.\n`,
+  )
+  signalGroup('SIGTERM')
+  setTimeout(signalGroup, 10_000, 'SIGKILL')
+}
+
+function signalGroup(signal) {
+  try {
+    process.kill(-runner.pid, signal)
+  } catch {
+    // Nobody is left in it.
+  }
+}

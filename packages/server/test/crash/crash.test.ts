@@ -23,7 +23,7 @@ async function publishAndKill(
   run: string,
   mode: 'honest' | 'early',
 ): Promise<readonly Acknowledgement[]> {
-  const child = spawn(process.execPath, [publisher, folder, run, mode], { stdio: ['ignore', 'pipe', 'pipe'] })
+  using child = spawn(process.execPath, [publisher, folder, run, mode], { stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   let text = ''
   let errors = ''

@@ -57,7 +57,7 @@ onEngines('under observation and load', {}, (service) => {
   })
 
   it('answers good clients while many connections are idle (D9)', async () => {
-    const idle = spawn(process.execPath, [idleClients, String(service().port), String(idleConnections)], {
+    using idle = spawn(process.execPath, [idleClients, String(service().port), String(idleConnections)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(idle.stdout, 'data')
@@ -68,7 +68,6 @@ onEngines('under observation and load', {}, (service) => {
       times.push(performance.now() - started)
       assert.equal(answer.status, 200)
     }
-    idle.kill()
     if (isLongRun) assert.ok((times.toSorted((a, b) => a - b)[98] ?? 0) < 100)
   })
 })

@@ -68,7 +68,7 @@ describe('a database in trouble', () => {
     await using other = await openNode(server.url(database))
     const acknowledged = new Map<string, number>()
     for (let cycle = 0; cycle < (long ? 50 : 4); cycle += 1) {
-      const child = spawn(process.execPath, [program, server.url(database), tenantA, `run ${cycle}`], {
+      using child = spawn(process.execPath, [program, server.url(database), tenantA, `run ${cycle}`], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       let text = ''

@@ -32,11 +32,13 @@ describe('the lock for serving a data folder', () => {
     assert.throws(() => acquireServingLock('/proc/property-events/data'))
   })
 
-  it('goes with the process that held it, even when that is killed', async () => {
+  it('stays with the process that took it, and goes with it, even when that is killed', async () => {
     using folder = temporaryFolder()
     const program = fileURLToPath(new URL('./support/hold-serving-lock.ts', import.meta.url))
-    const child = spawn(process.execPath, [program, folder.path], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(child.stdout, 'data')
+    using child = spawn(process.execPath, ['--expose-gc', program, folder.path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    assert.equal(String(await once(child.stdout, 'data')), 'held, refused\n')
     assert.ok(acquireServingLock(folder.path) instanceof StorageRefusal)
     child.kill('SIGKILL')
     await once(child, 'exit')
