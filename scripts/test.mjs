@@ -47,6 +47,7 @@ function giveUp() {
 }
 
 function signalGroup(signal) {
+  if (runner.pid === undefined) return
   try {
     process.kill(-runner.pid, signal)
   } catch {
