@@ -15,7 +15,7 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
   const window = from === undefined && to === undefined ? '' : `${from ?? ''}-${to ?? ''}`
   const asked = crc32(`${key.tenantId} ${key.feed} ${view} ${window} ${page} ${pageSize}`).toString(36)
   const tag = `${head.epoch}-${head.revision}-${availableCount}-${asked}`
-  return coding === 'identity' ? `"${tag}"` : `"${tag}-${coding}"`
+  return quoted(tag, coding)
 }
 
 /**
@@ -23,24 +23,30 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
  * (D17). A SHA-256 of them would take 4 us.
  */
 export function eventTag(eventId: string, bytes: Uint8Array, coding: ContentCoding): string {
-  const tag = `${eventId}-${crc32(bytes).toString(36)}`
-  return coding === 'identity' ? `"${tag}"` : `"${tag}-${coding}"`
+  return quoted(`${eventId}-${crc32(bytes).toString(36)}`, coding)
 }
 
-/** A tag from the bytes alone, for what has no name of its own. */
+/** A tag from the bytes alone, for what has no name of its own: 128 bits of SHA-256. */
 export function contentTag(bytes: Uint8Array, coding: ContentCoding): string {
-  return tagOf(bytes, coding)
+  return quoted(hash('sha256', bytes, 'base64url').slice(0, 22), coding)
 }
 
-/** 128 bits of SHA-256; the coding also stands readable at the end. */
-function tagOf(content: string | Uint8Array, coding: ContentCoding): string {
-  const digest = hash('sha256', content, 'base64url').slice(0, 22)
-  return coding === 'identity' ? `"${digest}"` : `"${digest}-${coding}"`
+/**
+ * Weak where the answer is compressed: what it holds is the same under one tag, but a page is compressed otherwise before and
+ * after it is ready-made, and a strong tag would promise the same bytes (RFC 9110 §8.8.1).
+ */
+function quoted(tag: string, coding: ContentCoding): string {
+  return coding === 'identity' ? `"${tag}"` : `W/"${tag}-${coding}"`
 }
 
-/** Whether an `If-None-Match` names the tag: a list, `*`, weak tags included. */
+/** Whether an `If-None-Match` names the tag: a list, `*`. Weak tags and strong ones are the same to it (RFC 9110 §13.1.2). */
 export function tagMatches(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch.trim() === '*') return true
-  return ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
+  const wanted = opaque(tag)
+  return ifNoneMatch.split(',').some((candidate) => opaque(candidate.trim()) === wanted)
+}
+
+function opaque(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag
 }

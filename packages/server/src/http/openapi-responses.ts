@@ -91,7 +91,7 @@ export const keyedHeaders = {
 /** Headers of an answer that can be validated. */
 export const taggedHeaders = {
   ...keyedHeaders,
-  etag: { type: 'string', description: 'Strong validator, for If-None-Match.' },
+  etag: { type: 'string', description: 'For If-None-Match. Weak (`W/`) where the answer is compressed.' },
   'x-ignored-parameters': {
     type: 'string',
     description: 'Names of query parameters that mean nothing here.',
