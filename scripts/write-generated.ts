@@ -1,8 +1,15 @@
-/** Writes what is generated and committed: `openapi.json`, asked of the service itself, and the payloads' JSON Schemas. */
+/**
+ * Writes what is generated and committed: the payloads' JSON Schemas and checks, the named schemas of the OpenAPI document,
+ * and `openapi.json`, asked of the service itself.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { catalogues, payloadSchemaFiles } from '@property-events/protocol'
-import { createLogger, createService, loadPepper, openStorage } from '@property-events/server'
+import '../packages/protocol/schemas/write.ts'
+import '../packages/server/schemas/write.ts'
+
+// The service runs on what has just been written.
+const { catalogues } = await import('@property-events/protocol')
+const { createLogger, createService, loadPepper, openStorage } = await import('@property-events/server')
 
 const root = join(import.meta.dirname, '..')
 const storage = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
@@ -19,6 +26,3 @@ if (!response.ok) throw new Error(`the service answered ${response.status}`)
 writeFileSync(join(root, 'openapi.json'), await response.text())
 await service.close()
 await storage.close()
-for (const { name, text } of payloadSchemaFiles()) {
-  writeFileSync(join(root, 'packages/protocol/schemas', name), text)
-}

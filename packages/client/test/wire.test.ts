@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as protocol from '@property-events/protocol'
+import { ContactPayload, PropertyPayload } from '@property-events/protocol/schemas'
 import { problems } from '../../server/src/http/problem.ts'
 import { readContactPayload, readPropertyPayload } from '../src/index.ts'
 import type { EventPage, FeedEvent, PublishReceipt } from '../src/index.ts'
@@ -68,8 +69,8 @@ describe('what the client knows of the wire', () => {
     const gathered =
       /(^|\.)(risks|obligations|flood_defences|sources_of_flooding|flooded_in_last_five_years)(\.|$)/
     const readings = [
-      { schema: protocol.PropertyPayload, read: readPropertyPayload },
-      { schema: protocol.ContactPayload, read: readContactPayload },
+      { schema: PropertyPayload, read: readPropertyPayload },
+      { schema: ContactPayload, read: readContactPayload },
     ]
     for (const { schema, read } of readings) {
       const { value } = read(JSON.stringify(sampleOf(schema)))

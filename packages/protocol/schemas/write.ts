@@ -1,5 +1,7 @@
-/** Writes the JSON Schema files of both payloads beside this script: `node packages/protocol/schemas/write.ts`. */
+/** Writes what is made of the payloads' schemas beside this script: `node packages/protocol/schemas/write.ts`. */
 import { writeFileSync } from 'node:fs'
-import { payloadSchemaFiles } from '../src/payload/schema-files.ts'
+import { payloadCheckFiles, payloadSchemaFiles } from '../src/schemas.ts'
 
-for (const { name, text } of payloadSchemaFiles()) writeFileSync(new URL(name, import.meta.url), text)
+for (const { name, text } of [...payloadSchemaFiles(), ...payloadCheckFiles()]) {
+  writeFileSync(new URL(name, import.meta.url), text)
+}

@@ -1,6 +1,9 @@
-/** Everything both ends of the wire share: what a feed is, what an event is, and how their texts are read. */
-export * from './event.ts'
+/**
+ * Everything both ends of the wire share: what a feed is, what an event is, and how their texts are read. Of the schemas
+ * only the types: TypeBox is a tool of development, and the schemas themselves are in `schemas.ts`.
+ */
+export type * from './event.ts'
 export * from './plain.ts'
-export * from './problem.ts'
-export * from './receipt.ts'
+export type * from './problem.ts'
+export type * from './receipt.ts'
 export * from './payload/index.ts'

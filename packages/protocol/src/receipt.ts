@@ -1,5 +1,8 @@
 import Type from 'typebox'
 
+/** True or absent. `enum` and not `const`, which tools for OpenAPI know less often. */
+const marker = (description: string) => Type.Unsafe<true>({ type: 'boolean', description, enum: [true] })
+
 /** What became of one published event. */
 export const ReceiptEvent = Type.Object(
   {
@@ -11,18 +14,10 @@ export const ReceiptEvent = Type.Object(
     eventTypeShortCode: Type.String(),
     transactionId: Type.String({ format: 'uuid' }),
     createdDate: Type.Optional(Type.String({ description: 'Absent only for what a dry run would store.' })),
-    repeated: Type.Optional(
-      Type.Literal(true, { description: 'Stored by an earlier request; this is its first result.' }),
-    ),
-    derived: Type.Optional(
-      Type.Literal(true, {
-        description: 'Added by the service: the subject left a category or branch (D23).',
-      }),
-    ),
+    repeated: Type.Optional(marker('Stored by an earlier request; this is its first result.')),
+    derived: Type.Optional(marker('Added by the service: the subject left a category or branch (D23).')),
     unchanged: Type.Optional(
-      Type.Literal(true, {
-        description: "Equal to the subject's latest event, which is shown; nothing was stored.",
-      }),
+      marker("Equal to the subject's latest event, which is shown; nothing was stored."),
     ),
   },
   { title: 'ReceiptEvent' },

@@ -1,7 +1,7 @@
 /** What this project advises for its own contact payload, field by field. */
 import { codeIn, dateTime, inwardCode, list, outwardCode, record, text, textOf } from './advice-rules.ts'
 import type { Complaint, RecordRule } from './advice-rules.ts'
-import { contactChannels, contactKinds, contactRoles } from './contact.ts'
+import { contactChannels, contactKinds, contactRoles } from './contact-codes.ts'
 
 const role = codeIn(contactRoles)
 

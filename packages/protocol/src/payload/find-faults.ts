@@ -1,5 +1,5 @@
 import { nameKind, showValue } from './describe-value.ts'
-import { maxUrlLength, uuidPattern, webUrlPattern } from './fields.ts'
+import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
@@ -42,7 +42,7 @@ interface SchemaNode {
  * keywords would have to be turned into our codes anyway. The tests hold that this function finds a fault
  * exactly when TypeBox's compiled check says no.
  *
- * @param schema A TypeBox schema built with `fields.ts`.
+ * @param schema A payload's JSON Schema, made of what `fields.ts` knows.
  * @param echo Whether messages may repeat what was sent. False for personal data.
  */
 export function findFaults(schema: object, value: unknown, echo: boolean): PayloadFault[] {
@@ -69,7 +69,7 @@ function visit(search: Search, schema: SchemaNode, value: unknown, pointer: stri
 function visitText(search: Search, schema: SchemaNode, value: string, pointer: string): void {
   // Code units are counted, and characters are at most as many: only a text over the limit is counted in full.
   const { maxLength, pattern } = schema
-  if (maxLength !== undefined && value.length > maxLength && Array.from(value).length > maxLength) {
+  if (maxLength !== undefined && value.length > maxLength && countCodePoints(value) > maxLength) {
     report(
       search,
       pointer,
@@ -159,7 +159,7 @@ function nameTypes(types: readonly string[]): string {
   return types.map((type) => typeNames[type] ?? type).join(' or ')
 }
 
-/** TypeBox's types hide that its schemas are plain JSON Schema. */
+/** What TypeBox's types and an imported JSON file do not say by themselves. */
 function isSchemaNode(schema: object): schema is SchemaNode {
   return 'type' in schema
 }

@@ -1,9 +1,9 @@
 import { ContactPayload } from './contact.ts'
 import { PropertyPayload } from './property.ts'
 
-/** One JSON Schema document. */
+/** One generated file of the folder `schemas`. */
 export interface SchemaFile {
-  /** Its file name, which is its `$id` too. */
+  /** Its file name; that of a JSON Schema is its `$id` too. */
   readonly name: string
   readonly text: string
 }

@@ -11,7 +11,7 @@ import { directReads } from './direct/direct-reads.ts'
 import { docsPage } from './docs-page.ts'
 import { refusalOfError } from './errors.ts'
 import { guardRequest } from './guards.ts'
-import { openApiText, registerOpenApi } from './openapi-document.ts'
+import { openApiText } from './openapi-document.ts'
 import type { Operation } from './operation.ts'
 import { registerOperation } from './register-operation.ts'
 import { commonHeaders, factsOf, newRequestId } from './request-facts.ts'
@@ -28,8 +28,7 @@ import { readSnapshot } from './routes/snapshot.ts'
 import { subjectHistory } from './routes/subject-history.ts'
 import { sendProblem } from './send.ts'
 import { createLimitedServer, routerOptions } from './server-options.ts'
-import { staticDocument } from './static-document.ts'
-import type { StaticDocument } from './static-document.ts'
+import { madeOnce, staticDocument } from './static-document.ts'
 import { answerUnrouted, routeTable } from './unrouted.ts'
 
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
@@ -42,14 +41,6 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
       sendProblem(request, reply, basePath, refusalOfError(error, limits.maxBodyBytes))
     },
   })
-  await registerOpenApi(app, basePath)
-
-  const documents = new Map<string, StaticDocument>()
-  const documentNamed = (name: string) => (): StaticDocument => {
-    const document = documents.get(name)
-    if (document === undefined) throw new Error(`${name} is asked for before the app is ready`)
-    return document
-  }
   /** The route table: one line per operation. */
   const operations: readonly Operation[] = [
     ...feedNames.flatMap((feed) => [listEvents(context, feed), getEvent(context, feed)]),
@@ -61,15 +52,17 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
       subjectHistory(context, feed),
     ]),
     readHeads(context),
-    openApi(context, documentNamed('openapi')),
-    docs(context, documentNamed('docs')),
+    openApi(
+      context,
+      madeOnce(() => staticDocument('application/json', openApiText(operations, basePath))),
+    ),
+    docs(
+      context,
+      madeOnce(() => docsPage(operations, basePath)),
+    ),
   ]
   const table = routeTable(operations)
 
-  // The schemas of routes are for the document alone: Fastify's validation would coerce, round and drop (see query.ts),
-  // and its serialiser would rebuild bodies that are ready bytes.
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => JSON.stringify)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -93,7 +86,5 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
 
   for (const operation of operations) registerOperation(app, context, operation)
   await app.ready()
-  documents.set('openapi', staticDocument('application/json', openApiText(app)))
-  documents.set('docs', docsPage(operations, basePath))
   return app
 }

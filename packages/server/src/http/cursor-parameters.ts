@@ -4,6 +4,7 @@ import type { FeedName, ProblemError, ViewName } from '@property-events/protocol
 import type { CursorRefusal } from '../feed/read-run.ts'
 import { quoteInput } from './echo-text.ts'
 import type { ServiceLimits } from './limits.ts'
+import type { ParameterSchema } from './operation.ts'
 import type { Refusal } from './problem.ts'
 import { readQuery } from './query.ts'
 
@@ -90,10 +91,10 @@ export function cursorSchemas(
   names: readonly CursorName[],
   feed: FeedName,
   limits: ServiceLimits,
-): Readonly<Record<string, object>> {
+): Readonly<Record<string, ParameterSchema>> {
   const whole = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
   const values = Object.keys(feeds[feed].apiEventTypes)
-  const schemas: Readonly<Record<CursorName, object>> = {
+  const schemas: Readonly<Record<CursorName, ParameterSchema>> = {
     after: { ...whole, default: 0, description: 'Only events with a greater sequenceNumber.' },
     limit: {
       type: 'integer',

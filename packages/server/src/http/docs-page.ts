@@ -1,7 +1,7 @@
 /** The page at `/docs`: one static HTML text, no script, nothing loaded from anywhere. */
 import { hash } from 'node:crypto'
 import { problems } from './problem.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, ParameterSchemas } from './operation.ts'
 import { staticDocument } from './static-document.ts'
 import type { StaticDocument } from './static-document.ts'
 
@@ -40,26 +40,18 @@ ${Object.entries(problems)
 
 function operationRow({ method, path, schema }: Operation, basePath: string): string {
   const shown = `${basePath}${path.replaceAll(/:([A-Za-z]+)/g, '{$1}')}`
-  const { summary = '', description = '' } = schema
-  const parameters = [schema.params, schema.querystring].flatMap(parametersOf)
+  const { summary, description, params, querystring } = schema()
+  const parameters = [params, querystring].flatMap(parametersOf)
   const list = parameters.length === 0 ? '' : `<dl>${parameters.join('')}</dl>`
   return `<tr><td><code>${method} ${escapeHtml(shown)}</code></td><td><strong>${prose(summary)}.</strong> ${prose(description)}${list}</td></tr>`
 }
 
-/** Name, default and meaning of each parameter of a route's schema. */
-function parametersOf(schema: unknown): readonly string[] {
-  const properties = memberOf(schema, 'properties')
-  if (typeof properties !== 'object' || properties === null) return []
-  return Object.entries(properties).map(([name, property]: [string, unknown]) => {
-    const preset = memberOf(property, 'default')
+/** Name, default and meaning of each parameter. */
+function parametersOf(schemas: ParameterSchemas | undefined): readonly string[] {
+  return Object.entries(schemas?.properties ?? {}).map(([name, { default: preset, description }]) => {
     const shown = preset === undefined ? '' : ` (default ${escapeHtml(textOf(preset))})`
-    return `<dt><code>${escapeHtml(name)}</code>${shown}</dt><dd>${prose(textOf(memberOf(property, 'description') ?? ''))}</dd>`
+    return `<dt><code>${escapeHtml(name)}</code>${shown}</dt><dd>${prose(description)}</dd>`
   })
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return Object.entries(value).find(([member]) => member === name)?.[1]
 }
 
 function textOf(value: unknown): string {

@@ -3,6 +3,7 @@ import type { Scope } from '@property-events/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { waitForHead } from '../feed/follow.ts'
 import { tenantOf } from './authenticate.ts'
+import type { AccessNeed } from './authenticate.ts'
 import type { HttpContext } from './context.ts'
 import { quoteInput } from './echo-text.ts'
 import { sendProblem } from './send.ts'
@@ -10,7 +11,7 @@ import { sendProblem } from './send.ts'
 export const minSequenceHeader = 'x-feed-min-sequence'
 
 /** For the OpenAPI document. */
-export const minSequenceSchema = {
+export const minSequenceParameter = {
   type: 'object',
   properties: {
     [minSequenceHeader]: {
@@ -20,6 +21,11 @@ export const minSequenceSchema = {
     },
   },
 } as const
+
+/** The scope of an operation that reads one feed, and so has this header; `undefined` for all others. */
+export function readsOneFeed(access: AccessNeed | undefined): Scope | undefined {
+  return access?.scope === 'property:read' || access?.scope === 'contact:read' ? access.scope : undefined
+}
 
 /** Another node's commit is seen within milliseconds; after five seconds something is wrong, and the client may ask elsewhere. */
 const waitMs = 5_000

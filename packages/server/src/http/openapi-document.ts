@@ -1,49 +1,96 @@
-/** The OpenAPI 3.1 document: its head, and how Fastify's routes become its paths. */
-import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
-import { namedSchemas } from './openapi-schemas.ts'
+/**
+ * The OpenAPI 3.1 document: its head, and how the route table becomes its paths. Nothing here runs before somebody asks for
+ * the document.
+ */
+import { minSequenceParameter, readsOneFeed } from './min-sequence.ts'
+import { readNamedSchemas } from './openapi-schemas.ts'
+import type {
+  HeaderSchema,
+  Operation,
+  ParameterSchema,
+  ParameterSchemas,
+  ResponseSchema,
+} from './operation.ts'
 
-/** Must be awaited before the first route is registered. */
-export async function registerOpenApi(app: FastifyInstance, basePath: string): Promise<void> {
-  for (const schema of namedSchemas) app.addSchema(schema)
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Property Events',
-        version: '1.0.0',
-        description:
-          'Feeds of property and contact events: list, fetch and publish. Every answer carries `x-request-id`; every error is a `Problem`.',
-        license: { name: 'MIT', identifier: 'MIT' },
-      },
-      servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
-      tags: [
-        { name: 'Reading', description: 'The two operations of each feed.' },
-        { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
-        { name: 'Publishing', description: 'Putting events into a feed.' },
-        { name: 'Description', description: 'About the service itself; no key is needed.' },
-      ],
-      components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'x-api-key',
-            description: 'An opaque key, issued by the operator.',
-          },
+/** The document's text, as committed and as served. */
+export function openApiText(operations: readonly Operation[], basePath: string): string {
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Property Events',
+      version: '1.0.0',
+      description:
+        'Feeds of property and contact events: list, fetch and publish. Every answer carries `x-request-id`; every error is a `Problem`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'An opaque key, issued by the operator.',
         },
       },
+      schemas: readNamedSchemas(),
     },
-    // Paths stand in the document as they are registered, without the base path: the server's URL carries it.
-    stripBasePath: false,
-    refResolver: {
-      buildLocalReference: (json, _baseUri, _fragment, index) =>
-        typeof json.$id === 'string' ? json.$id : `schema-${index}`,
-    },
+    paths: pathsOf(operations),
+    // Paths stand in the document without the base path: the server's URL carries it.
+    servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
+    tags: [
+      { name: 'Reading', description: 'The two operations of each feed.' },
+      { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
+      { name: 'Publishing', description: 'Putting events into a feed.' },
+      { name: 'Description', description: 'About the service itself; no key is needed.' },
+    ],
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+function pathsOf(operations: readonly Operation[]): Readonly<Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation) }
+  }
+  return paths
+}
+
+function operationObject({ schema, access }: Operation): object {
+  const { operationId, summary, tags, description, security, body, response, querystring, params } = schema()
+  const parameters = [
+    ...parametersOf('query', querystring),
+    ...parametersOf('path', params),
+    ...parametersOf('header', readsOneFeed(access) === undefined ? undefined : minSequenceParameter),
+  ]
+  return {
+    operationId,
+    summary,
+    tags,
+    description,
+    ...(body === undefined ? {} : { requestBody: { required: true, content: body.content } }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    security,
+    responses: mapValues(response, responseObject),
+  }
+}
+
+function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSchemas | undefined): object[] {
+  return Object.entries(schemas?.properties ?? {}).map(([name, parameter]: [string, ParameterSchema]) => {
+    const { description, examples: [example] = [], ...schema } = parameter
+    const shown = example === undefined ? {} : { example }
+    return { schema, ...shown, in: place, name, required: place === 'path', description }
   })
 }
 
-/** The document's text, as committed and as served. */
-export function openApiText(app: FastifyInstance): string {
-  return `${JSON.stringify(app.swagger(), null, 2)}\n`
+function responseObject({ description, headers, content }: ResponseSchema): object {
+  return { description, headers: mapValues(headers, headerObject), content }
+}
+
+function headerObject({ description, ...schema }: HeaderSchema): object {
+  return { schema, description }
+}
+
+function mapValues<T>(values: Readonly<Record<string, T>>, change: (value: T) => object): object {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }

@@ -2,6 +2,7 @@
 import { problems } from './problem.ts'
 import type { ProblemCode } from './problem.ts'
 import { refTo } from './openapi-schemas.ts'
+import type { HeaderSchema, ResponseSchema } from './operation.ts'
 
 const everyRequest = [
   'invalid_parameter',
@@ -27,18 +28,20 @@ const everyKey = [
   'storage_unavailable',
 ] as const satisfies readonly ProblemCode[]
 
+type Responses = Readonly<Record<string, ResponseSchema>>
+
 /** Problems of an operation without a key, with further ones of its own. */
-export function openProblems(...further: readonly ProblemCode[]): Readonly<Record<string, object>> {
+export function openProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...further])
 }
 
 /** Problems of an operation behind a key, with further ones of its own. */
-export function keyedProblems(...further: readonly ProblemCode[]): Readonly<Record<string, object>> {
+export function keyedProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...everyKey, ...further])
 }
 
 /** Problems of an operation that reads one feed, with further ones of its own. */
-export function feedReadProblems(...further: readonly ProblemCode[]): Readonly<Record<string, object>> {
+export function feedReadProblems(...further: readonly ProblemCode[]): Responses {
   return keyedProblems(...further, 'sequence_not_reached')
 }
 
@@ -46,8 +49,10 @@ const requestId = { type: 'string', description: 'Names this request in the log 
 
 const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds.' } }
 
+type Headers = Readonly<Record<string, HeaderSchema>>
+
 /** Headers by status where a status has any beside `x-request-id`. */
-const headersOfStatus: Readonly<Record<number, Readonly<Record<string, object>>>> = {
+const headersOfStatus: Readonly<Record<number, Headers>> = {
   [problems.unauthorized.status]: {
     'www-authenticate': { type: 'string', description: 'Says that a key goes into x-api-key.' },
   },
@@ -55,7 +60,7 @@ const headersOfStatus: Readonly<Record<number, Readonly<Record<string, object>>>
   [problems.overloaded.status]: retryAfter,
 }
 
-function responsesOf(codes: readonly ProblemCode[]): Readonly<Record<string, object>> {
+function responsesOf(codes: readonly ProblemCode[]): Responses {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codes) {
     const { status } = problems[code]
@@ -102,8 +107,8 @@ export const taggedHeaders = {
 export const documentHeaders = { 'x-request-id': requestId, etag: taggedHeaders.etag } as const
 
 /** What an operation answers when the caller's copy is still current. */
-export function notModified(headers: Readonly<Record<string, object>>): object {
-  return { type: 'null', description: 'What `If-None-Match` names is still current.', headers }
+export function notModified(headers: Headers): ResponseSchema {
+  return { description: 'What `If-None-Match` names is still current.', headers }
 }
 
 /** `property` → `Property`, for operation ids. */
@@ -115,8 +120,8 @@ export function capital(word: string): string {
 export function answer(
   description: string,
   schema: object,
-  headers: Readonly<Record<string, object>>,
+  headers: Headers,
   mediaType = 'application/json',
-): object {
+): ResponseSchema {
   return { description, headers, content: { [mediaType]: { schema } } }
 }

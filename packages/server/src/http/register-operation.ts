@@ -2,17 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { acceptsMediaType } from './accept.ts'
 import { requireAccess } from './authenticate.ts'
 import type { HttpContext } from './context.ts'
-import { minSequenceSchema, requireMinSequence } from './min-sequence.ts'
+import { readsOneFeed, requireMinSequence } from './min-sequence.ts'
 import type { Operation } from './operation.ts'
 import { sendProblem } from './send.ts'
 
 /** Makes a Fastify route of an operation, and of a `GET` a `HEAD` as well. */
 export function registerOperation(app: FastifyInstance, context: HttpContext, operation: Operation): void {
   const { method, path: url, mediaType, access, beforeBody, handle } = operation
-  const feedScope =
-    access?.scope === 'property:read' || access?.scope === 'contact:read' ? access.scope : undefined
-  const schema =
-    feedScope === undefined ? operation.schema : { ...operation.schema, headers: minSequenceSchema }
+  const feedScope = readsOneFeed(access)
   const onRequest = [
     ...(access === undefined ? [] : [requireAccess(context, access)]),
     ...(feedScope === undefined ? [] : [requireMinSequence(context, feedScope)]),
@@ -23,6 +20,6 @@ export function registerOperation(app: FastifyInstance, context: HttpContext, op
     },
     ...(beforeBody === undefined ? [] : [beforeBody]),
   ]
-  app.route({ method, url, schema, onRequest, handler: handle })
-  if (method === 'GET') app.route({ method: 'HEAD', url, schema: { hide: true }, onRequest, handler: handle })
+  app.route({ method, url, onRequest, handler: handle })
+  if (method === 'GET') app.route({ method: 'HEAD', url, onRequest, handler: handle })
 }

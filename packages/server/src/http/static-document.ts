@@ -1,4 +1,4 @@
-/** Documents made once, at start: the OpenAPI document and the page about it. */
+/** Documents made once, when they are first asked for: the OpenAPI document and the page about it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpContext } from './context.ts'
 import { contentTag, tagMatches } from './entity-tag.ts'
@@ -21,6 +21,12 @@ export function staticDocument(
 ): StaticDocument {
   const bytes = Buffer.from(text)
   return { mediaType, bytes, tag: contentTag(bytes, 'identity'), headers }
+}
+
+/** Makes it at the first call and keeps it. What fails is tried again at the next call. */
+export function madeOnce(make: () => StaticDocument): () => StaticDocument {
+  let document: StaticDocument | undefined
+  return () => (document ??= make())
 }
 
 /** Answers with the document, or 304. Our own routes take no parameter they do not know (D19). */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { feedNames, feeds } from '@property-events/protocol'
+import { namedSchemasText } from '../../schemas/named-schemas.ts'
 import { defaultLimits } from '../../src/index.ts'
 import { problems } from '../../src/http/problem.ts'
 import { call, problemOf } from '../support/http-client.ts'
@@ -36,6 +37,28 @@ describe('the OpenAPI document', () => {
       headers: { 'if-none-match': String(answer.headers.etag) },
     })
     assert.equal(again.status, 304)
+  })
+
+  it('is the same for all who ask first and at once, also with HEAD (D21)', async () => {
+    for (const path of ['/openapi.json', '/docs']) {
+      const fresh = await startTestService()
+      const methods = ['HEAD', 'GET', 'GET', 'HEAD', 'GET'] as const
+      const answers = await Promise.all(methods.map((method) => call(fresh, path, { method })))
+      await fresh.stop()
+      const [first] = answers
+      assert.ok(first !== undefined && first.text === '')
+      for (const [index, { status, headers, text }] of answers.entries()) {
+        assert.equal(status, 200)
+        assert.equal(headers.etag, first.headers.etag)
+        assert.equal(headers['content-length'], first.headers['content-length'])
+        if (methods[index] === 'GET') assert.equal(String(Buffer.byteLength(text)), headers['content-length'])
+      }
+    }
+  })
+
+  it('has its named schemas from the objects the types are made of (D21)', () => {
+    const path = new URL('../../schemas/named-schemas.json', import.meta.url)
+    assert.equal(readFileSync(path, 'utf8'), namedSchemasText(), 'Stale: run `npm run openapi`')
   })
 
   it('describes the operations of the spec and our own, and no others (spec §4, D18, D21)', () => {

@@ -12,7 +12,7 @@ export function docs(context: HttpContext, document: () => StaticDocument): Oper
     path: '/docs',
     mediaType: 'text/html',
     access: undefined,
-    schema: {
+    schema: () => ({
       operationId: 'getDocs',
       summary: 'The operations, as a page',
       description: 'A page that lists the operations and the problem codes. Needs no key.',
@@ -23,7 +23,7 @@ export function docs(context: HttpContext, document: () => StaticDocument): Oper
         [success.notModified]: notModified(documentHeaders),
         ...openProblems(),
       },
-    },
+    }),
     handle: async (request, reply) => sendDocument(context, request, reply, document()),
   }
 }

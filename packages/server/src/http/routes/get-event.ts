@@ -10,7 +10,7 @@ import { eventTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
 import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, OperationSchema } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
@@ -27,7 +27,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
     path: `${feed.eventsPath}/geteventbyid/:eventId`,
     mediaType: 'application/json',
     access: { scope: feed.readScope, refusal: 'spec' },
-    schema: schemaFor(feedName),
+    schema: () => schemaFor(feedName),
 
     async handle(request, reply) {
       const refuse = (refusal: Refusal) => sendProblem(request, reply, context.basePath, refusal)
@@ -62,7 +62,7 @@ function eventIdOf(request: FastifyRequest): string {
   return typeof params.eventId === 'string' ? params.eventId : ''
 }
 
-function schemaFor(feedName: FeedName): Operation['schema'] {
+function schemaFor(feedName: FeedName): OperationSchema {
   return {
     operationId: `get${capital(feedName)}Event`,
     summary: `Get one ${feedName} event`,

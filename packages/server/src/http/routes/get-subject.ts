@@ -9,7 +9,7 @@ import { contentTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
 import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, ParameterSchemas } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
@@ -24,7 +24,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
     path: `${feed.subjectsPath}/:subjectId`,
     mediaType: 'application/json',
     access: { scope: feed.readScope, refusal: 'own' },
-    schema: {
+    schema: () => ({
       operationId: `get${capital(feedName)}`,
       summary: `Get the latest event of a ${feedName}`,
       description: `The event that says how the ${feedName} is now, removed ones included, as it stands in the list.`,
@@ -36,7 +36,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
         [success.notModified]: notModified(taggedHeaders),
         ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'subject_not_found'),
       },
-    },
+    }),
 
     async handle(request, reply) {
       const refuse = (refusal: Refusal) => sendProblem(request, reply, context.basePath, refusal)
@@ -58,7 +58,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
   }
 }
 
-export function subjectParams(feedName: FeedName): object {
+export function subjectParams(feedName: FeedName): ParameterSchemas {
   return {
     type: 'object',
     properties: {

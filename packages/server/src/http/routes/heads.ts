@@ -18,7 +18,7 @@ export function readHeads(context: HttpContext): Operation {
     path: '/v1/heads',
     mediaType: 'application/json',
     access: { scope: 'anyRead', refusal: 'own' },
-    schema: {
+    schema: () => ({
       operationId: 'readHeads',
       summary: 'Read where the feeds stand',
       description:
@@ -29,7 +29,7 @@ export function readHeads(context: HttpContext): Operation {
         [success.ok]: answer('The heads.', refTo('Heads'), keyedHeaders),
         ...keyedProblems('missing_scope'),
       },
-    },
+    }),
 
     async handle(request, reply) {
       const query = readCursorParameters(queryText(request.originalUrl), [], 'property', limits)

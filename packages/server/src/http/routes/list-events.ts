@@ -8,7 +8,7 @@ import { feedHeaderSchemas } from '../feed-headers.ts'
 import { readListParameters } from '../list-parameters.ts'
 import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, OperationSchema } from '../operation.ts'
 import { sendPage } from '../page-response.ts'
 import { success } from '../problem.ts'
 import type { ServiceLimits } from '../limits.ts'
@@ -22,7 +22,7 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
     path: `${feed.eventsPath}/getevents`,
     mediaType: 'application/json',
     access: { scope: feed.readScope, refusal: 'spec' },
-    schema: schemaFor(feedName, context.limits),
+    schema: () => schemaFor(feedName, context.limits),
 
     async handle(request, reply) {
       const reading = readListParameters(queryText(request.originalUrl), feedName, context.limits)
@@ -37,7 +37,7 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
   }
 }
 
-function schemaFor(feedName: FeedName, limits: ServiceLimits): Operation['schema'] {
+function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
   const values = Object.keys(feeds[feedName].apiEventTypes)
   return {
     operationId: `list${capital(feedName)}Events`,

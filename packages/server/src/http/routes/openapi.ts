@@ -12,7 +12,7 @@ export function openApi(context: HttpContext, document: () => StaticDocument): O
     path: '/openapi.json',
     mediaType: 'application/json',
     access: undefined,
-    schema: {
+    schema: () => ({
       operationId: 'getOpenApi',
       summary: 'The OpenAPI document',
       description: 'This document. Needs no key.',
@@ -23,7 +23,7 @@ export function openApi(context: HttpContext, document: () => StaticDocument): O
         [success.notModified]: notModified(documentHeaders),
         ...openProblems(),
       },
-    },
+    }),
     handle: async (request, reply) => sendDocument(context, request, reply, document()),
   }
 }

@@ -7,7 +7,7 @@ import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, OperationSchema } from '../operation.ts'
 import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
 import { readPublishParameters } from '../publish-parameters.ts'
@@ -26,7 +26,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
     path: feed.publishPath,
     mediaType: 'application/json',
     access: { scope: feed.publishScope, refusal: 'own' },
-    schema: schemaFor(feedName, limits.maxBodyBytes, limits.publication.maxEvents),
+    schema: () => schemaFor(feedName, limits.maxBodyBytes, limits.publication.maxEvents),
 
     async beforeBody(request, reply) {
       const refuse = (refusal: Refusal) => sendProblem(request, reply, basePath, refusal)
@@ -67,7 +67,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
   }
 }
 
-function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Operation['schema'] {
+function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): OperationSchema {
   const one = refTo(feedName === 'property' ? 'PropertyPublication' : 'ContactPublication')
   return {
     operationId: `publish${capital(feedName)}Events`,

@@ -24,7 +24,7 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
     path: feed.publishPath,
     mediaType: 'application/json',
     access: { scope: feed.readScope, refusal: 'own' },
-    schema: {
+    schema: () => ({
       operationId: `read${capital(feedName)}Events`,
       summary: `Read ${feedName} events behind a number`,
       description:
@@ -39,7 +39,7 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
         }),
         ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
       },
-    },
+    }),
 
     async handle(request, reply) {
       const reading = readCursorParameters(queryText(request.originalUrl), names, feedName, limits)

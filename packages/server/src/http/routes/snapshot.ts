@@ -31,7 +31,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
     path: `${feed.publishPath}/snapshot`,
     mediaType,
     access: { scope: feed.readScope, refusal: 'own' },
-    schema: {
+    schema: () => ({
       operationId: `read${capital(feedName)}Snapshot`,
       summary: `Read the latest event of every ${feedName}`,
       description:
@@ -48,7 +48,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
         ),
         ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
       },
-    },
+    }),
 
     async handle(request, reply) {
       const reading = readCursorParameters(queryText(request.originalUrl), names, feedName, limits)

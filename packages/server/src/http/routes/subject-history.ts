@@ -26,7 +26,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
     path: `${feed.subjectsPath}/:subjectId/history`,
     mediaType: 'application/json',
     access: { scope: feed.readScope, refusal: 'own' },
-    schema: {
+    schema: () => ({
       operationId: `read${capital(feedName)}History`,
       summary: `Read all events of a ${feedName}`,
       description: `Every event of the ${feedName} in ascending \`sequenceNumber\`; only the last one is current. Ask again with \`after\` = \`next\` until \`next\` has reached \`head\`.`,
@@ -44,7 +44,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
           'epoch_changed',
         ),
       },
-    },
+    }),
 
     async handle(request, reply) {
       const refuse = (refusal: Refusal) => sendProblem(request, reply, basePath, refusal)

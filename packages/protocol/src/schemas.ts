@@ -1,0 +1,12 @@
+/**
+ * The schemas themselves, as TypeBox objects, and the files made of them. For tests and for `npm run openapi`: an installed
+ * program has no TypeBox.
+ */
+export { EventPage, FeedEvent } from './event.ts'
+export { Problem, ProblemError } from './problem.ts'
+export { PublishReceipt, PublishWarning, ReceiptEvent } from './receipt.ts'
+export { payloadCheckFiles } from './payload/check-files.ts'
+export { ContactPayload } from './payload/contact.ts'
+export { PropertyPayload } from './payload/property.ts'
+export { payloadSchemaFiles } from './payload/schema-files.ts'
+export type { SchemaFile } from './payload/schema-files.ts'
