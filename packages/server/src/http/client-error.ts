@@ -1,6 +1,6 @@
 /** Bytes that never became a request: Node's parser and time-outs report them with nothing but a socket. */
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { STATUS_CODES } from '../node-http.ts'
 import type { HttpContext } from './context.ts'
 import { refusalOfClientError } from './errors.ts'
 import type { ClientError } from './errors.ts'

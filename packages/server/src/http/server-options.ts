@@ -1,7 +1,7 @@
 /** How Node's HTTP server is set up. Whatever it or Fastify leaves unlimited is limited here. */
 import type { FastifyHttpOptions } from 'fastify'
-import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
+import { createServer } from '../node-http.ts'
 import { requestIdOf } from './request-facts.ts'
 import { routedTarget } from './target.ts'
 import type { ServiceLimits } from './limits.ts'

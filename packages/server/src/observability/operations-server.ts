@@ -1,8 +1,8 @@
 /** `/metrics`, `/livez` and `/readyz`, on a port of their own so that the public one never shows them. */
-import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem.ts'
+import { createServer } from '../node-http.ts'
 import type { Metrics } from './metrics.ts'
 
 export interface OperationsServerOptions {
