@@ -91,11 +91,13 @@ async function publish(
   startedMs: number,
 ): Promise<void> {
   const requestId = requestIdOf(request)
-  const answered = await readBody(request, Number(request.headers['content-length']))
-    .then((body) => answerPublish(context, { tenantId: access.tenantId, feed }, head, body))
-    .catch((error: unknown) => ({
-      kind: 'refused' as const,
-      refusal: reportedRefusal(context, requestId, error),
-    }))
+  const body = await readBody(request, Number(request.headers['content-length']))
+  // There is nobody to answer. What was broken or too slow was told and logged where Node found it; the route says no more.
+  if (body === undefined) return
+  const key = { tenantId: access.tenantId, feed }
+  const answered = await answerPublish(context, key, head, body).catch((error: unknown) => ({
+    kind: 'refused' as const,
+    refusal: reportedRefusal(context, requestId, error),
+  }))
   sendDirectly(context, { request, response, route, startedMs, access, requestId }, answered)
 }

@@ -5,8 +5,8 @@ import { freeBytes } from '../../free-bytes.ts'
 /** Room for a body is made as it comes, not as it was announced: a hundred events are 400 kB, and an announcement costs nothing. */
 const firstRoomBytes = 2 ** 20
 
-/** Rejects when the client goes away before its end. To be called before anything of the body was read. */
-export function readBody(request: IncomingMessage, byteLength: number): Promise<Buffer> {
+/** `undefined`: the connection ended before the body did. To be called before anything of the body was read. */
+export function readBody(request: IncomingMessage, byteLength: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     let body: Buffer | undefined
     let filled = 0
@@ -25,7 +25,7 @@ export function readBody(request: IncomingMessage, byteLength: number): Promise<
       if (body !== undefined && filled === byteLength) resolve(body)
       else reject(new Error(`a body of ${byteLength} bytes ended behind ${filled}`))
     })
-    request.on('error', reject)
+    request.on('error', () => resolve(undefined))
   })
 }
 
