@@ -2,8 +2,11 @@
 import type { IncomingMessage } from 'node:http'
 import { freeBytes } from '../../free-bytes.ts'
 
-/** Room for a body is made as it comes, not as it was announced: a hundred events are 400 kB, and an announcement costs nothing. */
-const firstRoomBytes = 2 ** 20
+/**
+ * Room for a body is made as it comes, not as it was announced, since an announcement costs nothing: for so many times what has come.
+ * The first piece of a long one has up to 64 kB, so a hundred events (400 kB) need room once.
+ */
+const roomFactor = 8
 
 /** `undefined`: the connection ended before the body did. To be called before anything of the body was read. */
 export function readBody(request: IncomingMessage, byteLength: number): Promise<Buffer | undefined> {
@@ -32,8 +35,7 @@ export function readBody(request: IncomingMessage, byteLength: number): Promise<
 /** `body` where it has room behind `filled`; else its beginning in a longer one. */
 function withRoom(body: Buffer | undefined, filled: number, more: number, byteLength: number): Buffer {
   if (body !== undefined && filled + more <= body.length) return body
-  const room = Math.max(firstRoomBytes, 2 * filled, filled + more)
-  const longer = Buffer.allocUnsafeSlow(Math.min(byteLength, room))
+  const longer = Buffer.allocUnsafeSlow(Math.min(byteLength, roomFactor * (filled + more)))
   if (body !== undefined) {
     body.copy(longer, 0, 0, filled)
     freeBytes(body)
