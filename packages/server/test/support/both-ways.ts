@@ -3,6 +3,7 @@
  * and with an absolute target, which only the router takes. Each goes to a tenant of its own, so that both see the same feed.
  */
 import { randomUUID } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { call } from './http-client.ts'
 import type { Answer, Call } from './http-client.ts'
 import type { TestService } from './test-service.ts'
@@ -51,4 +52,14 @@ export async function askBothWays(
 /** Has a key looked at, as only one that was is answered past the router. */
 export async function proveKey(service: TestService, key: string): Promise<void> {
   await call(service, '/v1/heads', { key })
+}
+
+/** How many requests the router's handlers were given meanwhile. */
+export async function routedDuring(work: () => Promise<unknown>): Promise<number> {
+  let count = 0
+  const name = 'tracing:fastify.request.handler:start'
+  const onStart = (): void => void (count += 1)
+  subscribe(name, onStart)
+  await work().finally(() => unsubscribe(name, onStart))
+  return count
 }
