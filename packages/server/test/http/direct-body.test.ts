@@ -208,22 +208,27 @@ describe('publishing directly', () => {
     const { service, gate } = await startGated()
     const body = JSON.stringify({ payload: property() })
     const request = headOf(service, path, body.length) + body
-    const [whole, half] = [await open(service.port), await open(service.port)]
+    const sockets = [await open(service.port), await open(service.port), await open(service.port)] as const
+    const [whole, half, late] = sockets
     whole.write(request)
     half.write(request.slice(0, -100))
+    late.write(request.slice(0, 20))
     await wait(50)
     let isClosed = false
     const closed = service.service.close().then(() => (isClosed = true))
     await wait(150)
     half.write(request.slice(-100))
+    late.write(request.slice(20))
     await wait(50)
     assert.ok(!isClosed)
     gate.resolve()
-    const answers = await Promise.all([whole, half].map((socket) => collect(socket)))
+    const answers = await Promise.all(sockets.map((socket) => collect(socket)))
     assert.deepEqual(
       answers.map(({ status }) => status),
-      [201, 201],
+      [201, 201, 201],
     )
+    // What was asked during the stop is the last on its connection.
+    assert.match(answers[2]?.text ?? '', /^connection: close/im)
     await closed
     await service.storage.close()
   })
