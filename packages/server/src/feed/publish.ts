@@ -7,6 +7,7 @@ import type {
   PublishWarning,
   ReceiptEvent,
 } from '@property-events/protocol'
+import { freeBytes } from '../free-bytes.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
 import { createCommitQueue, defaultCommitLimits } from './commit-queue.ts'
 import type { CommitQueue, SubmitOutcome } from './commit-queue.ts'
@@ -16,7 +17,7 @@ import { createTurns } from './turns.ts'
 
 export interface PublishRequest {
   readonly key: FeedKey
-  /** Valid UTF-8 without a byte order mark. */
+  /** Valid UTF-8 without a byte order mark. The publisher's from now on: it frees the memory when it has read it. */
   readonly body: Buffer
   readonly format: 'json' | 'ndjson'
   /** Say what would happen; store nothing. */
@@ -62,14 +63,18 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let unreadBytes = 0
 
   async function read({ key, body, format }: PublishRequest): Promise<PublicationReading | undefined> {
-    if (unreadBytes > 0 && unreadBytes + body.length > defaultCommitLimits.maxWaitingCharacters) {
+    const { byteLength } = body
+    if (unreadBytes > 0 && unreadBytes + byteLength > defaultCommitLimits.maxWaitingCharacters) {
+      freeBytes(body)
       return undefined
     }
-    unreadBytes += body.length
+    unreadBytes += byteLength
     try {
       return await turns.run(publicationSteps({ feed: key.feed, body, format, catalogue, limits, newId }))
     } finally {
-      unreadBytes -= body.length
+      unreadBytes -= byteLength
+      // What was read are strings of their own.
+      freeBytes(body)
     }
   }
 

@@ -1,15 +1,16 @@
 /**
  * The Fastify app: hooks that every request passes, then one route per operation. In front of it the contract's two reads
- * are answered directly where nothing is unusual about them. Listens nowhere by itself.
+ * and publishing are answered directly where nothing is unusual about them. Listens nowhere by itself.
  */
 import { feedNames } from '@property-events/protocol'
 import { fastify } from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import { clientErrorHandler } from './client-error.ts'
 import type { HttpContext } from './context.ts'
+import { directPublishing } from './direct/direct-publishing.ts'
 import { directReads } from './direct/direct-reads.ts'
 import { docsPage } from './docs-page.ts'
-import { refusalOfError } from './errors.ts'
+import { refusalOfError, reportedRefusal } from './errors.ts'
 import { guardRequest } from './guards.ts'
 import { openApiText } from './openapi-document.ts'
 import type { Operation } from './operation.ts'
@@ -35,7 +36,8 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { limits, basePath } = context
   const app = fastify({
     ...routerOptions(limits, basePath),
-    serverFactory: (router) => createLimitedServer(limits, directReads(context, router)),
+    serverFactory: (router) =>
+      createLimitedServer(limits, directReads(context, directPublishing(context, router))),
     clientErrorHandler: clientErrorHandler(context, newRequestId),
     frameworkErrors: (error, request, reply) => {
       sendProblem(request, reply, basePath, refusalOfError(error, limits.maxBodyBytes))
@@ -76,13 +78,9 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   })
   app.addHook('onResponse', async (request, reply) => reportRequest(context, request, reply))
   app.setNotFoundHandler((request, reply) => answerUnrouted(table, basePath, request, reply))
-  app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOfError(error, limits.maxBodyBytes)
-    if (refusal.code === 'internal_error' || refusal.code.startsWith('storage_')) {
-      context.log.error({ requestId: request.id, err: error }, 'request failed')
-    }
-    return sendProblem(request, reply, basePath, refusal)
-  })
+  app.setErrorHandler((error, request, reply) =>
+    sendProblem(request, reply, basePath, reportedRefusal(context, request.id, error)),
+  )
 
   for (const operation of operations) registerOperation(app, context, operation)
   await app.ready()

@@ -1,6 +1,7 @@
 /** What failed, as a problem: errors of the store, of the framework and of Node's HTTP parser. */
 import type { FastifyError } from 'fastify'
 import { StorageFailure } from '../storage/storage.ts'
+import type { HttpContext } from './context.ts'
 import type { Refusal } from './problem.ts'
 import { bodyTooLarge } from './request-body.ts'
 
@@ -26,6 +27,19 @@ export function refusalOfError(error: unknown, maxBodyBytes: number): Refusal {
     default:
       return { code: 'internal_error' }
   }
+}
+
+/** The same; its cause goes to the log where the caller is told nothing of it. */
+export function reportedRefusal(
+  { limits, log }: Pick<HttpContext, 'limits' | 'log'>,
+  requestId: string,
+  error: unknown,
+): Refusal {
+  const refusal = refusalOfError(error, limits.maxBodyBytes)
+  if (refusal.code === 'internal_error' || refusal.code.startsWith('storage_')) {
+    log.error({ requestId, err: error }, 'request failed')
+  }
+  return refusal
 }
 
 function codeOf(error: unknown): string {

@@ -83,6 +83,9 @@ describe('work in turns', () => {
 const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
 const event = { payload: { agent_ref: home, published: true } }
 
+const bodyOf = (count: number): Buffer =>
+  Buffer.from(JSON.stringify(Array.from({ length: count }, () => event)))
+
 /** A publisher whose clock jumps a turn with every look at it, over a store that keeps nothing. */
 function publisherByEvent() {
   let nowMs = 0
@@ -94,10 +97,10 @@ function publisherByEvent() {
   const unasked = (): never => assert.fail('nobody asks for this')
   const events = { append, preview: unasked } as const
   const publisher = createPublisher({ events, catalogue: catalogues.default, clock: () => (nowMs += 1) })
-  const publish = (count: number) =>
+  const publish = (count: number, body = bodyOf(count)) =>
     publisher.publish({
       key: { tenantId: home, feed: 'property' },
-      body: Buffer.from(JSON.stringify(Array.from({ length: count }, () => event))),
+      body,
       format: 'json',
       dryRun: false,
       unchanged: 'store',
@@ -115,6 +118,22 @@ describe('publishing', () => {
     ])
     assert.deepEqual(appended, [20])
     assert.ok(log.length >= 20, `${log.length} looks at the others`)
+  })
+
+  it('gives the memory of a body back once it has read all of it, and not before', async () => {
+    const { publish, appended } = publisherByEvent()
+    // More than are decoded at once.
+    const body = bodyOf(1_000)
+    assert.ok(body.length > 60_000)
+    const published = publish(1_000, body)
+    assert.ok(body.length > 0)
+    await published
+    assert.deepEqual(appended, [1_000])
+    assert.equal(body.length, 0)
+    const faulty = Buffer.concat([bodyOf(1_000), Buffer.from('!')])
+    const { kind } = await publish(1_000, faulty)
+    assert.equal(kind, 'invalid')
+    assert.equal(faulty.length, 0)
   })
 
   it('stores publications in the order they came in, however long each takes to read', async () => {

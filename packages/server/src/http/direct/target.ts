@@ -1,4 +1,4 @@
-/** The two reads of the contract, told from a request target in its plain spelling. Any other spelling is the router's. */
+/** The two reads of the contract and publishing, told from a request target in its plain spelling. Any other spelling is the router's. */
 import { feedNames, feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 
@@ -36,5 +36,23 @@ export function directTargets(basePath: string): (target: string) => DirectTarge
       }
     }
     return undefined
+  }
+}
+
+export interface PublishTarget {
+  readonly feed: FeedName
+  /** The pattern of the router's route. */
+  readonly route: string
+}
+
+export function publishTargets(basePath: string): (target: string) => PublishTarget | undefined {
+  const paths = feedNames.map((feed) => {
+    const { publishPath } = feeds[feed]
+    return { path: basePath + publishPath, target: { feed, route: publishPath } }
+  })
+  return (target) => {
+    const end = target.indexOf('?')
+    const given = end === -1 ? target : target.slice(0, end)
+    return paths.find(({ path }) => path === given)?.target
   }
 }

@@ -2,25 +2,19 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { FastifyRequest } from 'fastify'
-import { isArray } from '../../feed/publication-body.ts'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
 import { answer, capital, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
 import { success } from '../problem.ts'
-import type { Refusal } from '../problem.ts'
-import { readPublishParameters } from '../publish-parameters.ts'
-import { refusalOfPublish } from '../publish-refusal.ts'
-import { readBodyHeaders, refusalOfBytes } from '../request-body.ts'
+import { answerPublish, readPublishHead } from '../publish-request.ts'
 import { sendProblem } from '../send.ts'
-import { queryText } from '../target.ts'
 
 export function publishEvents(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
-  const { basePath, limits, metrics, publisher } = context
-  const parametersOf = (request: FastifyRequest) =>
-    readPublishParameters(queryText(request.originalUrl), limits.maxParameters)
+  const { basePath, limits } = context
+  const headOf = (request: FastifyRequest) => readPublishHead(request.originalUrl, request.headers, limits)
   return {
     method: 'POST',
     path: feed.publishPath,
@@ -29,40 +23,21 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
     schema: () => schemaFor(feedName, limits.maxBodyBytes, limits.publication.maxEvents),
 
     async beforeBody(request, reply) {
-      const refuse = (refusal: Refusal) => sendProblem(request, reply, basePath, refusal)
-      const parameters = parametersOf(request)
-      if (parameters.kind === 'faults')
-        return refuse({ code: 'invalid_parameter', errors: parameters.errors })
-      const headers = readBodyHeaders(request.headers, limits.maxBodyBytes)
-      if (headers.kind === 'refused') return refuse(headers.refusal)
+      const head = headOf(request)
+      if (head.kind === 'refused') return sendProblem(request, reply, basePath, head.refusal)
       // Only now is a client that asked told to send its body.
       if (request.headers.expect !== undefined) reply.raw.writeContinue()
       return undefined
     },
 
     async handle(request, reply) {
-      const refuse = (refusal: Refusal) => sendProblem(request, reply, basePath, refusal)
-      const parameters = parametersOf(request)
-      const headers = readBodyHeaders(request.headers, limits.maxBodyBytes)
-      if (parameters.kind === 'faults')
-        return refuse({ code: 'invalid_parameter', errors: parameters.errors })
-      if (headers.kind === 'refused') return refuse(headers.refusal)
+      const head = headOf(request)
+      if (head.kind === 'refused') return sendProblem(request, reply, basePath, head.refusal)
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const refusal = refusalOfBytes(body)
-      if (refusal !== undefined) return refuse(refusal)
-
       const key = { tenantId: tenantOf(request), feed: feedName }
-      const { format } = headers
-      const outcome = await publisher.publish({ key, body, format, ...parameters.parameters })
-      metrics.published(feedName, outcome.kind)
-      if (outcome.kind !== 'receipt') {
-        const many = format === 'ndjson' || isArray(body)
-        return refuse(refusalOfPublish(outcome, (index) => (many ? `/${index}` : '')))
-      }
-      reply.headers({ 'content-type': 'application/json', 'cache-control': 'no-store' })
-      return reply
-        .code(outcome.created ? success.created : success.ok)
-        .send(Buffer.from(JSON.stringify(outcome.receipt)))
+      const answered = await answerPublish(context, key, head, body)
+      if (answered.kind === 'refused') return sendProblem(request, reply, basePath, answered.refusal)
+      return reply.code(answered.status).headers(answered.headers).send(Buffer.from(answered.body))
     },
   }
 }

@@ -1,0 +1,48 @@
+/** Writes the answer to what was published directly, with the headers the route gives, and reports it. */
+import type { HttpContext } from '../context.ts'
+import { pathOnly } from '../echo-text.ts'
+import { problemAnswer } from '../problem.ts'
+import type { PublishAnswer } from '../publish-request.ts'
+import { rateLimitHeaders } from '../rate-limit.ts'
+import { reportDone } from '../report-request.ts'
+import { commonHeaders } from '../request-facts.ts'
+import type { DirectExchange } from './answer.ts'
+
+export interface PublishExchange extends DirectExchange {
+  readonly requestId: string
+}
+
+export function sendDirectly(context: HttpContext, exchange: PublishExchange, answer: PublishAnswer): void {
+  const { request, response, route, startedMs, access, requestId } = exchange
+  const { keyId, tenantId, tokens } = access
+  const target = request.url ?? ''
+  const place = { instance: pathOnly(target), requestId, basePath: context.basePath }
+  const { status, headers, body } = answer.kind === 'refused' ? problemAnswer(answer.refusal, place) : answer
+  const problem = answer.kind === 'refused' ? { problem: answer.refusal.code } : {}
+  const report = (): void => {
+    reportDone(context, {
+      requestId,
+      method: 'POST',
+      target,
+      route,
+      status,
+      startedMs,
+      aborted: !response.writableFinished,
+      facts: { ...problem, keyId, tenantId },
+    })
+  }
+  if (response.destroyed) {
+    // The client went away meanwhile: no close will be told any more.
+    report()
+    return
+  }
+  response.on('close', report)
+  response.writeHead(status, {
+    ...commonHeaders(requestId),
+    ...rateLimitHeaders(context.limits.requests, tokens),
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+  })
+  // As text: Node then writes it together with the head, in one piece.
+  response.end(body)
+}

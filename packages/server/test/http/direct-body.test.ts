@@ -1,0 +1,235 @@
+/** The body of what is published past the router: as it comes, however it comes, and when it does not come. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { proveKey } from '../support/both-ways.ts'
+import { call, listPath, pageOf } from '../support/http-client.ts'
+import { onEngines } from '../support/on-engines.ts'
+import { property } from '../support/property.ts'
+import { collect, head, open } from '../support/raw-socket.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
+
+const path = '/v1/property-events'
+/** Only the router takes this spelling. */
+const absolute = `http://127.0.0.1${path}`
+
+const headOf = ({ tenant }: TestService, target: string, length: number, ...lines: readonly string[]) =>
+  head(
+    `POST ${target} HTTP/1.1`,
+    `x-api-key: ${tenant.publishKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    ...lines,
+  )
+
+const stored = async (service: TestService): Promise<number> =>
+  pageOf(await call(service, `${listPath}?pageSize=1`, { key: service.tenant.readKey })).availableCount
+
+/** The log's lines about finished requests, without what differs from one to the next. */
+const doneLines = (lines: readonly string[]) =>
+  lines.map((line) => {
+    const { level, msg, method, route, status, problem, aborted, tenantId } = JSON.parse(line)
+    return { level, msg, method, route, status, problem, aborted, tenantId }
+  })
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    if (await condition()) return
+    await wait(10)
+  }
+  assert.fail('it did not come to that')
+}
+
+onEngines('a body that is published directly', {}, (service) => {
+  it('is stored as it was sent, in whatever pieces it comes (D22, P9)', async () => {
+    await proveKey(service(), service().tenant.publishKey)
+    // Beyond the room that is made at first, and beyond the next.
+    for (const [count, cut] of [
+      [1, 1],
+      [1, 700],
+      [3, 64],
+      [14, 70_000],
+      [40, 333_333],
+    ] as const) {
+      const payloads = Array.from({ length: count }, (_, index) =>
+        property({ note: count < 5 ? 'é' : `${index}é`.repeat(30_000) }),
+      )
+      const body = Buffer.from(JSON.stringify(payloads.map((payload) => ({ payload }))))
+      const before = await stored(service())
+      const socket = await open(service().port)
+      await proveKey(service(), service().tenant.publishKey)
+      socket.write(headOf(service(), path, body.length, 'Connection: close'))
+      for (let at = 0; at < body.length; at += cut) {
+        socket.write(body.subarray(at, at + cut))
+        if (at < 20 * cut) await wait(1)
+      }
+      const answer = await collect(socket)
+      assert.equal(answer.status, 201, answer.text)
+      const page = await call(service(), `${listPath}?pageSize=1&page=${before + count}`, {
+        key: service().tenant.readKey,
+      })
+      assert.equal(pageOf(page).items[0]?.payload, JSON.stringify(payloads.at(-1)))
+    }
+  })
+
+  it('leaves the connection to the next request, and closes it when it is asked to (D9)', async () => {
+    await proveKey(service(), service().tenant.publishKey)
+    const body = JSON.stringify({ payload: property() })
+    const socket = await open(service().port)
+    const one = headOf(service(), path, body.length) + body
+    const last = headOf(service(), path, body.length, 'Connection: close') + body
+    // The second comes while the first is being stored.
+    socket.write(one + one)
+    await wait(50)
+    socket.write(last)
+    const { text, closed } = await collect(socket)
+    assert.equal(text.match(/HTTP\/1\.1 201/g)?.length, 3)
+    assert.equal(text.match(/^connection: keep-alive/gim)?.length, 2)
+    assert.match(text, /^connection: close/im)
+    assert.ok(closed)
+  })
+
+  it('is nothing where the client goes away in the middle (P6, D9)', async () => {
+    const before = await stored(service())
+    const body = JSON.stringify({ payload: property() })
+    const lines: unknown[] = []
+    for (const target of [path, absolute]) {
+      const { publishKey } = service().tenant
+      await proveKey(service(), publishKey)
+      const from = service().logLines.length
+      const socket = await open(service().port)
+      socket.write(headOf(service(), target, body.length) + body.slice(0, 50))
+      await wait(20)
+      socket.destroy()
+      await until(() => service().logLines.length > from)
+      await wait(20)
+      lines.push(doneLines(service().logLines.slice(from)))
+    }
+    assert.deepEqual(lines[0], lines[1])
+    assert.equal(await stored(service()), before)
+  })
+})
+
+describe('a body that is published directly', () => {
+  it('is cut off with 408 when it comes too slowly, and nothing of it is stored (D9, P6)', async () => {
+    const limits = { headersTimeoutMs: 300, requestTimeoutMs: 500, timeoutCheckMs: 50 }
+    const service = await startTestService({ limits })
+    const answers = []
+    const lines = []
+    for (const target of [path, absolute]) {
+      await proveKey(service, service.tenant.publishKey)
+      const body = JSON.stringify({ payload: property() })
+      const from = service.logLines.length
+      const socket = await open(service.port)
+      socket.write(headOf(service, target, body.length))
+      let sent = 0
+      const drip = setInterval(() => {
+        socket.write(body.slice(sent, sent + 1))
+        sent += 1
+      }, 20)
+      const { status, closed } = await collect(socket, { waitMs: 4_000 })
+      clearInterval(drip)
+      answers.push({ status, closed })
+      await wait(1_200)
+      lines.push(doneLines(service.logLines.slice(from)))
+    }
+    assert.deepEqual(answers, [
+      { status: 408, closed: true },
+      { status: 408, closed: true },
+    ])
+    assert.deepEqual(lines[0], lines[1])
+    assert.equal(await stored(service), 0)
+    await service.stop()
+  })
+
+  it('costs no memory for what was only announced (D9)', async () => {
+    const service = await startTestService()
+    await proveKey(service, service.tenant.publishKey)
+    const before = process.memoryUsage().arrayBuffers
+    const sockets = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const socket = await open(service.port)
+        socket.on('error', () => undefined)
+        socket.write(`${headOf(service, path, 16_000_000)}[`)
+        return socket
+      }),
+    )
+    await wait(200)
+    const held = process.memoryUsage().arrayBuffers - before
+    assert.ok(held < 4_000_000, `${held} bytes for 40 bodies`)
+    for (const socket of sockets) socket.destroy()
+    await service.stop()
+  })
+})
+
+/** A service whose store waits with appending until it may. */
+async function startGated() {
+  const gate = Promise.withResolvers<void>()
+  const service = await startTestService({
+    wrap: (storage) => ({
+      ...storage,
+      [Symbol.asyncDispose]: () => storage.close(),
+      events: {
+        ...storage.events,
+        append: async (batches) => {
+          await gate.promise
+          return storage.events.append(batches)
+        },
+      },
+    }),
+  })
+  await proveKey(service, service.tenant.publishKey)
+  return { service, gate }
+}
+
+describe('publishing directly', () => {
+  it('is finished and logged where the client went away meanwhile (P7, D9)', async () => {
+    const { service, gate } = await startGated()
+    const body = JSON.stringify({ payload: property() })
+    const from = service.logLines.length
+    const socket = await open(service.port)
+    socket.write(headOf(service, path, body.length) + body)
+    await wait(50)
+    socket.destroy()
+    await wait(50)
+    gate.resolve()
+    await until(async () => (await stored(service)) === 1)
+    await wait(50)
+    const posted = doneLines(service.logLines.slice(from).filter((line) => line.includes('POST')))
+    assert.deepEqual(
+      posted.map(({ route, status, aborted }) => ({ route, status, aborted })),
+      [{ route: path, status: 201, aborted: true }],
+    )
+    await service.stop()
+  })
+
+  it('is waited for by a stop, also while its body is still coming (P7)', async () => {
+    const { service, gate } = await startGated()
+    const body = JSON.stringify({ payload: property() })
+    const request = headOf(service, path, body.length) + body
+    const sockets = [await open(service.port), await open(service.port), await open(service.port)] as const
+    const [whole, half, late] = sockets
+    whole.write(request)
+    half.write(request.slice(0, -100))
+    late.write(request.slice(0, 20))
+    await wait(50)
+    let isClosed = false
+    const closed = service.service.close().then(() => (isClosed = true))
+    await wait(150)
+    half.write(request.slice(-100))
+    late.write(request.slice(20))
+    await wait(50)
+    assert.ok(!isClosed)
+    gate.resolve()
+    const answers = await Promise.all(sockets.map((socket) => collect(socket)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 201],
+    )
+    // What was asked during the stop is the last on its connection.
+    assert.match(answers[2]?.text ?? '', /^connection: close/im)
+    await closed
+    await service.storage.close()
+  })
+})
