@@ -1,7 +1,7 @@
 /**
  * Runs the tests with Node's own runner. `--long` runs more cycles of the same tests; further arguments are files, in
- * place of all of them. Whatever happens, the run ends: the runner limits a test, but waits for ever for a file whose
- * process stays, and a process a test has left behind would hold the terminal or the pipe.
+ * place of all of them. Any other run ends within a limit: the runner limits a test, but waits for ever for a file whose
+ * process stays. And no process that a test has left behind outlives the run, where it would hold the terminal or the pipe.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
