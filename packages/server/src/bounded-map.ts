@@ -36,6 +36,10 @@ export class BoundedMap<Key, Value> {
     if (oldest.done !== true) this.#entries.delete(oldest.value)
   }
 
+  values(): IterableIterator<Value> {
+    return this.#entries.values()
+  }
+
   delete(key: Key): void {
     this.#entries.delete(key)
   }

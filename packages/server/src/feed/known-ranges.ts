@@ -15,8 +15,9 @@ export interface KnownRanges {
 }
 
 /**
- * A change by this node shows in the feed's count before it is acknowledged (P8), one by other nodes usually within
- * milliseconds. A word from elsewhere can get lost, so nothing is believed for longer than this.
+ * A change by this node shows in the feed's count before it is acknowledged, one by other nodes usually within milliseconds,
+ * and any before this node has shown it in another way (P8). A word from elsewhere can get lost, so nothing is believed for
+ * longer than this.
  */
 const believedForMs = 1_000
 

@@ -197,8 +197,9 @@ export interface EventStore {
    */
   watch(listener: (key: FeedKey | undefined) => void): () => void
   /**
-   * A number that differs from what it was whenever the feed has changed, by an append of this node at the latest when
-   * that is acknowledged (P8); by others soon, on an engine that hears of it. Told from memory; may differ for nothing.
+   * A number that differs from what it was whenever the feed has changed: by an append of this node at the latest when that
+   * is acknowledged, and by anybody's at the latest when a read of this node shows it (P8). Told from memory; may differ for
+   * nothing.
    */
   changeCount(key: FeedKey): number
 }

@@ -1,21 +1,13 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
-import { parseCreatedDate } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { defaultClockToleranceTicks } from '../decide-append.ts'
 import type { WantedSettings } from '../settings.ts'
+import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
-import type {
-  AppendOutcome,
-  AppendBatch,
-  KeyStore,
-  LocateQuery,
-  Located,
-  StorageEngine,
-  StoreSettings,
-} from '../storage.ts'
+import type { KeyStore, LocateQuery, Located, StorageEngine, StoreSettings } from '../storage.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
 import { backUp } from './backup.ts'
@@ -36,8 +28,6 @@ import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
 import { settler } from './settle.ts'
-import { shownNumbers } from './shown-numbers.ts'
-import type { ShownNumbers } from './shown-numbers.ts'
 import { startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
 
@@ -101,7 +91,7 @@ function engineOver(
   counts: ChangeCounts,
 ): StorageEngine {
   const { readConnections = 8 } = options
-  const shown = shownNumbers()
+  const shown = shownNumbers(counts)
   const history = witness(shown)
   const remembered = rememberedFeeds()
   const database = connect({
@@ -159,9 +149,7 @@ function engineOver(
     const before = shown.highest(query.key)
     const located = await locate(database, query)
     if (located === undefined) return undefined
-    const { sequenceNumber, position, created } = located.head
-    if (sequenceNumber < before) await database.write((session) => history.check(session))
-    if (position > 0) shown.note(query.key, sequenceNumber, created)
+    if (located.head.sequenceNumber < before) await database.write((session) => history.check(session))
     return located
   }
   const locateSettled = async (query: LocateQuery): Promise<Located | undefined> => {
@@ -173,6 +161,17 @@ function engineOver(
     return watched(query)
   }
 
+  const reads = notedReads(
+    {
+      locate: (query) => guarded(() => locateSettled(query)),
+      head: (key) => guarded(() => readHead(database, key)),
+      readEvent: (key, id) => guarded(() => readEvent(database, key, id)),
+      readAfter: (query) => guarded(() => readAfter(database, query)),
+      readLatest: (key, subjectId) => guarded(() => readLatest(database, key, subjectId)),
+      readSubject: (query) => guarded(() => readSubject(database, query)),
+    },
+    shown,
+  )
   const keys: KeyStore = {
     ...guardedKeyWrites(keyWrites(database), guarded),
     tenants: () => guarded(() => readTenants(database)),
@@ -186,41 +185,14 @@ function engineOver(
       append: (batches) =>
         guarded(async () => {
           const outcomes = await inLine(() => appending.append(batches))
-          noteAppended(shown, batches, outcomes)
+          shown.noteAppended(batches, outcomes)
           changes.send(appendedFeeds(batches, outcomes))
           return watching.tellAppended(batches, outcomes)
         }),
       preview: (batch) => guarded(() => appending.preview(batch)),
-      locate: (query) => guarded(() => locateSettled(query)),
+      ...reads,
       readRange: (range) => guarded(() => readRange(database, range)),
-      readEvent: (key, id) =>
-        guarded(async () => {
-          const event = await readEvent(database, key, id)
-          if (event !== undefined) shown.note(key, event.sequenceNumber)
-          return event
-        }),
       positionOf: (key, id) => guarded(() => positionOf(database, key, id)),
-      readAfter: (query) =>
-        guarded(async () => {
-          const events = await readAfter(database, query)
-          const last = events.at(-1)
-          if (last !== undefined) shown.note(query.key, last.sequenceNumber)
-          return events
-        }),
-      readLatest: (key, subjectId) =>
-        guarded(async () => {
-          const event = await readLatest(database, key, subjectId)
-          if (event !== undefined) shown.note(key, event.sequenceNumber)
-          return event
-        }),
-      readSubject: (query) =>
-        guarded(async () => {
-          const events = await readSubject(database, query)
-          const last = events.at(-1)
-          if (last !== undefined) shown.note(query.key, last.sequenceNumber)
-          return events
-        }),
-      head: (key) => guarded(() => readHead(database, key)),
       watch(listener) {
         if (closing === undefined) changes.listen()
         return watching.watch(listener)
@@ -262,17 +234,5 @@ function guardedKeyWrites(
     revokeKey: (keyId, revokedMs) => guarded(() => writes.revokeKey(keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guarded(() => writes.setKeyExpiry(keyId, expiresMs)),
     recordKeyUses: (uses) => guarded(() => writes.recordKeyUses(uses)),
-  }
-}
-
-function noteAppended(
-  shown: ShownNumbers,
-  batches: readonly AppendBatch[],
-  outcomes: readonly AppendOutcome[],
-): void {
-  for (const [index, { key }] of batches.entries()) {
-    const outcome = outcomes[index]
-    const last = outcome?.kind === 'stored' ? outcome.events.at(-1)?.stored : undefined
-    if (last !== undefined) shown.note(key, last.sequenceNumber, parseCreatedDate(last.createdDate))
   }
 }

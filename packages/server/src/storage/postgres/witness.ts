@@ -3,10 +3,10 @@
  * lagged (D13). The store records the history (system identifier and timeline) that numbers were last given in, and
  * `append_events` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
+import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { list } from './feed-reading.ts'
-import type { ShownNumber, ShownNumbers } from './shown-numbers.ts'
 
 export interface Witness {
   /** Looks at the history a new connection leads to, and at everything this node has shown if it is another one. */

@@ -5,6 +5,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import type { WantedSettings } from '../settings.ts'
+import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
 import type { KeyStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { watchers } from '../watchers.ts'
@@ -148,6 +149,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   }
 
   const watching = watchers()
+  const shown = shownNumbers(changes)
   const locate = locator(db)
   const readRange = rangeReader(db)
   const readEvent = eventReader(db)
@@ -157,16 +159,8 @@ function engineOver(parts: EngineParts): StorageEngine {
   const readSubject = subjectReader(db)
   const feedOf = feedReader(db)
   const headOf = headReader(db)
-  return {
-    settings,
-    keys,
-    events: {
-      append: (batches) =>
-        guarded(async () => {
-          const outcomes = await link.call('append', batches)
-          return watching.tellAppended(batches, outcomes)
-        }),
-      preview: (batch) => guarded(() => link.call('preview', batch)),
+  const reads = notedReads(
+    {
       locate: (query) =>
         guarded(async () => {
           const located = locate(query)
@@ -175,17 +169,32 @@ function engineOver(parts: EngineParts): StorageEngine {
           if (!line.ask(readClock(clock))) await link.call('settled').catch(() => undefined)
           return locate(query)
         }),
-      readRange: (range) => guarded(() => readRange(range)),
-      readEvent: (key, id) => guarded(() => readEvent(key, id)),
-      positionOf: (key, id) => guarded(() => positionOf(key, id)),
-      readAfter: (query) => guarded(() => readAfter(query)),
-      readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
-      readSubject: (query) => guarded(() => readSubject(query)),
       head: (key) =>
         guarded(() => {
           const feed = feedOf(key)
           return feed && headOf(feed)
         }),
+      readEvent: (key, id) => guarded(() => readEvent(key, id)),
+      readAfter: (query) => guarded(() => readAfter(query)),
+      readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
+      readSubject: (query) => guarded(() => readSubject(query)),
+    },
+    shown,
+  )
+  return {
+    settings,
+    keys,
+    events: {
+      append: (batches) =>
+        guarded(async () => {
+          const outcomes = await link.call('append', batches)
+          shown.noteAppended(batches, outcomes)
+          return watching.tellAppended(batches, outcomes)
+        }),
+      preview: (batch) => guarded(() => link.call('preview', batch)),
+      ...reads,
+      readRange: (range) => guarded(() => readRange(range)),
+      positionOf: (key, id) => guarded(() => positionOf(key, id)),
       watch(listener) {
         const stop = watching.watch(listener)
         const unfollow = parts.told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined

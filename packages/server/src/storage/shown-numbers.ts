@@ -1,0 +1,111 @@
+/**
+ * The highest number this thread has shown or acknowledged in each feed. A number that is news to it raises the feed's count
+ * before it is shown: what any thread of the node remembers of the feed may be from before, since a commit can be read a
+ * moment before it is counted, and one of another node long before this node is told. So no list that is answered from
+ * memory is behind what a reader has already seen here.
+ *
+ * On PostgreSQL these numbers are also what a restored database must still hold (D13).
+ */
+import { parseCreatedDate } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
+import { BoundedMap } from '../bounded-map.ts'
+import type { ChangeCounts } from './change-counts.ts'
+import type { AppendBatch, AppendOutcome, EventStore, FeedKey, Head, StoredEvent } from './storage.ts'
+
+export interface ShownNumber {
+  readonly key: FeedKey
+  readonly sequenceNumber: number
+  /** `undefined` where only the number was seen. */
+  readonly created: Ticks | undefined
+}
+
+export interface ShownNumbers {
+  /** Of what was read, before it is shown. */
+  note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
+  /** Of what was appended, whose feeds' counts are raised in any case. */
+  noteAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
+  highest(key: FeedKey): number
+  all(): readonly ShownNumber[]
+}
+
+/** Some 10 MB. Feeds that nobody asked about for long are forgotten first; whatever they show next raises their count. */
+const feedsAtMost = 50_000
+
+export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers {
+  const shown = new BoundedMap<string, ShownNumber>(feedsAtMost)
+
+  /** True: it was news. */
+  function remember(number: ShownNumber): boolean {
+    const name = nameOf(number.key)
+    const before = shown.get(name)
+    if (before !== undefined && before.sequenceNumber >= number.sequenceNumber) return false
+    shown.set(name, number)
+    return true
+  }
+
+  return {
+    note(key, sequenceNumber, created) {
+      if (remember({ key, sequenceNumber, created })) counts.raise(key)
+    },
+    noteAppended(batches, outcomes) {
+      for (const [index, { key }] of batches.entries()) {
+        const outcome = outcomes[index]
+        const last = outcome?.kind === 'stored' ? outcome.events.at(-1)?.stored : undefined
+        if (last === undefined) continue
+        remember({ key, sequenceNumber: last.sequenceNumber, created: parseCreatedDate(last.createdDate) })
+      }
+    },
+    highest: (key) => shown.get(nameOf(key))?.sequenceNumber ?? 0,
+    all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0),
+  }
+}
+
+const nameOf = (key: FeedKey): string => `${key.tenantId} ${key.feed}`
+
+/** The reads that can show an event for the first time; the others are asked for what one of these has located. */
+export type ShowingReads = Pick<
+  EventStore,
+  'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readSubject' | 'head'
+>
+
+/** The same reads, with everything they answer noted first. */
+export function notedReads(reads: ShowingReads, shown: ShownNumbers): ShowingReads {
+  const noteHead = (key: FeedKey, head: Head | undefined): void => {
+    if (head !== undefined && head.position > 0) shown.note(key, head.sequenceNumber, head.created)
+  }
+  const noteEvent = (key: FeedKey, event: StoredEvent | undefined): void => {
+    if (event !== undefined) shown.note(key, event.sequenceNumber)
+  }
+  return {
+    async locate(query) {
+      const located = await reads.locate(query)
+      noteHead(query.key, located?.head)
+      return located
+    },
+    async head(key) {
+      const head = await reads.head(key)
+      noteHead(key, head)
+      return head
+    },
+    async readEvent(key, id) {
+      const event = await reads.readEvent(key, id)
+      noteEvent(key, event)
+      return event
+    },
+    async readLatest(key, subjectId) {
+      const event = await reads.readLatest(key, subjectId)
+      noteEvent(key, event)
+      return event
+    },
+    async readAfter(query) {
+      const events = await reads.readAfter(query)
+      noteEvent(query.key, events.at(-1))
+      return events
+    },
+    async readSubject(query) {
+      const events = await reads.readSubject(query)
+      noteEvent(query.key, events.at(-1))
+      return events
+    },
+  }
+}

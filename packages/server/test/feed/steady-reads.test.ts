@@ -1,0 +1,90 @@
+/**
+ * What a node has shown once, its lists show too, although they are answered from memory where they can be. Another process
+ * appends here, whose commits can be read at once and are told of later or not at all: a commit of the node itself is such a
+ * one between being visible and being counted.
+ */
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { createKnownRanges } from '../../src/feed/known-ranges.ts'
+import { joinStorage, openForThreads, openStorage } from '../../src/storage/open-storage.ts'
+import type { EventStore, FeedKey, StorageEngine } from '../../src/storage/storage.ts'
+import { sharedDatabases } from '../postgres/test-databases.ts'
+import { draft, feedKey, uuid } from '../storage/support/drafts.ts'
+import { headOf, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+
+type Shown = (events: EventStore, key: FeedKey, name: string) => Promise<unknown>
+
+/** Every way to be shown that an event is there. */
+const ways: Readonly<Record<string, Shown>> = {
+  'the head': (events, key) => events.head(key),
+  'a list': (events, key) => events.locate({ key, view: 'all' }),
+  'a list of another view': (events, key) => events.locate({ key, view: 'lettings' }),
+  'a window': (events, key) => events.locate({ key, view: 'all', from: 0n }),
+  'the event': (events, key, name) => events.readEvent(key, uuid(name)),
+  'a run': (events, key) => events.readAfter({ key, view: 'all', after: 0, limit: 100, latestOnly: false }),
+  'its subject': (events, key, name) => events.readLatest(key, uuid(name)),
+  'a history': (events, key, name) =>
+    events.readSubject({ key, subjectId: uuid(name), after: 0, limit: 100 }),
+}
+
+interface Node {
+  readonly name: string
+  /** Two threads of one node. */
+  readonly one: StorageEngine
+  readonly two: StorageEngine
+  /** In place of another process. */
+  readonly other: StorageEngine
+}
+
+describe('a list from memory', () => {
+  const folder = temporaryFolder()
+  const opened: StorageEngine[] = []
+  after(async () => {
+    for (const storage of opened.toReversed()) await storage.close()
+    folder[Symbol.dispose]()
+  })
+
+  async function openNode(name: string, options: Parameters<typeof openForThreads>[0]): Promise<Node> {
+    const shared = await openForThreads(options)
+    await withTenants(shared.storage)
+    const [one, two] = await Promise.all([joinStorage(shared.pass()), joinStorage(shared.pass())])
+    const other = await openStorage({ ...options, create: false })
+    opened.push(shared.storage, one, two, other)
+    return { name, one, two, other }
+  }
+
+  async function openNodes(): Promise<readonly Node[]> {
+    const url = await (await sharedDatabases()).create()
+    const made = { create: true, catalogue: catalogues.default } as const
+    return [
+      await openNode('sqlite', { kind: 'sqlite', folder: folder.path, ...made }),
+      await openNode('postgres', { kind: 'postgres', url, readConnections: 2, ...made }),
+    ]
+  }
+
+  it('is never behind what the node has shown in any other way, on any of its threads (P8)', async () => {
+    for (const { name: engine, one, two, other } of await openNodes()) {
+      const key = feedKey()
+      const ranges = createKnownRanges(one.events)
+      for (const [way, show] of Object.entries(ways)) {
+        for (const reader of [one, two]) {
+          await ranges.locate({ key, view: 'all' })
+          await ranges.locate({ key, view: 'sales' })
+          const name = `${way} ${reader === one ? 'here' : 'there'}`
+          const [receipt] = await publish(other, [draft({ subject: name, id: name })])
+          const number = receipt?.stored?.sequenceNumber ?? 0
+          if (engine === 'sqlite') assert.ok(ranges.known(key, 'all'), 'nothing has told this node')
+          assert.ok(await show(reader.events, key, name))
+          for (const view of ['all', 'sales'] as const) {
+            const head = (ranges.known(key, view) ?? (await ranges.locate({ key, view })))?.head
+            assert.equal(head?.sequenceNumber, number, `${engine}: ${view} after ${name}`)
+          }
+        }
+      }
+      assert.equal((await headOf(one)).position, 2 * Object.keys(ways).length)
+    }
+  })
+})
