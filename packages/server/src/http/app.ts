@@ -8,7 +8,8 @@ import type { FastifyInstance } from 'fastify'
 import { clientErrorHandler } from './client-error.ts'
 import type { HttpContext } from './context.ts'
 import { directPublishing } from './direct/direct-publishing.ts'
-import { directReads } from './direct/direct-reads.ts'
+import { takePlainConnections } from './direct/plain-connections.ts'
+import type { PlainConnections } from './direct/plain-connections.ts'
 import { docsPage } from './docs-page.ts'
 import { refusalOfError, reportedRefusal } from './errors.ts'
 import { guardRequest } from './guards.ts'
@@ -32,13 +33,18 @@ import { createLimitedServer, routerOptions } from './server-options.ts'
 import { madeOnce, staticDocument } from './static-document.ts'
 import { answerUnrouted, routeTable } from './unrouted.ts'
 
-export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
+export interface App {
+  readonly fastify: FastifyInstance
+  readonly plain: PlainConnections
+}
+
+export async function buildApp(context: HttpContext): Promise<App> {
   const { limits, basePath } = context
+  const onBroken = clientErrorHandler(context, newRequestId)
   const app = fastify({
     ...routerOptions(limits, basePath),
-    serverFactory: (router) =>
-      createLimitedServer(limits, directReads(context, directPublishing(context, router))),
-    clientErrorHandler: clientErrorHandler(context, newRequestId),
+    serverFactory: (router) => createLimitedServer(limits, directPublishing(context, router)),
+    clientErrorHandler: onBroken,
     frameworkErrors: (error, request, reply) => {
       sendProblem(request, reply, basePath, refusalOfError(error, limits.maxBodyBytes))
     },
@@ -84,5 +90,5 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
 
   for (const operation of operations) registerOperation(app, context, operation)
   await app.ready()
-  return app
+  return { fastify: app, plain: takePlainConnections(context, app.server, onBroken) }
 }

@@ -42,6 +42,7 @@ function quoted(tag: string, coding: ContentCoding): string {
 /** Whether an `If-None-Match` names the tag: a list, `*`. Weak tags and strong ones are the same to it (RFC 9110 §13.1.2). */
 export function tagMatches(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch === tag) return true
   if (ifNoneMatch.trim() === '*') return true
   const wanted = opaque(tag)
   return ifNoneMatch.split(',').some((candidate) => opaque(candidate.trim()) === wanted)

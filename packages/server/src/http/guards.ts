@@ -22,7 +22,7 @@ export function guardRequest(
     // Two hosts are a sign of request smuggling: nothing more is taken from such a connection.
     return { code: 'invalid_host', detail, headers: { connection: 'close' } }
   }
-  if (!hostPattern.test(hosts[0] ?? '')) return { code: 'invalid_host', headers: { connection: 'close' } }
+  if (!isHost(hosts[0])) return { code: 'invalid_host', headers: { connection: 'close' } }
   if (target.length > limits.maxTargetLength) {
     const detail = `The path and query have ${target.length} characters; at most ${limits.maxTargetLength} are allowed.`
     return { code: 'target_too_long', detail }
@@ -35,6 +35,10 @@ export function guardRequest(
   const expect = raw.headers.expect
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return { code: 'expectation_failed' }
   return undefined
+}
+
+export function isHost(text: string | undefined): boolean {
+  return text !== undefined && hostPattern.test(text)
 }
 
 function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {

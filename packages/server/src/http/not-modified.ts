@@ -12,8 +12,7 @@ export function sendNotModified(
 ): FastifyReply {
   const { keyId } = factsOf(request)
   if (keyId !== undefined) {
-    context.requestBuckets.refund(keyId)
-    reply.headers(rateLimitHeaders(context.limits.requests, context.requestBuckets.peek(keyId)))
+    reply.headers(rateLimitHeaders(context.limits.requests, context.requestBuckets.refund(keyId)))
   }
   return reply.code(success.notModified).send()
 }

@@ -104,12 +104,19 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     failureBuckets: createTokenBuckets(limits.failures, bucketClock, options.buckets?.failures),
     stopping: () => closing !== undefined,
   }
-  const app = await buildApp(context)
+  const { fastify: app, plain } = await buildApp(context)
 
   async function stopListening(): Promise<void> {
-    const timer = setTimeout(() => app.server.closeAllConnections(), limits.closeTimeoutMs)
+    const timer = setTimeout(() => {
+      plain.closeAll()
+      app.server.closeAllConnections()
+    }, limits.closeTimeoutMs)
     // A request that began before the stop is answered with keep-alive: its connection would wait for another 5 s.
-    const idleTimer = setInterval(() => app.server.closeIdleConnections(), 100)
+    const idleTimer = setInterval(() => {
+      plain.closeIdle()
+      app.server.closeIdleConnections()
+    }, 100)
+    plain.closeIdle()
     await app.close()
     clearInterval(idleTimer)
     clearTimeout(timer)

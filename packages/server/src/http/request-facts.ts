@@ -36,8 +36,11 @@ let lastId = 0
  * The caller's own `x-request-id` when it is 1 to 64 letters, digits or `. _ -` and does not look like a key; else a
  * new one.
  */
-export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  return chosenRequestId(headers['x-request-id'])
+}
+
+export function chosenRequestId(given: string | readonly string[] | undefined): string {
   if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !given.includes('pev_'))
     return given
   return newRequestId()

@@ -64,6 +64,10 @@ export function sendBody(
   writeBody(raw, headers, body, coding, request.method !== 'HEAD')
 }
 
+export function bodyHeaders(body: PageBody): Readonly<Record<string, string | number>> {
+  return { 'content-type': 'application/json', 'content-length': body.byteLength }
+}
+
 /** Writes head and pieces; corked, they leave in one writev. */
 export function writeBody(
   response: ServerResponse,
@@ -72,11 +76,7 @@ export function writeBody(
   coding: ContentCoding,
   withPieces: boolean,
 ): void {
-  const headers: OutgoingHttpHeaders = {
-    'content-type': 'application/json',
-    'content-length': body.byteLength,
-    ...given,
-  }
+  const headers: OutgoingHttpHeaders = { ...bodyHeaders(body), ...given }
   if (coding !== 'identity') headers['content-encoding'] = coding
   // All at once: each setHeader would be looked up and checked by itself.
   response.writeHead(success.ok, headers)

@@ -24,8 +24,8 @@ export interface TokenBuckets {
   peek(name: string): BucketState
   /** Takes a token even when there is none: the debt is paid back before anything is allowed again. */
   charge(name: string): void
-  /** Gives a taken token back. */
-  refund(name: string): void
+  /** Gives a taken token back, and tells how many there are. */
+  refund(name: string): BucketState
   /** Buckets that are held; never less than it was. */
   readonly size: number
 }
@@ -150,8 +150,9 @@ export function createTokenBuckets(
     },
     refund(name) {
       const at = find(name)
-      if (at === undefined) return
-      move(at, now(), (fullInUs) => (fullInUs > oneToken ? fullInUs - oneToken : 0n))
+      if (at === undefined) return stateOf(0n, true)
+      const fullInUs = move(at, now(), (inUs) => (inUs > oneToken ? inUs - oneToken : 0n))
+      return stateOf(fullInUs, holdsToken(fullInUs))
     },
     get size() {
       return Number(Atomics.load(words, 0))

@@ -29,7 +29,7 @@ export interface KeyVerifier {
   /** Rejects only with the store's `StorageFailure`. */
   verify(text: string | undefined): Promise<KeyVerdict>
   /** The key, if `verify` would find it valid without asking the store: it did so less than a second ago. */
-  verifyKnown(text: string): VerifiedKey | undefined
+  verifyKnown(text: string | Uint8Array): VerifiedKey | undefined
   /** True when exactly this key was valid less than a minute ago: its owner is no guesser (D10). Asks nobody. */
   verifiedWithinMinute(text: string | undefined): boolean
   /** Writes gathered last uses now; otherwise they are written twice a minute. */
@@ -132,6 +132,6 @@ function standing(found: FoundKey, key: VerifiedKey, nowMs: number): Exclude<Key
   return operator || key.grants.length > 0 ? 'valid' : 'disabled'
 }
 
-function digestOf(text: string): string {
+function digestOf(text: string | Uint8Array): string {
   return hash('sha256', text, 'base64')
 }

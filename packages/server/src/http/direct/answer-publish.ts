@@ -1,4 +1,5 @@
 /** Writes the answer to what was published directly, with the headers the route gives, and reports it. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpContext } from '../context.ts'
 import { pathOnly } from '../echo-text.ts'
 import { problemAnswer } from '../problem.ts'
@@ -6,9 +7,15 @@ import type { PublishAnswer } from '../publish-request.ts'
 import { rateLimitHeaders } from '../rate-limit.ts'
 import { reportDone } from '../report-request.ts'
 import { commonHeaders } from '../request-facts.ts'
-import type { DirectExchange } from './answer.ts'
+import type { DirectAccess } from './access.ts'
 
-export interface PublishExchange extends DirectExchange {
+export interface PublishExchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The route's pattern, for the metrics. */
+  readonly route: string
+  readonly startedMs: number
+  readonly access: DirectAccess
   readonly requestId: string
 }
 

@@ -1,5 +1,4 @@
-/** Writes the answer of a direct read, with the headers the router's routes give, and reports it. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+/** The head of a direct read's answer, with the headers of the router's routes, as Node would write them. */
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import type { FeedKey, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
@@ -7,9 +6,9 @@ import { feedHeaders } from '../feed-headers.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
 import { rateLimitHeaders } from '../rate-limit.ts'
-import { reportDone } from '../report-request.ts'
-import { commonHeaders, requestIdOf } from '../request-facts.ts'
-import { writeBody } from '../send-event-bytes.ts'
+import { commonHeaders } from '../request-facts.ts'
+import { bodyHeaders } from '../send-event-bytes.ts'
+import type { BucketState } from '../token-bucket.ts'
 import type { DirectAccess } from './access.ts'
 
 export type DirectAnswer =
@@ -34,51 +33,78 @@ export interface DirectQuestion {
   readonly ifNoneMatch: string | undefined
 }
 
-export interface DirectExchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** The route's pattern, for the metrics. */
-  readonly route: string
-  readonly startedMs: number
-  readonly access: DirectAccess
+export function statusOf(answer: DirectAnswer): number {
+  return answer.kind === 'body' ? success.ok : success.notModified
 }
 
-export function answerDirectly(context: HttpContext, exchange: DirectExchange, answer: DirectAnswer): void {
-  const { request, response, route, startedMs, access } = exchange
-  const { keyId, tenantId } = access
-  let { tokens } = access
-  if (answer.kind === 'notModified') {
-    // It costs no token (D10).
-    context.requestBuckets.refund(keyId)
-    tokens = context.requestBuckets.peek(keyId)
+/** The tokens to announce: a 304 costs none (D10), and gives its own back here. */
+export function settleTokens(
+  { requestBuckets }: Pick<HttpContext, 'requestBuckets'>,
+  { keyId, tokens }: DirectAccess,
+  answer: DirectAnswer,
+): BucketState {
+  return answer.kind === 'body' ? tokens : requestBuckets.refund(keyId)
+}
+
+/** The whole head of an answer. `isLast`: the connection is closed behind it. */
+export type WriteHead = (
+  answer: DirectAnswer,
+  requestId: string,
+  tokens: BucketState,
+  isLast: boolean,
+) => string
+
+export function answerHeads({ limits }: Pick<HttpContext, 'limits'>): WriteHead {
+  const seconds = Math.floor(limits.keepAliveTimeoutMs / 1_000)
+  const stays = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}, max=${limits.maxRequestsPerSocket}\r\n\r\n`
+  const ends = 'Connection: close\r\n\r\n'
+  const [beforeId = '', behindId = ''] = linesOf(commonHeaders(idPlace)).split(idPlace)
+  const caching = linesOf(cacheHeaders)
+  // What is known of a feed is one object until the feed changes, and polls leave the tokens as they were.
+  let head: Head | undefined
+  let feedLines = ''
+  let remaining = -1
+  let fullMs = -1
+  let tokenLines = ''
+
+  return (answer, requestId, tokens, isLast) => {
+    if (answer.head !== head) {
+      head = answer.head
+      feedLines = head === undefined ? '' : linesOf(feedHeaders(head))
+    }
+    if (tokens.remaining !== remaining || tokens.fullMs !== fullMs) {
+      remaining = tokens.remaining
+      fullMs = tokens.fullMs
+      tokenLines = linesOf(rateLimitHeaders(limits.requests, tokens))
+    }
+    const isBody = answer.kind === 'body'
+    return (
+      (isBody ? `HTTP/1.1 200 OK\r\n${linesOf(bodyHeaders(answer.body))}` : 'HTTP/1.1 304 Not Modified\r\n') +
+      `${beforeId}${requestId}${behindId}${tokenLines}${caching}etag: ${answer.etag}\r\n${feedLines}` +
+      (isBody && answer.coding !== 'identity' ? `content-encoding: ${answer.coding}\r\n` : '') +
+      `Date: ${httpDate()}\r\n${isLast ? ends : stays}`
+    )
   }
-  const requestId = requestIdOf(request)
-  const headers = {
-    ...commonHeaders(requestId),
-    ...rateLimitHeaders(context.limits.requests, tokens),
-    ...cacheHeaders,
-    etag: answer.etag,
-    ...(answer.head === undefined ? {} : feedHeaders(answer.head)),
+}
+
+/** Stands for a request's id, and in none. */
+const idPlace = '{id}'
+
+function linesOf(headers: Readonly<Record<string, string | number>>): string {
+  let lines = ''
+  for (const name in headers) lines += `${name}: ${headers[name]}\r\n`
+  return lines
+}
+
+let dateSecond = 0
+let dateText = ''
+
+/** As RFC 9110 §5.6.7 has it; made once a second. */
+function httpDate(): string {
+  const second = Math.floor(Date.now() / 1_000)
+  if (second !== dateSecond) {
+    dateSecond = second
+    dateText = new Date(second * 1_000).toUTCString()
   }
-  const done = (): void => {
-    if (answer.kind === 'body') answer.body.release()
-    reportDone(context, {
-      requestId,
-      method: 'GET',
-      target: request.url ?? '',
-      route,
-      status: response.statusCode,
-      startedMs,
-      aborted: !response.writableFinished,
-      facts: { keyId, tenantId },
-    })
-  }
-  if (response.destroyed) {
-    // The client went away while the page was read: no close will be told any more.
-    done()
-    return
-  }
-  response.on('close', done)
-  if (answer.kind === 'body') writeBody(response, headers, answer.body, answer.coding, true)
-  else response.writeHead(success.notModified, headers).end()
+  return dateText
 }

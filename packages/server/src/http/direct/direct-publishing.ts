@@ -13,7 +13,7 @@ import { answerPublish, readPublishHead } from '../publish-request.ts'
 import type { PublishHead } from '../publish-request.ts'
 import { requestIdOf } from '../request-facts.ts'
 import { directAccess } from './access.ts'
-import type { DirectAccess } from './access.ts'
+import type { Asker, DirectAccess } from './access.ts'
 import { sendDirectly } from './answer-publish.ts'
 import { readBody } from './read-body.ts'
 import { publishTargets } from './target.ts'
@@ -60,8 +60,16 @@ function accept(
   if (target === undefined || !isPlain(context, request, url)) return undefined
   const head = readPublishHead(url, request.headers, context.limits)
   if (head.kind === 'refused') return undefined
-  const access = directAccess(context, request, feeds[target.feed].publishScope)
+  const asker = askerOf(request)
+  const access = asker && directAccess(context, asker, feeds[target.feed].publishScope)
   return access && { ...target, head, access }
+}
+
+function askerOf({ headers, socket }: IncomingMessage): Asker | undefined {
+  const { 'x-api-key': key, 'x-forwarded-for': hops } = headers
+  if (typeof key !== 'string') return undefined
+  const forwardedFor = Array.isArray(hops) ? hops.join(',') : hops
+  return { key, socket, forwardedFor }
 }
 
 function isPlain(context: HttpContext, request: IncomingMessage, url: string): boolean {

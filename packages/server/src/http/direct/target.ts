@@ -1,18 +1,24 @@
 /** The two reads of the contract and publishing, told from a request target in its plain spelling. Any other spelling is the router's. */
 import { feedNames, feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import type { ServiceLimits } from '../limits.ts'
+import { readListParameters } from '../list-parameters.ts'
+import type { ListParameters } from '../list-parameters.ts'
 
 export type DirectTarget = {
   readonly feed: FeedName
   /** The pattern of the router's route. */
   readonly route: string
 } & (
-  | { readonly kind: 'list'; readonly queryText: string }
+  | { readonly kind: 'list'; readonly parameters: ListParameters }
   /** `eventId`: lower case. */
   | { readonly kind: 'event'; readonly eventId: string }
 )
 
-export function directTargets(basePath: string): (target: string) => DirectTarget | undefined {
+/** `undefined`: not one of these, or there is something to say about its parameters. */
+export type ReadTarget = (target: string) => DirectTarget | undefined
+
+export function directTargets(basePath: string, limits: ServiceLimits): ReadTarget {
   const paths = feedNames.map((feed) => {
     const { eventsPath } = feeds[feed]
     return {
@@ -32,7 +38,9 @@ export function directTargets(basePath: string): (target: string) => DirectTarge
       if (target.startsWith(list)) {
         const rest = target.slice(list.length)
         if (rest !== '' && !rest.startsWith('?')) return undefined
-        return { kind: 'list', feed, route: listRoute, queryText: rest.slice(1) }
+        const reading = readListParameters(rest.slice(1), feed, limits)
+        if (reading.kind === 'faults' || reading.ignored.length > 0) return undefined
+        return { kind: 'list', feed, route: listRoute, parameters: reading.parameters }
       }
     }
     return undefined

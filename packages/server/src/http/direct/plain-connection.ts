@@ -1,0 +1,214 @@
+/** One connection as long as nothing but plain reads comes over it: a request, its answer, and then the next. */
+import type { Socket } from 'node:net'
+import type { HttpContext } from '../context.ts'
+import { reportDone } from '../report-request.ts'
+import { chosenRequestId } from '../request-facts.ts'
+import { settleTokens, statusOf } from './answer.ts'
+import type { DirectAnswer, WriteHead } from './answer.ts'
+import type { DirectRead, DirectReads } from './direct-reads.ts'
+import type { PlainHeads, PlainRequest } from './plain-head.ts'
+
+export interface PlainConnectionParts {
+  readonly context: HttpContext
+  readonly readHead: PlainHeads
+  readonly readDirectly: DirectReads
+  readonly writeHead: WriteHead
+  /** The connection is somebody else's from here on, who has to be given these bytes first. */
+  readonly passOn: (socket: Socket, unanswered: Buffer) => void
+  /** Nothing came for as long as a head may take. */
+  readonly onSilence: (socket: Socket) => void
+  /** Closed, or passed on. */
+  readonly onEnd: () => void
+}
+
+/** A request that is being answered. */
+interface Exchange {
+  /** As it came: the router's, if there is no direct answer. */
+  readonly bytes: Buffer
+  readonly request: PlainRequest
+  readonly startedMs: number
+  /** From when it is written. */
+  written?: Written
+}
+
+interface Written {
+  readonly read: DirectRead
+  readonly answer: DirectAnswer
+  readonly requestId: string
+}
+
+/** Node's own: a request that was sent just before its client's time was up is still answered. */
+const keepAliveGraceMs = 1_000
+
+export class PlainConnection {
+  readonly #socket: Socket
+  readonly #parts: PlainConnectionParts
+  #exchange: Exchange | undefined
+  /** What came while it was being answered. */
+  #early: Buffer | undefined
+  #answered = 0
+  /** No request is taken any more: the connection is closed behind the present answer. */
+  #isLast = false
+  #hasStalled = false
+
+  constructor(socket: Socket, parts: PlainConnectionParts) {
+    this.#socket = socket
+    this.#parts = parts
+    socket.setTimeout(parts.context.limits.headersTimeoutMs)
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onHalfClose)
+    socket.on('timeout', this.#onTimeout)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  get isIdle(): boolean {
+    return this.#exchange === undefined
+  }
+
+  #onData = (bytes: Buffer): void => {
+    if (this.#isLast) return
+    if (this.#exchange !== undefined) {
+      // Pipelined. What comes after it waits in the kernel.
+      this.#early = this.#early === undefined ? bytes : Buffer.concat([this.#early, bytes])
+      this.#socket.pause()
+      return
+    }
+    const { context, readHead, readDirectly } = this.#parts
+    const startedMs = performance.now()
+    const request = context.stopping() ? undefined : readHead(bytes)
+    if (request === undefined) {
+      this.#passOn(bytes)
+      return
+    }
+    const exchange: Exchange = { bytes, request, startedMs }
+    this.#exchange = exchange
+    const read = readDirectly(request, this.#socket)
+    if (read instanceof Promise) read.then((begun) => this.#await(exchange, begun)).catch(this.#onFault)
+    else this.#await(exchange, read)
+  }
+
+  #await(exchange: Exchange, read: DirectRead | undefined): void {
+    const reading = read?.reading
+    if (read === undefined || reading === undefined) this.#answerByRouter(exchange)
+    else if (reading instanceof Promise) {
+      reading.then((answer) => this.#settle(exchange, read, answer)).catch(this.#onFault)
+    } else this.#settle(exchange, read, reading)
+  }
+
+  #settle(exchange: Exchange, read: DirectRead, answer: DirectAnswer | undefined): void {
+    if (answer === undefined) this.#answerByRouter(exchange)
+    else this.#write(exchange, read, answer)
+  }
+
+  #answerByRouter({ bytes }: Exchange): void {
+    this.#exchange = undefined
+    // Without its client's other half Node's HTTP would close it as well.
+    if (this.#isLast) this.#socket.destroySoon()
+    else this.#passOn(this.#early === undefined ? bytes : Buffer.concat([bytes, this.#early]))
+  }
+
+  #write(exchange: Exchange, read: DirectRead, answer: DirectAnswer): void {
+    const { context, writeHead } = this.#parts
+    const socket = this.#socket
+    const { headers } = exchange.request
+    const requestId = chosenRequestId(headers.requestId)
+    exchange.written = { read, answer, requestId }
+    this.#answered += 1
+    this.#isLast ||=
+      headers.closes || this.#answered >= context.limits.maxRequestsPerSocket || context.stopping()
+    const tokens = settleTokens(context, read.access, answer)
+    if (socket.destroyed) {
+      // The client went away while the page was read: no close will be told any more.
+      this.#finish(true)
+      return
+    }
+    // Corked, head and body leave in one writev.
+    if (answer.kind === 'body') socket.cork()
+    socket.write(writeHead(answer, requestId, tokens, this.#isLast), 'latin1')
+    if (answer.kind === 'body') {
+      for (const piece of answer.body.pieces) socket.write(piece)
+      socket.uncork()
+    }
+    if (socket.writableLength === 0) this.#finish(false)
+    // The kernel has not taken all of it; what is behind it says when it has.
+    else socket.write('', 'latin1', this.#onWritten)
+  }
+
+  #onWritten = (error?: Error | null): void => this.#finish(Boolean(error))
+
+  /** The answer is with the kernel, or nobody takes it any more. */
+  #finish(aborted: boolean): void {
+    const exchange = this.#exchange
+    if (exchange?.written === undefined) return
+    this.#exchange = undefined
+    const { request, startedMs } = exchange
+    const { read, answer, requestId } = exchange.written
+    if (answer.kind === 'body') answer.body.release()
+    const { keyId, tenantId } = read.access
+    reportDone(this.#parts.context, {
+      requestId,
+      method: 'GET',
+      target: request.targetText,
+      route: read.route,
+      status: statusOf(answer),
+      startedMs,
+      aborted,
+      facts: { keyId, tenantId },
+    })
+    if (this.#isLast) this.#socket.destroySoon()
+    else if (this.#early !== undefined) this.#passOn(this.#early)
+    else if (this.#answered === 1 || this.#hasStalled) {
+      this.#hasStalled = false
+      this.#socket.setTimeout(this.#parts.context.limits.keepAliveTimeoutMs + keepAliveGraceMs)
+    }
+  }
+
+  #passOn(unanswered: Buffer): void {
+    const socket = this.#socket
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onHalfClose)
+    socket.off('timeout', this.#onTimeout)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    this.#parts.onEnd()
+    this.#parts.passOn(socket, unanswered)
+  }
+
+  /** The client will say nothing more; what it asked is still answered. */
+  #onHalfClose = (): void => {
+    this.#isLast = true
+    if (this.isIdle) this.#socket.destroySoon()
+  }
+
+  /** Nothing was read or written for a while. */
+  #onTimeout = (): void => {
+    const { context, onSilence } = this.#parts
+    const socket = this.#socket
+    if (this.#exchange === undefined) {
+      if (this.#answered > 0) socket.destroy()
+      else {
+        this.#isLast = true
+        onSilence(socket)
+      }
+    } else if (this.#hasStalled) socket.destroy()
+    else {
+      // Whoever reads slowly has more time than whoever asks nothing.
+      this.#hasStalled = true
+      socket.setTimeout(context.limits.idleSocketTimeoutMs)
+    }
+  }
+
+  /** A close follows. */
+  #onError = (): void => undefined
+
+  #onClose = (): void => {
+    this.#finish(true)
+    this.#parts.onEnd()
+  }
+
+  #onFault = (error: unknown): void => {
+    this.#parts.context.log.error({ err: error }, 'request failed')
+    this.#socket.destroy()
+  }
+}
