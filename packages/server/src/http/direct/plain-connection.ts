@@ -49,7 +49,7 @@ export class PlainConnection {
   #answered = 0
   /** No request is taken any more: the connection is closed behind the present answer. */
   #isLast = false
-  #hasStalled = false
+  #waitsLonger = false
 
   constructor(socket: Socket, parts: PlainConnectionParts) {
     this.#socket = socket
@@ -131,8 +131,11 @@ export class PlainConnection {
       socket.uncork()
     }
     if (socket.writableLength === 0) this.#finish(false)
-    // The kernel has not taken all of it; what is behind it says when it has.
-    else socket.write('', 'latin1', this.#onWritten)
+    else {
+      // The kernel has not taken all of it; what is behind it says when it has.
+      socket.write('', 'latin1', this.#onWritten)
+      this.#waitLonger()
+    }
   }
 
   #onWritten = (error?: Error | null): void => this.#finish(Boolean(error))
@@ -158,8 +161,8 @@ export class PlainConnection {
     })
     if (this.#isLast) this.#socket.destroySoon()
     else if (this.#early !== undefined) this.#passOn(this.#early)
-    else if (this.#answered === 1 || this.#hasStalled) {
-      this.#hasStalled = false
+    else if (this.#answered === 1 || this.#waitsLonger) {
+      this.#waitsLonger = false
       this.#socket.setTimeout(this.#parts.context.limits.keepAliveTimeoutMs + keepAliveGraceMs)
     }
   }
@@ -183,7 +186,7 @@ export class PlainConnection {
 
   /** Nothing was read or written for a while. */
   #onTimeout = (): void => {
-    const { context, onSilence } = this.#parts
+    const { onSilence } = this.#parts
     const socket = this.#socket
     if (this.#exchange === undefined) {
       if (this.#answered > 0) socket.destroy()
@@ -191,12 +194,14 @@ export class PlainConnection {
         this.#isLast = true
         onSilence(socket)
       }
-    } else if (this.#hasStalled) socket.destroy()
-    else {
-      // Whoever reads slowly has more time than whoever asks nothing.
-      this.#hasStalled = true
-      socket.setTimeout(context.limits.idleSocketTimeoutMs)
-    }
+    } else if (this.#waitsLonger) socket.destroy()
+    else this.#waitLonger()
+  }
+
+  /** Whoever reads slowly has more time than whoever asks nothing, and so has the store. */
+  #waitLonger(): void {
+    this.#waitsLonger = true
+    this.#socket.setTimeout(this.#parts.context.limits.idleSocketTimeoutMs)
   }
 
   /** A close follows. */

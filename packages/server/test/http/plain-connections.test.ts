@@ -1,0 +1,295 @@
+/**
+ * Connections are answered past Node's HTTP until something comes over them that is not a plain read, and by it from then on.
+ * Whoever speaks over one sees no difference.
+ */
+import assert from 'node:assert/strict'
+import { request as httpRequest } from 'node:http'
+import { before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { routedDuring } from '../support/both-ways.ts'
+import { call, contactListPath, getPath, listPath, publish } from '../support/http-client.ts'
+import { isLongRun, onEngines } from '../support/on-engines.ts'
+import { property } from '../support/property.ts'
+import { collect, head, open, speak } from '../support/raw-socket.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
+
+interface Reply {
+  readonly status: number
+  readonly requestId: string
+  readonly body: string
+}
+
+/** All answers in what came back over a connection; an unfinished one fails. */
+function repliesIn(text: string, methods: readonly string[]): readonly Reply[] {
+  const replies: Reply[] = []
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf('\r\n\r\n', at)
+    assert.notEqual(end, -1, `half a head: ${text.slice(at)}`)
+    const lines = text.slice(at, end)
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(lines)?.[1])
+    const isEmpty = status === 304 || methods[replies.length] === 'HEAD'
+    const length = isEmpty ? 0 : Number(/^content-length: (\d+)/im.exec(lines)?.[1] ?? 0)
+    const body = text.slice(end + 4, end + 4 + length)
+    assert.equal(body.length, length, 'half a body')
+    replies.push({ status, body, requestId: /^x-request-id: (.*)$/im.exec(lines)?.[1] ?? '' })
+    at = end + 4 + length
+  }
+  return replies
+}
+
+const keyLine = (key: string) => `x-api-key: ${key}`
+
+onEngines('a connection', {}, (service) => {
+  let id = ''
+  before(async () => {
+    const { events } = await publish(
+      service(),
+      Array.from({ length: 120 }, () => ({ payload: property() })),
+    )
+    id = events[5]?.id ?? ''
+    await call(service(), listPath, { key: service().tenant.readKey })
+  })
+
+  it('answers each request in turn, whatever comes over it in whatever pieces (D9, P12)', async () => {
+    const { readKey, publishKey } = service().tenant
+    const body = JSON.stringify({ payload: {} })
+    const kinds: readonly (readonly [string, string, readonly string[], string])[] = [
+      ['GET', `${listPath}?pageSize=7`, [keyLine(readKey)], ''],
+      ['GET', `${listPath}?pageSize=100`, [keyLine(readKey), 'Accept-Encoding: identity'], ''],
+      ['GET', `${listPath}?page=2`, [keyLine(readKey), 'If-None-Match: *'], ''],
+      ['GET', `${listPath}?from=2020-01-01&pageSize=2`, [keyLine(readKey)], ''],
+      ['GET', `${getPath}/${id}`, [keyLine(readKey)], ''],
+      ['GET', `${getPath}/00000000-0000-4000-8000-000000000000`, [keyLine(readKey)], ''],
+      ['GET', `${listPath}?page=0`, [keyLine(readKey)], ''],
+      ['GET', listPath, [keyLine('pev_nobody')], ''],
+      ['GET', contactListPath, [], ''],
+      ['HEAD', listPath, [keyLine(readKey)], ''],
+      ['GET', '/v1/heads', [keyLine(readKey)], ''],
+      [
+        'POST',
+        '/v1/property-events',
+        [keyLine(publishKey), 'Content-Type: application/json', `Content-Length: ${body.length}`],
+        body,
+      ],
+    ]
+    const expected = await Promise.all(
+      kinds.map(async ([method, path, lines, sent]) => {
+        const headers = Object.fromEntries(lines.map((line) => line.split(': ')))
+        const absolute = `http://127.0.0.1${path}`
+        return call(service(), absolute, { method, headers, ...(sent === '' ? {} : { body: sent }) })
+      }),
+    )
+    const asked = fc.record({
+      // Plain reads more often than not, so that connections stay what they are for a while.
+      order: fc.array(fc.oneof({ weight: 4, arbitrary: fc.nat(4) }, fc.nat(kinds.length - 1)), {
+        minLength: 1,
+        maxLength: 8,
+      }),
+      // Where the bytes are divided: nowhere, between requests, or anywhere.
+      cuts: fc.array(fc.nat(3_000), { maxLength: 4 }),
+      between: fc.boolean(),
+      waitMs: fc.constantFrom(0, 0, 1, 3),
+    })
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ order, cuts, between, waitMs }) => {
+        let bytes = ''
+        const ends: number[] = []
+        for (const [place, kind] of order.entries()) {
+          const [method, path, lines, sent] = kinds[kind] ?? assert.fail()
+          const last = place === order.length - 1 ? ['Connection: close'] : []
+          bytes += head(`${method} ${path} HTTP/1.1`, ...lines, `X-Request-Id: r${place}`, ...last) + sent
+          ends.push(bytes.length)
+        }
+        const places = [...(between ? ends : []), ...cuts.map((cut) => cut % bytes.length), bytes.length]
+        const socket = await open(service().port)
+        const answered = collect(socket, { waitMs: 10_000 })
+        let from = 0
+        for (const to of places.toSorted((a, b) => a - b)) {
+          socket.write(bytes.slice(from, to))
+          from = to
+          if (waitMs > 0) await wait(waitMs)
+        }
+        const { text, closed } = await answered
+        assert.ok(closed)
+        const replies = repliesIn(
+          text,
+          order.map((kind) => kinds[kind]?.[0] ?? ''),
+        )
+        assert.equal(replies.length, order.length)
+        for (const [place, { status, requestId, body: got }] of replies.entries()) {
+          const wanted = expected[order[place] ?? 0]
+          assert.equal(requestId, `r${place}`)
+          assert.equal(status, wanted?.status)
+          if (status < 400) assert.equal(got, Buffer.from(wanted?.body ?? '').toString('latin1'))
+        }
+      }),
+      { numRuns: isLongRun ? 1_500 : 150 },
+    )
+  })
+
+  it('never reaches the router with plain reads, not even when its key was not looked at before (D9)', async () => {
+    const grants = [{ tenantId: service().tenant.tenantId, scopes: ['property:read'] as const }]
+    const { text: key } = await service().issue({ grants })
+    const one = (path: string, ...lines: readonly string[]) =>
+      speak(
+        service().port,
+        head(`GET ${path} HTTP/1.1`, keyLine(key), 'Accept-Encoding: gzip', 'Connection: close', ...lines),
+      )
+    const statuses: number[] = []
+    const routed = await routedDuring(async () => {
+      for (const path of [
+        `${listPath}?pageSize=3`,
+        listPath,
+        `${getPath}/${id}`,
+        `${listPath}?from=2020-01-01`,
+      ]) {
+        statuses.push((await one(path)).status)
+      }
+      statuses.push((await one(listPath, 'If-None-Match: *')).status)
+    })
+    assert.deepEqual(statuses, [200, 200, 200, 200, 304])
+    assert.equal(routed, 0)
+    assert.equal(await routedDuring(() => one('/v1/heads')), 1)
+  })
+
+  it('answers a client that has shut down its side already (D9)', async () => {
+    const { readKey } = service().tenant
+    for (const path of [`${listPath}?pageSize=100`, `${getPath}/${id}`]) {
+      const socket = await open(service().port)
+      const answered = collect(socket)
+      socket.end(head(`GET ${path} HTTP/1.1`, keyLine(readKey)))
+      const { text, closed } = await answered
+      assert.ok(closed)
+      const [reply] = repliesIn(text, ['GET'])
+      assert.equal(reply?.status, 200)
+    }
+  })
+})
+
+const read = (service: TestService, path: string, ...lines: readonly string[]) =>
+  head(`GET ${path} HTTP/1.1`, keyLine(service.tenant.readKey), ...lines)
+
+describe('a connection over which only plain reads come', () => {
+  it('is renewed after so many requests, and says so (D9)', async () => {
+    const service = await startTestService({ limits: { maxRequestsPerSocket: 3 } })
+    await publish(service, [{ payload: property() }])
+    const socket = await open(service.port)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    let seen = ''
+    socket.on('data', (bytes: Buffer) => (seen += bytes.toString('latin1')))
+    for (let count = 1; count <= 3; count += 1) {
+      socket.write(read(service, listPath))
+      while (seen.split('HTTP/1.1 200').length <= count) await wait(2)
+      const answer = seen.slice(seen.lastIndexOf('HTTP/1.1 200'))
+      assert.match(answer, count < 3 ? /^Connection: keep-alive\r$/m : /^Connection: close\r$/m)
+    }
+    await closed
+    await service.stop()
+  })
+
+  it('is closed when nothing is asked any more, and with 408 when nothing ever was (D9)', async () => {
+    const limits = { keepAliveTimeoutMs: 100, headersTimeoutMs: 300 }
+    const service = await startTestService({ limits })
+    await publish(service, [{ payload: property() }])
+    const asked = await open(service.port)
+    asked.write(read(service, listPath))
+    const [idle, silent] = await Promise.all([
+      collect(asked, { waitMs: 5_000 }),
+      collect(await open(service.port), { waitMs: 5_000 }),
+    ])
+    assert.equal(idle.status, 200)
+    assert.ok(idle.closed)
+    assert.equal(silent.status, 408)
+    assert.ok(silent.closed)
+    await service.stop()
+  })
+
+  it('is not kept for a reader that stopped reading (D9)', async () => {
+    const limits = { keepAliveTimeoutMs: 100, idleSocketTimeoutMs: 400 }
+    const service = await startTestService({ limits })
+    // More than the kernel's buffers on both sides.
+    const details = { description: 'x'.repeat(30_000) }
+    for (let round = 0; round < 10; round += 1) {
+      await publish(
+        service,
+        Array.from({ length: 100 }, () => ({ payload: property({ details }) })),
+      )
+    }
+    const socket = await open(service.port)
+    socket.pause()
+    socket.write(read(service, `${listPath}?pageSize=1000`, 'X-Request-Id: stalled'))
+    const logged = () => service.logLines.find((line) => line.includes('"stalled"'))
+    for (let tries = 0; logged() === undefined && tries < 500; tries += 1) await wait(10)
+    const line: { readonly aborted?: boolean } = JSON.parse(logged() ?? '{}')
+    assert.equal(line.aborted, true)
+    socket.destroy()
+    await service.stop()
+  })
+
+  it('holds up no stop where it is idle, and is answered where it is not (D9)', async () => {
+    const gate = Promise.withResolvers<void>()
+    let isHeld = false
+    const service = await startTestService({
+      wrap: (storage) => ({
+        ...storage,
+        [Symbol.asyncDispose]: () => storage.close(),
+        events: {
+          ...storage.events,
+          async readEvent(key, eventId) {
+            isHeld = true
+            await gate.promise
+            return storage.events.readEvent(key, eventId)
+          },
+        },
+      }),
+    })
+    const { events } = await publish(service, [{ payload: property() }])
+    const idle = await open(service.port)
+    idle.write(read(service, listPath))
+    await new Promise((resolve) => idle.once('data', resolve))
+    const busy = collect(await sending(service.port, read(service, `${getPath}/${events[0]?.id}`)))
+    while (!isHeld) await wait(2)
+    const idleClosed = new Promise((resolve) => idle.once('close', resolve))
+    const stopped = service.service.close()
+    await idleClosed
+    gate.resolve()
+    const answer = await busy
+    assert.equal(answer.status, 200)
+    assert.match(answer.text, /^Connection: close\r$/m)
+    assert.ok(answer.closed)
+    const closingMs = performance.now()
+    await stopped
+    assert.ok(performance.now() - closingMs < 2_000, 'nothing was waited for')
+    await service.stop()
+  })
+
+  it('takes the next request of a client of Node over the same connection (D9)', async () => {
+    const service = await startTestService()
+    await publish(service, [{ payload: property() }])
+    const ports = new Set<number | undefined>()
+    const { Agent } = await import('node:http')
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    for (const path of [listPath, listPath, '/v1/heads', listPath]) {
+      const status = await new Promise((resolve, reject) => {
+        const headers = { 'x-api-key': service.tenant.readKey }
+        const outgoing = httpRequest({ port: service.port, path, agent, headers }, (incoming) => {
+          ports.add(incoming.socket.localPort)
+          incoming.resume().on('end', () => resolve(incoming.statusCode))
+        })
+        outgoing.on('error', reject).end()
+      })
+      assert.equal(status, 200)
+    }
+    assert.equal(ports.size, 1)
+    agent.destroy()
+    await service.stop()
+  })
+})
+
+async function sending(port: number, bytes: string) {
+  const socket = await open(port)
+  socket.write(bytes)
+  return socket
+}

@@ -1,0 +1,211 @@
+/**
+ * Heads that are read past Node's HTTP parser. Whatever is read there, the parser must read the same from the same bytes: as
+ * one request, with nothing before it and nothing behind it. What is not read there goes to the parser, so refusing too much
+ * is slow and never wrong.
+ */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { directTargets } from '../../src/http/direct/target.ts'
+import { plainHeads } from '../../src/http/direct/plain-head.ts'
+import { defaultLimits } from '../../src/http/limits.ts'
+import { getPath, listPath } from '../support/http-client.ts'
+import { isLongRun } from '../support/on-engines.ts'
+import { speak } from '../support/raw-socket.ts'
+
+const key = 'pev_La74n6cBwVE0_secret'
+const tag = '"a-1-2-x"'
+const plain = [
+  `GET ${listPath}?page=3&pageSize=100 HTTP/1.1`,
+  'Host: feed.example:8080',
+  `x-api-key: ${key}`,
+  'Accept: application/json',
+  'Accept-Encoding: gzip, deflate',
+  `If-None-Match: ${tag}`,
+  'X-Request-Id: ask-1',
+  'X-Forwarded-For: 192.0.2.1',
+  'Connection: keep-alive',
+  'User-Agent: a client/1.0 (of somebody)',
+] as const
+const textOf = (lines: readonly string[]) => `${lines.join('\r\n')}\r\n\r\n`
+const bytesOf = (text: string) => Buffer.from(text, 'latin1')
+const newReader = () => plainHeads(defaultLimits, directTargets('', defaultLimits))
+
+interface Parsed {
+  readonly target: string
+  readonly key: unknown
+  readonly ifNoneMatch: unknown
+  readonly requestId: unknown
+  readonly forwardedFor: unknown
+  readonly closes: boolean
+}
+
+function readPlainly(reader: ReturnType<typeof newReader>, bytes: Buffer): Parsed | undefined {
+  const read = reader(bytes)
+  if (read === undefined) return undefined
+  const { ifNoneMatch, requestId, forwardedFor, closes } = read.headers
+  return {
+    target: read.targetText,
+    key: read.keyBytes.toString('latin1'),
+    ifNoneMatch,
+    requestId,
+    forwardedFor,
+    closes,
+  }
+}
+
+describe('a head that is read past the parser', () => {
+  /** What the parser made of the bytes since they were sent. */
+  let requests: IncomingMessage[] = []
+  let broken = 0
+  const server = createServer((request, response) => {
+    requests.push(request)
+    response.shouldKeepAlive = false
+    response.end()
+  })
+  server.on('clientError', (_error, socket) => {
+    broken += 1
+    socket.destroy()
+  })
+  let port = 0
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  })
+  after(() => server.close())
+
+  async function parse(bytes: Buffer): Promise<Parsed | undefined> {
+    requests = []
+    broken = 0
+    await speak(port, bytes)
+    const [request, ...more] = requests
+    if (request === undefined || more.length > 0 || broken > 0) return undefined
+    const { headers, method, url = '', complete } = request
+    assert.equal(method, 'GET')
+    assert.ok(complete)
+    for (const name of ['content-length', 'transfer-encoding', 'upgrade', 'expect'])
+      assert.ok(!(name in headers))
+    return {
+      target: url,
+      key: headers['x-api-key'],
+      ifNoneMatch: headers['if-none-match'],
+      requestId: headers['x-request-id'],
+      forwardedFor: headers['x-forwarded-for'],
+      closes: headers.connection?.toLowerCase() === 'close',
+    }
+  }
+
+  it('is what clients send, with any of these headers left out, in any order and spelling (D9)', async () => {
+    const [line, host, keyLine, ...rest] = plain
+    const some = fc.shuffledSubarray([...rest, 'Accept-Language: *', 'sec-fetch-mode: cors', 'X-Empty:'])
+    const spelled = fc.tuple(some, fc.boolean()).map(([lines, upper]) => {
+      const all = [host, keyLine, ...lines]
+      return upper ? all.map((text) => text.replace(/^[^:]+/, (name) => name.toUpperCase())) : all
+    })
+    await fc.assert(
+      fc.asyncProperty(spelled, async (lines) => {
+        const bytes = bytesOf(textOf([line, ...lines]))
+        const read = readPlainly(newReader(), bytes)
+        assert.equal(read?.key, key)
+        assert.deepEqual(read, await parse(bytes))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('is what the parser reads from the same bytes, however they were broken (D9, P11)', async () => {
+    const piece = fc.constantFrom(
+      ...['\r\n', '\n', '\r', ' ', '\t', ':', '\0', '\u0080', '#', ',', ';', '/', '\r\n\r\n', '\r\n '],
+      ...[
+        'Content-Length: 4\r\n',
+        'Content-Length: 0\r\n',
+        'Transfer-Encoding: chunked\r\n',
+        'Expect: x\r\n',
+      ],
+      ...['Host: b\r\n', 'Connection: Upgrade\r\n', 'Upgrade: h2c\r\n', 'Proxy-Connection: close\r\n'],
+      ...[`x-api-key: ${key}\r\n`, 'X-Feed-Min-Sequence: 1\r\n', 'GET / HTTP/1.1\r\n', 'HTTP/1.0', 'body'],
+    )
+    const change = fc.record({ at: fc.nat(1_000), remove: fc.nat(3), insert: fc.option(piece, { nil: '' }) })
+    const broken = fc.array(change, { maxLength: 3 }).map((changes) => {
+      let text = textOf(plain)
+      for (const { at, remove, insert } of changes) {
+        const place = at % (text.length + 1)
+        text = text.slice(0, place) + insert + text.slice(place + remove)
+      }
+      return text
+    })
+    let readCount = 0
+    await fc.assert(
+      fc.asyncProperty(broken, async (text) => {
+        const bytes = bytesOf(text)
+        const read = readPlainly(newReader(), bytes)
+        if (read === undefined) return
+        readCount += 1
+        assert.deepEqual(read, await parse(bytes))
+      }),
+      { numRuns: isLongRun ? 50_000 : 3_000 },
+    )
+    assert.ok(readCount > 50, 'some were read')
+  })
+
+  it('is the same whether the head before it on the connection was like it or not (D9)', () => {
+    const words = fc.constantFrom(...plain.slice(3), 'Connection: close', 'X-A: 1', 'X-A : 1', 'Expect: x')
+    const lines = fc.tuple(
+      fc.constantFrom(plain[0], `GET ${listPath} HTTP/1.1`, `GET ${getPath}/x HTTP/1.1`, 'GET / HTTP/1.1'),
+      fc.constantFrom(plain[1], 'Host: b', 'Host: a/b'),
+      fc.constantFrom(plain[2], plain[2].replace('secret', 'terces'), 'x-api-key: a\r\nX-B: 1', 'x-api-key:'),
+      fc.array(words, { maxLength: 4 }),
+    )
+    fc.assert(
+      fc.property(fc.array(lines, { minLength: 2, maxLength: 6 }), (heads) => {
+        const reader = newReader()
+        for (const [line, host, keyLine, more] of heads) {
+          const bytes = bytesOf(textOf([line, host, keyLine, ...more]))
+          const fresh = readPlainly(newReader(), bytes)
+          const read = readPlainly(reader, bytes)
+          // A key's place may hold anything where the rest is known: it is no proven key then.
+          if (read !== undefined && fresh === undefined) assert.match(String(read.key), /[^\w-]/)
+          else assert.deepEqual(read, fresh)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('is not kept with its key (D11)', () => {
+    const reader = newReader()
+    const bytes = bytesOf(textOf(plain))
+    const buffers: Buffer[] = []
+    const { from } = Buffer
+    Buffer.from = new Proxy(from, {
+      apply(target, self, args) {
+        const made: Buffer = Reflect.apply(target, self, args)
+        buffers.push(made)
+        return made
+      },
+    })
+    const read = reader(bytes)
+    Buffer.from = from
+    assert.ok(read)
+    assert.ok(
+      buffers.some((buffer) => buffer.includes('User-Agent')),
+      'the lines are kept',
+    )
+    for (const buffer of buffers) assert.ok(!buffer.includes(key))
+  })
+
+  it('is none that is longer, or has more lines, than the service allows (D9)', () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`)
+    const reads = (more: readonly string[], line: string = plain[0]) =>
+      readPlainly(newReader(), bytesOf(textOf([line, ...plain.slice(1), ...more]))) !== undefined
+    assert.ok(reads(lines(defaultLimits.maxHeaders - plain.length + 1)))
+    assert.ok(!reads(lines(defaultLimits.maxHeaders - plain.length + 2)))
+    assert.ok(!reads([`X-A: ${'x'.repeat(defaultLimits.maxHeaderBytes)}`]))
+    const target = (length: number) => `GET ${`${listPath}?page=1`.padEnd(length, '&')} HTTP/1.1`
+    assert.ok(reads([], target(defaultLimits.maxTargetLength)))
+    assert.ok(!reads([], target(defaultLimits.maxTargetLength + 1)))
+  })
+})
