@@ -37,7 +37,7 @@ export function reportRequest(context: HttpContext, request: FastifyRequest, rep
  * The one log line and the metrics of a request. Neither holds a query, a body or a header: keys and personal data turn
  * up there. The key's id and the tenant are in the log, never in a metric.
  */
-export function reportDone(context: HttpContext, done: DoneExchange): void {
+export function reportDone(context: Pick<HttpContext, 'metrics' | 'log'>, done: DoneExchange): void {
   const { requestId, method, target, route, status, startedMs, aborted, facts } = done
   const durationMs = performance.now() - startedMs
   context.metrics.requestDone({ route, method, status, seconds: durationMs / 1_000 })

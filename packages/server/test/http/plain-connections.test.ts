@@ -228,33 +228,45 @@ describe('a connection over which only plain reads come', () => {
     await service.stop()
   })
 
+  it('loses nothing that came while an event was looked for, whether it is there or not (D9)', async () => {
+    const { gate, held, service } = await heldService()
+    const { events } = await publish(service, [{ payload: property() }])
+    for (const id of [events[0]?.id ?? '', '00000000-0000-4000-8000-000000000000']) {
+      const lookedFor = held()
+      const socket = await open(service.port)
+      const answered = collect(socket)
+      socket.write(read(service, `${getPath}/${id}`))
+      await lookedFor
+      for (const text of [read(service, listPath), read(service, '/v1/heads', 'Connection: close')]) {
+        socket.write(text)
+        await wait(20)
+      }
+      gate()
+      const { text } = await answered
+      const replies = repliesIn(text, ['GET', 'GET', 'GET'])
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        [id === events[0]?.id ? 200 : 404, 200, 200],
+      )
+    }
+    await service.stop()
+  })
+
   it('holds up no stop where it is idle, and is answered where it is not (D9)', async () => {
-    const gate = Promise.withResolvers<void>()
-    let isHeld = false
-    const service = await startTestService({
-      wrap: (storage) => ({
-        ...storage,
-        [Symbol.asyncDispose]: () => storage.close(),
-        events: {
-          ...storage.events,
-          async readEvent(key, eventId) {
-            isHeld = true
-            await gate.promise
-            return storage.events.readEvent(key, eventId)
-          },
-        },
-      }),
-    })
+    const { gate, held, service } = await heldService()
     const { events } = await publish(service, [{ payload: property() }])
     const idle = await open(service.port)
     idle.write(read(service, listPath))
     await new Promise((resolve) => idle.once('data', resolve))
-    const busy = collect(await sending(service.port, read(service, `${getPath}/${events[0]?.id}`)))
-    while (!isHeld) await wait(2)
+    const lookedFor = held()
+    const socket = await open(service.port)
+    const busy = collect(socket)
+    socket.write(read(service, `${getPath}/${events[0]?.id}`))
+    await lookedFor
     const idleClosed = new Promise((resolve) => idle.once('close', resolve))
     const stopped = service.service.close()
     await idleClosed
-    gate.resolve()
+    gate()
     const answer = await busy
     assert.equal(answer.status, 200)
     assert.match(answer.text, /^Connection: close\r$/m)
@@ -288,8 +300,30 @@ describe('a connection over which only plain reads come', () => {
   })
 })
 
-async function sending(port: number, bytes: string) {
-  const socket = await open(port)
-  socket.write(bytes)
-  return socket
+/** A service whose look-up of an event waits at a gate, each time `held` was called before. */
+async function heldService() {
+  let open: (() => void) | undefined
+  let onHeld: (() => void) | undefined
+  const service = await startTestService({
+    wrap: (storage) => ({
+      ...storage,
+      [Symbol.asyncDispose]: () => storage.close(),
+      events: {
+        ...storage.events,
+        async readEvent(key, eventId) {
+          if (onHeld !== undefined) {
+            onHeld()
+            onHeld = undefined
+            await new Promise<void>((resolve) => (open = resolve))
+          }
+          return storage.events.readEvent(key, eventId)
+        },
+      },
+    }),
+  })
+  return {
+    service,
+    held: () => new Promise<void>((resolve) => (onHeld = resolve)),
+    gate: () => open?.(),
+  }
 }

@@ -9,7 +9,7 @@ import type { DirectRead, DirectReads } from './direct-reads.ts'
 import type { PlainHeads, PlainRequest } from './plain-head.ts'
 
 export interface PlainConnectionParts {
-  readonly context: HttpContext
+  readonly context: Pick<HttpContext, 'limits' | 'requestBuckets' | 'stopping' | 'metrics' | 'log'>
   readonly readHead: PlainHeads
   readonly readDirectly: DirectReads
   readonly writeHead: WriteHead
@@ -69,8 +69,8 @@ export class PlainConnection {
   #onData = (bytes: Buffer): void => {
     if (this.#isLast) return
     if (this.#exchange !== undefined) {
-      // Pipelined. What comes after it waits in the kernel.
-      this.#early = this.#early === undefined ? bytes : Buffer.concat([this.#early, bytes])
+      // Pipelined. What comes behind it waits in the socket and then in the kernel.
+      this.#early = bytes
       this.#socket.pause()
       return
     }
