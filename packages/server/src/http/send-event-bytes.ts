@@ -30,12 +30,18 @@ export function eventBody(json: Uint8Array): PageBody {
   return { pieces: [json], byteLength: json.byteLength, release: () => undefined }
 }
 
+interface EncodedEvent {
+  readonly body: PageBody
+  readonly coding: ContentCoding
+}
+
 /** Compresses an event where that is wanted and worth it; the given body is then released. */
-export async function encodeEvent(
-  event: PageBody,
-  coding: ContentCoding,
-): Promise<{ readonly body: PageBody; readonly coding: ContentCoding }> {
+export function encodeEvent(event: PageBody, coding: ContentCoding): EncodedEvent | Promise<EncodedEvent> {
   if (coding === 'identity' || event.byteLength < minGzipBytes) return { body: event, coding: 'identity' }
+  return compress(event)
+}
+
+async function compress(event: PageBody): Promise<EncodedEvent> {
   const [json = new Uint8Array()] = event.pieces
   try {
     return { body: eventBody(await gzipAsync(json, { level: gzipLevel })), coding: 'gzip' }

@@ -180,8 +180,9 @@ export interface EventStore {
   /**
    * Where the event stands that took this id, lower case; `undefined`: nothing did. Its own id is another one where the
    * id came with an unchanged payload (decision 0003), so whoever reads there looks at what it says.
+   * At once where the engine need not wait for it; then it throws what it would reject with.
    */
-  positionOf(key: FeedKey, id: string): Promise<number | undefined>
+  positionOf(key: FeedKey, id: string): number | undefined | Promise<number | undefined>
   /** The next events behind a number, at most `limit`, ascending. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
   /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. */

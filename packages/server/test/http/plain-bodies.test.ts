@@ -72,7 +72,8 @@ describe('the body of an answer', () => {
     return socket
   }
   async function releasedOnce(): Promise<void> {
-    for (let tries = 0; released === 0 && tries < 300; tries += 1) await wait(10)
+    const gaveBack = () => released > 0
+    for (let tries = 0; !gaveBack() && tries < 300; tries += 1) await wait(10)
     await wait(30)
     assert.equal(released, 1)
   }
@@ -82,9 +83,14 @@ describe('the body of an answer', () => {
       answer = () => bodyOf(byteLength)
       const socket = await ask()
       let read = 0
-      socket.on('data', (bytes) => (read += bytes.length))
+      const whole = new Promise<void>((resolve) => {
+        socket.on('data', (bytes) => {
+          read += bytes.length
+          if (read >= 2 * byteLength) resolve()
+        })
+      })
       await releasedOnce()
-      while (read < 2 * byteLength) await wait(5)
+      await whole
       socket.destroy()
     }
   })

@@ -90,7 +90,7 @@ describe('the writer', () => {
     if (process.platform === 'linux') {
       assert.deepEqual(
         lowered.map(([, priority]) => priority).filter((priority) => priority !== own),
-        [Math.min(19, own + 5)],
+        [Math.min(19, own + 10)],
       )
     }
     assert.ok(before.every(([, priority]) => priority === own))

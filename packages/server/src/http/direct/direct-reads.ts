@@ -5,6 +5,7 @@
  */
 import type { Socket } from 'node:net'
 import { feeds } from '@property-events/protocol'
+import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { provenAccess } from './access.ts'
 import type { DirectAccess } from './access.ts'
@@ -38,7 +39,7 @@ export function directReads(context: HttpContext): DirectReads {
     return {
       route: request.target.route,
       access,
-      reading: reading instanceof Promise ? reading.then(orRefund) : orRefund(reading),
+      reading: whenThere(reading, orRefund),
     }
   }
 
@@ -46,9 +47,7 @@ export function directReads(context: HttpContext): DirectReads {
     const { target, keyBytes, headers } = request
     const asker = { key: keyBytes, socket, forwardedFor: headers.forwardedFor }
     const access = provenAccess(context, asker, feeds[target.feed].readScope)
-    return access instanceof Promise
-      ? access.then((proven) => proven && readWith(request, proven))
-      : access && readWith(request, access)
+    return whenThere(access, (proven) => proven && readWith(request, proven))
   }
 }
 

@@ -1,12 +1,13 @@
 /** A page, from what is known of the feed's ranges and from sealed segments where there are any (D4, D20). */
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage } from '../../feed/list.ts'
-import type { ContentCoding, PageBody } from '../../pages/index.ts'
+import type { ContentCoding } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
+import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { pageTag, tagMatches } from '../entity-tag.ts'
 import type { ListParameters } from '../list-parameters.ts'
-import type { DirectAnswer, DirectQuestion, DirectReading } from './answer.ts'
+import type { DirectQuestion, DirectReading } from './answer.ts'
 
 interface TaggedPage {
   readonly page: LocatedPage
@@ -24,9 +25,7 @@ export function readPageDirectly(
     if (tagMatches(ifNoneMatch, etag)) return { kind: 'notModified', etag, head }
     // An empty page is shorter than a gzip header is worth.
     const sent = page.range.count === 0 ? 'identity' : coding
-    const withBody = (body: PageBody): DirectAnswer => ({ kind: 'body', etag, head, body, coding: sent })
-    const made = pages.read(page, sent)
-    return made instanceof Promise ? made.then(withBody) : withBody(made)
+    return whenThere(pages.read(page, sent), (body) => ({ kind: 'body', etag, head, body, coding: sent }))
   }
 
   const isWholeView = parameters.from === undefined && parameters.to === undefined

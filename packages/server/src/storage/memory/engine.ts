@@ -52,7 +52,7 @@ export async function openMemory(
       locate: async (query) => locate(store, query, readClock(clock)),
       readRange: async (range) => readRange(store, range),
       readEvent: async (key, id) => readEvent(store, key, id),
-      positionOf: async (key, id) => positionOf(store, key, id),
+      positionOf: (key, id) => positionOf(store, key, id),
       readAfter: async (query) => readAfter(store, query),
       readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
       readSubject: async (query) => readSubject(store, query),

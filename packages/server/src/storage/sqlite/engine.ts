@@ -129,6 +129,14 @@ function engineOver(parts: EngineParts): StorageEngine {
       throw failureOf(error)
     }
   }
+  const guardedAtOnce = <T>(run: () => T): T => {
+    if (closing !== undefined) throw new StorageFailure('storage_closed')
+    try {
+      return run()
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
   const close = (): Promise<void> => {
     closing ??= closeStore(parts, db)
     return closing
@@ -194,7 +202,7 @@ function engineOver(parts: EngineParts): StorageEngine {
       preview: (batch) => guarded(() => link.call('preview', batch)),
       ...reads,
       readRange: (range) => guarded(() => readRange(range)),
-      positionOf: (key, id) => guarded(() => positionOf(key, id)),
+      positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
       watch(listener) {
         const stop = watching.watch(listener)
         const unfollow = parts.told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined

@@ -104,7 +104,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           const event = await store.events.readEvent(key, id)
           return event && Buffer.from(event.json).toString()
         })
-        await agree((store) => store.events.positionOf(key, id))
+        await agree(async (store) => store.events.positionOf(key, id))
       }
     }
 
