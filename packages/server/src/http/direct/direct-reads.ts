@@ -70,5 +70,5 @@ function read(
   const asked = { key: { tenantId, feed: target.feed }, coding, ifNoneMatch }
   return target.kind === 'event'
     ? readEventDirectly(context, asked, target.eventId)
-    : readPageDirectly(context, asked, target.parameters)
+    : readPageDirectly(context, asked, target)
 }

@@ -1,19 +1,44 @@
 /** The two reads of the contract and publishing, told from a request target in its plain spelling. Any other spelling is the router's. */
 import { feedNames, feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import type { LocatedPage } from '../../feed/list.ts'
+import type { ContentCoding } from '../../pages/index.ts'
+import type { Located } from '../../storage/storage.ts'
 import type { ServiceLimits } from '../limits.ts'
 import { readListParameters } from '../list-parameters.ts'
 import type { ListParameters } from '../list-parameters.ts'
 
-export type DirectTarget = {
+export type DirectTarget = ListTarget | EventTarget
+
+interface TargetOfFeed {
   readonly feed: FeedName
   /** The pattern of the router's route. */
   readonly route: string
-} & (
-  | { readonly kind: 'list'; readonly parameters: ListParameters }
-  /** `eventId`: lower case. */
-  | { readonly kind: 'event'; readonly eventId: string }
-)
+}
+
+export interface ListTarget extends TargetOfFeed {
+  readonly kind: 'list'
+  readonly parameters: ListParameters
+  /** What it led to when it was last asked for. */
+  lastPage?: KnownPage
+}
+
+export interface EventTarget extends TargetOfFeed {
+  readonly kind: 'event'
+  /** Lower case. */
+  readonly eventId: string
+}
+
+export interface TaggedPage {
+  readonly page: LocatedPage
+  readonly etag: string
+}
+
+/** A page as it is for as long as what is known of its view is one and the same. */
+export interface KnownPage extends TaggedPage {
+  readonly known: Located
+  readonly coding: ContentCoding
+}
 
 /** `undefined`: not one of these, or there is something to say about its parameters. */
 export type ReadTarget = (target: string) => DirectTarget | undefined
