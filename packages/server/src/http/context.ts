@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
@@ -12,6 +13,7 @@ import type { TokenBuckets } from './token-bucket.ts'
 export interface HttpContext {
   readonly events: EventStore
   readonly ranges: KnownRanges
+  readonly positions: KnownPositions
   readonly pages: PageReader
   readonly publisher: Publisher
   readonly verifier: KeyVerifier

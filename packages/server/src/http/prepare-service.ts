@@ -1,6 +1,7 @@
 /** The parts of a service put together, before it listens anywhere. */
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -91,6 +92,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   const context: HttpContext = {
     events: storage.events,
     ranges: createKnownRanges(storage.events),
+    positions: createKnownPositions(),
     pages,
     publisher,
     verifier,

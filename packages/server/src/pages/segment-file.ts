@@ -12,7 +12,7 @@ import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from
 import { createSegmentIndex } from './segment-index.ts'
 import type { RecordFacts, SegmentIndex } from './segment-index.ts'
 import type { SegmentFacts } from './segment-memory.ts'
-import { eventsPerSegment, readTable, tableNumbers, writeTable } from './segment.ts'
+import { readTable, tableNumbers, writeTable } from './segment.ts'
 import type { Segment, SegmentTable, WholeText } from './segment.ts'
 
 const magic = 0x31534550 // 'PES1'
@@ -112,10 +112,6 @@ export function openSegmentFile(
   }
 }
 
-/** For one read at a time: nothing is kept in it. */
-const scratchNumbers = new Uint32Array(eventsPerSegment + 1)
-const scratch = Buffer.from(scratchNumbers.buffer)
-
 /**
  * A segment in the file. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are fields of its
  * own, and it is what is remembered of bytes that are kept: V8 makes object literals of which many were kept old from the start,
@@ -182,11 +178,9 @@ export class StoredSegment implements SegmentFacts {
     return readTable(numbers)
   }
 
-  /** Where `count` events from `index` on stand in the joined bytes; without reading the rest of the table. */
+  /** Where `count` events from `index` on stand in the joined bytes. */
   readSpan(index: number, count: number): readonly [from: number, to: number] {
-    // The table begins with the starts.
-    readSync(this.#file, scratch, 0, (count + 1) * 4, this.#at - tableBytes + index * 4)
-    return [scratchNumbers[0] ?? 0, (scratchNumbers[count] ?? 1) - 1]
+    return this.#index.starts.span(this.#file, this.#at - tableBytes, index, count)
   }
 
   /**

@@ -3,6 +3,9 @@
  * have 100,000 segments of one view, and an object for each would take 75 MB and as many steps at every start.
  */
 
+import { createKnownStarts } from './known-starts.ts'
+import type { KnownStarts } from './known-starts.ts'
+
 /** What is known of a segment in a file. */
 export interface RecordFacts {
   /** Where its joined bytes begin; never 0. */
@@ -31,6 +34,8 @@ export interface SegmentSeries {
 export interface SegmentIndex {
   get(key: string): RecordFacts | undefined
   set(key: string, facts: RecordFacts): void
+  /** Of the same file. */
+  readonly starts: KnownStarts
   clear(): void
   /** From now on nothing is taken for checked. */
   doubt(): void
@@ -47,6 +52,7 @@ const tableBit = 4
 
 /** Begins with what another index gave as its `series`. */
 export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
+  const starts = createKnownStarts()
   const all = new Map(given.map(({ name, numbers }) => [name, numbers]))
 
   /** With room for the number; in doubling steps, so that adding one after another copies each twice at most. */
@@ -89,7 +95,11 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
       const row = [at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, checked]
       grown(name, number).set(row, number * columns)
     },
-    clear: () => all.clear(),
+    starts,
+    clear() {
+      all.clear()
+      starts.clear()
+    },
     doubt() {
       for (const numbers of all.values()) {
         for (let at = columns - 1; at < numbers.length; at += columns) numbers[at] = 0

@@ -233,3 +233,41 @@ onEngines(
     })
   },
 )
+
+let lookUps = 0
+
+onEngines(
+  'an event whose page was read',
+  {
+    wrap: (storage) => {
+      const { events } = storage
+      const positionOf: typeof events.positionOf = (key, id) => {
+        lookUps += 1
+        return events.positionOf(key, id)
+      }
+      const readEvent: typeof events.readEvent = (key, id) => {
+        lookUps += 1
+        return events.readEvent(key, id)
+      }
+      return { ...storage, events: { ...events, positionOf, readEvent } }
+    },
+  },
+  (service) => {
+    it('is looked up once, however many ask for it (D20)', async () => {
+      const { readKey } = service().tenant
+      const published = Array.from({ length: 100 }, () => ({ payload: property() }))
+      const { events } = await publish(service(), published)
+      const path = `${getPath}/${events[42]?.id}`
+      const page = pageOf(await call(service(), listPath, { key: readKey }))
+      const looked = async (): Promise<number> => {
+        const before = lookUps
+        const answer = await call(service(), path, { key: readKey })
+        assert.deepEqual(JSON.parse(answer.text), page.items[42])
+        return lookUps - before
+      }
+      // The page is sealed in the background.
+      for (let tries = 0; tries < 200 && (await looked()) > 0; tries += 1) await wait(10)
+      for (let round = 0; round < 3; round += 1) assert.equal(await looked(), 0)
+    })
+  },
+)

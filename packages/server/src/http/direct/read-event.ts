@@ -7,7 +7,7 @@ import { eventTag, tagMatches } from '../entity-tag.ts'
 import { encodeEvent, eventBody } from '../send-event-bytes.ts'
 import type { DirectAnswer, DirectQuestion, DirectReading } from './answer.ts'
 
-type Context = Pick<HttpContext, 'events' | 'pages' | 'ranges'>
+type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
 
 const noBytes = new Uint8Array()
 
@@ -51,7 +51,7 @@ async function readStored({ events }: Context, key: FeedKey, eventId: string): P
 
 /** Only where the feed's epoch and revision are known: a segment made before an erasure is not to be read (D17). */
 function readSealed(
-  { events, pages, ranges }: Context,
+  { events, pages, positions, ranges }: Context,
   key: FeedKey,
   eventId: string,
 ): PageBody | undefined | Promise<PageBody | undefined> {
@@ -60,10 +60,14 @@ function readSealed(
     known,
     (located) =>
       located &&
-      whenThere(events.positionOf(key, eventId), (position) => {
+      whenThere(positions.get(key, eventId) ?? events.positionOf(key, eventId), (position) => {
         if (position === undefined || position > located.range.count) return undefined
         const sealed = pages.readSealedEvent(key, located.head, position)
-        if (sealed === undefined || isEvent(sealed, eventId)) return sealed
+        if (sealed === undefined) return undefined
+        if (isEvent(sealed, eventId)) {
+          positions.set(key, eventId, position)
+          return sealed
+        }
         sealed.release()
         return undefined
       }),

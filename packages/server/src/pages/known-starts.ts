@@ -1,0 +1,41 @@
+/**
+ * Where the events of a file's segments begin, as far as it was asked for lately: single events are cut out by it. All of it
+ * would be 40 MB for ten million events; this is 3.3 MB at most, for 8,192 segments, and takes memory as it fills.
+ */
+import { readSync } from 'node:fs'
+import { eventsPerSegment } from './segment.ts'
+
+export interface KnownStarts {
+  /**
+   * Where `count` events from `index` on stand in the joined bytes of the segment whose table begins at `tableAt`, never 0.
+   * Read from the file where it is not known.
+   */
+  span(file: number, tableAt: number, index: number, count: number): readonly [from: number, to: number]
+  /** The file was emptied. */
+  clear(): void
+}
+
+const segments = 8_192
+const startsPerSegment = eventsPerSegment + 1
+
+export function createKnownStarts(): KnownStarts {
+  /** What each row is of; 0: nothing. */
+  const tables = new Float64Array(segments)
+  let starts: Uint32Array | undefined
+
+  return {
+    span(file, tableAt, index, count) {
+      starts ??= new Uint32Array(segments * startsPerSegment)
+      const row = Math.imul(tableAt % 2 ** 32, 0x9e3779b1) >>> 19
+      const first = row * startsPerSegment
+      if (tables[row] !== tableAt) {
+        // The table begins with the starts.
+        const wanted = startsPerSegment * Uint32Array.BYTES_PER_ELEMENT
+        const read = readSync(file, starts, first * Uint32Array.BYTES_PER_ELEMENT, wanted, tableAt)
+        tables[row] = read === wanted ? tableAt : 0
+      }
+      return [starts[first + index] ?? 0, (starts[first + index + count] ?? 1) - 1]
+    },
+    clear: () => void tables.fill(0),
+  }
+}

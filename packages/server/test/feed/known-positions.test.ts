@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createKnownPositions } from '../../src/feed/known-positions.ts'
+import { createKnownRanges } from '../../src/feed/known-ranges.ts'
+import { readEventDirectly } from '../../src/http/direct/read-event.ts'
+import { sealedPages } from '../../src/pages/index.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { catalogues } from '@property-events/protocol'
+import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
+import { publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+
+describe('positions of events that were asked for', () => {
+  it('are remembered, each for its feed, and the last ones where there is no room for all', () => {
+    const positions = createKnownPositions()
+    const ids = Array.from({ length: 20_000 }, (_, index) => uuid(`event ${index}`))
+    for (const [index, id] of ids.entries()) positions.set(feedKey(), id, index + 1)
+    const found = ids.map((id, index) => positions.get(feedKey(), id) === index + 1)
+    assert.ok(found.filter(Boolean).length > 17_000)
+    assert.equal(positions.get(feedKey(), ids.at(-1) ?? ''), ids.length)
+    for (const id of ids.slice(0, 1_000)) {
+      assert.equal(positions.get(feedKey(tenantB), id), undefined)
+      assert.equal(positions.get(feedKey(undefined, 'contact'), id), undefined)
+    }
+    positions.set(feedKey(), 'far', 2 ** 32)
+    assert.equal(positions.get(feedKey(), 'far'), undefined)
+  })
+
+  it('are hints: with a wrong one, an event or its absence is found all the same (P10, P12)', async () => {
+    await using storage = await withTenants(
+      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
+    )
+    const { events } = storage
+    const names = Array.from({ length: 120 }, (_, index) => `e ${index}`)
+    await publish(
+      storage,
+      names.map((name) => draft({ subject: name, id: name })),
+    )
+    const pages = sealedPages(events, { memoryBytes: 8 * 2 ** 20, folder: undefined, fileBytes: 0 })
+    const ranges = createKnownRanges(events)
+    const key = feedKey()
+    const located = await ranges.locate({ key, view: 'all' })
+    assert.ok(located)
+    const page = { page: 1, pageSize: 100, availableCount: 120, totalPages: 2, head: located.head }
+    for (;;) {
+      const body = await pages.read({ ...page, range: { ...located.range, count: 100 } }, 'identity')
+      body.release()
+      const sealed = pages.readSealedEvent(key, located.head, 1)
+      sealed?.release()
+      if (sealed !== undefined) break
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const question = { key, coding: 'identity', ifNoneMatch: undefined } as const
+    for (const hint of [undefined, 1, 57, 100, 101, 120, 121, 5_000]) {
+      const noted: unknown[] = []
+      const positions = {
+        get: () => hint,
+        set: (_key: unknown, id: string, position: number) => void noted.push([id, position]),
+      }
+      for (const name of ['e 0', 'e 56', 'e 99', 'e 110', 'nowhere']) {
+        const answer = await readEventDirectly({ events, pages, positions, ranges }, question, uuid(name))
+        const stored = await events.readEvent(key, uuid(name))
+        assert.equal(answer === undefined, stored === undefined, `${name}, hint ${hint}`)
+        if (answer?.kind !== 'body') continue
+        assert.deepEqual(Buffer.concat(answer.body.pieces), Buffer.from(stored?.json ?? ''))
+        answer.body.release()
+      }
+      for (const entry of noted) {
+        const [id, position] = entry as [string, number]
+        assert.equal(await events.positionOf(key, id), position, 'only what is right is remembered')
+      }
+    }
+    await pages.close()
+  })
+})
