@@ -154,6 +154,37 @@ onEngines('a connection', {}, (service) => {
     assert.equal(await routedDuring(() => one('/v1/heads')), 1)
   })
 
+  it('shows what was published between two polls of one target, in the coding that each asks for (P8, D20)', async () => {
+    const { readKey } = service().tenant
+    const socket = await open(service().port)
+    let seen = Buffer.alloc(0)
+    socket.on('data', (bytes: Buffer) => (seen = Buffer.concat([seen, bytes])))
+    const poll = async (coding: string) => {
+      seen = Buffer.alloc(0)
+      const target = `GET ${listPath}?page=9&pageSize=100 HTTP/1.1`
+      socket.write(head(target, keyLine(readKey), `Accept-Encoding: ${coding}`, 'If-None-Match: "none"'))
+      while (!/content-length: (\d+)/.test(seen.toString()) || !seen.includes('\r\n\r\n{"items":['))
+        await wait(1)
+      const text = seen.toString()
+      return {
+        etag: /^etag: (.*)$/m.exec(text)?.[1],
+        total: Number(/"availableCount":(\d+)/.exec(text)?.[1]),
+      }
+    }
+    let before = await poll('identity')
+    for (let round = 1; round <= 3; round += 1) {
+      await publish(service(), [{ payload: property() }])
+      const plain = await poll('identity')
+      const zipped = await poll('gzip    ')
+      assert.equal(plain.total, before.total + 1)
+      assert.notEqual(plain.etag, before.etag)
+      assert.match(zipped.etag ?? '', /^W\/"/)
+      assert.equal((await poll('identity')).etag, plain.etag)
+      before = plain
+    }
+    socket.destroy()
+  })
+
   it('answers a client that has shut down its side already (D9)', async () => {
     const { readKey } = service().tenant
     for (const path of [`${listPath}?pageSize=100`, `${getPath}/${id}`]) {
@@ -172,6 +203,25 @@ const read = (service: TestService, path: string, ...lines: readonly string[]) =
   head(`GET ${path} HTTP/1.1`, keyLine(service.tenant.readKey), ...lines)
 
 describe('a connection over which only plain reads come', () => {
+  it('costs a token for each page and event, none for a 304, and one for what the router answers (D10)', async () => {
+    const service = await startTestService({
+      clock: () => 1_800_000_000_000,
+      limits: { requests: { perSecond: 1, burst: 50 } },
+    })
+    const { events } = await publish(service, [{ payload: property() }])
+    const left = async (path: string, ...lines: readonly string[]) => {
+      const { text } = await speak(service.port, read(service, path, 'Connection: close', ...lines))
+      return Number(/^ratelimit: "key";r=(\d+)/m.exec(text)?.[1])
+    }
+    assert.equal(await left(listPath), 49)
+    assert.equal(await left(listPath, 'If-None-Match: *'), 49)
+    assert.equal(await left(`${getPath}/${events[0]?.id}`), 48)
+    assert.equal(await left(`${getPath}/00000000-0000-4000-8000-000000000000`), 47)
+    assert.equal(await left(`${listPath}?page=0`), 46)
+    assert.equal(await left(listPath), 45)
+    await service.stop()
+  })
+
   it('is renewed after so many requests, and says so (D9)', async () => {
     const service = await startTestService({ limits: { maxRequestsPerSocket: 3 } })
     await publish(service, [{ payload: property() }])

@@ -148,27 +148,67 @@ describe('a head that is read past the parser', () => {
     assert.ok(readCount > 50, 'some were read')
   })
 
+  it('is never one that wants more than a read, or says it in another version of HTTP (D9)', () => {
+    const [line, ...rest] = plain
+    const withLine = (more: string) =>
+      textOf([line, ...rest.filter((text) => !/^Connection/.test(text)), more])
+    assert.ok(readPlainly(newReader(), bytesOf(withLine('Connection: Close')))?.closes)
+    const framing = [
+      'Content-Length: 0',
+      'Transfer-Encoding: chunked',
+      'Expect: 100-continue',
+      'Trailer: X-A',
+    ]
+    const hops = [
+      'Upgrade: h2c',
+      'Connection: Upgrade',
+      'Connection: close, x',
+      'Connection:',
+      'Proxy-Connection: a',
+    ]
+    const others = ['X-Feed-Min-Sequence: 0', 'Host: other', `x-api-key: ${key}`, 'Accept: text/html']
+    for (const more of [...framing, ...hops, ...others])
+      assert.equal(newReader()(bytesOf(withLine(more))), undefined, more)
+    for (const version of ['HTTP/1.0', 'HTTP/1.2', 'HTTP/2.0', 'http/1.1', 'HTTP/1.1 ', '']) {
+      const other = line.replace('HTTP/1.1', version)
+      assert.equal(newReader()(bytesOf(textOf([other, ...rest]))), undefined, version)
+    }
+  })
+
   it('is the same whether the head before it on the connection was like it or not (D9)', () => {
-    const words = fc.constantFrom(...plain.slice(3), 'Connection: close', 'X-A: 1', 'X-A : 1', 'Expect: x')
-    const lines = fc.tuple(
-      fc.constantFrom(plain[0], `GET ${listPath} HTTP/1.1`, `GET ${getPath}/x HTTP/1.1`, 'GET / HTTP/1.1'),
-      fc.constantFrom(plain[1], 'Host: b', 'Host: a/b'),
-      fc.constantFrom(plain[2], plain[2].replace('secret', 'terces'), 'x-api-key: a\r\nX-B: 1', 'x-api-key:'),
-      fc.array(words, { maxLength: 4 }),
-    )
+    // Of the same length, so that only what they say tells them apart.
+    const ids = ['X-Request-Id: ask-1', 'X-Request-Id: ask-2', 'X-Request-Id:\tsk-1', 'X-Request-Id : sk-1']
+    const rest = ['If-None-Match: "a1"', 'If-None-Match: "a2"', 'Connection: close  ', 'Content-Length: 100']
+    const words = fc.constantFrom(...ids, ...rest)
+    const lines = fc.record({
+      line: fc.constantFrom(
+        plain[0],
+        `GET ${listPath} HTTP/1.1`,
+        `GET ${getPath}/x HTTP/1.1`,
+        'GET / HTTP/1.1',
+      ),
+      host: fc.constantFrom(plain[1], plain[1].replace(':', '/')),
+      before: fc.array(words, { maxLength: 2 }),
+      key: fc.constantFrom(
+        plain[2],
+        plain[2].replace('secret', 'terces'),
+        plain[2].replace('secret', 'a\r\nb:c'),
+      ),
+      behind: fc.array(words, { maxLength: 2 }),
+    })
     fc.assert(
       fc.property(fc.array(lines, { minLength: 2, maxLength: 6 }), (heads) => {
         const reader = newReader()
-        for (const [line, host, keyLine, more] of heads) {
-          const bytes = bytesOf(textOf([line, host, keyLine, ...more]))
+        for (const { line, host, before, key, behind } of heads) {
+          const bytes = bytesOf(textOf([line, host, ...before, key, ...behind]))
           const fresh = readPlainly(newReader(), bytes)
           const read = readPlainly(reader, bytes)
           // A key's place may hold anything where the rest is known: it is no proven key then.
-          if (read !== undefined && fresh === undefined) assert.match(String(read.key), /[^\w-]/)
-          else assert.deepEqual(read, fresh)
+          if (read !== undefined && /\r/.test(String(read.key))) continue
+          assert.deepEqual(read, fresh)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 5_000 },
     )
   })
 
