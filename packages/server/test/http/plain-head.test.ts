@@ -151,7 +151,7 @@ describe('a head that is read past the parser', () => {
   it('is never one that wants more than a read, or says it in another version of HTTP (D9)', () => {
     const [line, ...rest] = plain
     const withLine = (more: string) =>
-      textOf([line, ...rest.filter((text) => !/^Connection/.test(text)), more])
+      textOf([line, ...rest.filter((text) => !text.startsWith('Connection')), more])
     assert.ok(readPlainly(newReader(), bytesOf(withLine('Connection: Close')))?.closes)
     const framing = [
       'Content-Length: 0',
