@@ -36,6 +36,7 @@ export class BoundedMap<Key, Value> {
     if (oldest.done !== true) this.#entries.delete(oldest.value)
   }
 
+  /** All of them, without touching any. */
   values(): IterableIterator<Value> {
     return this.#entries.values()
   }

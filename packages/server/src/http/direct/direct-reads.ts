@@ -1,6 +1,6 @@
 /**
  * The two reads of the contract, answered past the framework when nothing about the request is unusual: a plain target, a
- * key proven a moment ago, a page or an event that is there. Everything else goes to the router, which also has these
+ * valid key, a token left, a page or an event that is there. Everything else goes to the router, which also has these
  * operations and is the law: where a request is answered here, the router would have answered the same (tested).
  */
 import type { Socket } from 'node:net'
