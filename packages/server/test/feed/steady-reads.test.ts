@@ -68,7 +68,7 @@ describe('a list from memory', () => {
   it('is never behind what the node has shown in any other way, on any of its threads (P8)', async () => {
     for (const { name: engine, one, two, other } of await openNodes()) {
       const key = feedKey()
-      const ranges = createKnownRanges(one.events)
+      const ranges = createKnownRanges(one.events, () => 0)
       for (const [way, show] of Object.entries(ways)) {
         for (const reader of [one, two]) {
           await ranges.locate({ key, view: 'all' })
