@@ -35,6 +35,7 @@ import { answerUnrouted, routeTable } from './unrouted.ts'
 
 export interface App {
   readonly fastify: FastifyInstance
+  /** Those that Fastify's server has not been given; to be closed with it. */
   readonly plain: PlainConnections
 }
 

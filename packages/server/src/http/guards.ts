@@ -37,6 +37,7 @@ export function guardRequest(
   return undefined
 }
 
+/** Whether this may stand behind `Host:`. */
 export function isHost(text: string | undefined): boolean {
   return text !== undefined && hostPattern.test(text)
 }

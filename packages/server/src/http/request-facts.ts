@@ -32,14 +32,15 @@ export function factsOf(request: FastifyRequest): RequestFacts {
 const idPrefix = randomBytes(5).toString('hex')
 let lastId = 0
 
-/**
- * The caller's own `x-request-id` when it is 1 to 64 letters, digits or `. _ -` and does not look like a key; else a
- * new one.
- */
+/** The id of a request, by its headers. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   return chosenRequestId(headers['x-request-id'])
 }
 
+/**
+ * The caller's own `x-request-id` when it is 1 to 64 letters, digits or `. _ -` and does not look like a key; else a
+ * new one.
+ */
 export function chosenRequestId(given: string | readonly string[] | undefined): string {
   if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) && !given.includes('pev_'))
     return given

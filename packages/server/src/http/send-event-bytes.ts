@@ -70,6 +70,7 @@ export function sendBody(
   writeBody(raw, headers, body, coding, request.method !== 'HEAD')
 }
 
+/** What is said of a body, apart from its coding. */
 export function bodyHeaders(body: PageBody): Readonly<Record<string, string | number>> {
   return { 'content-type': 'application/json', 'content-length': body.byteLength }
 }

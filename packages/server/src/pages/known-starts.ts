@@ -15,6 +15,7 @@ export interface KnownStarts {
   clear(): void
 }
 
+/** As many as numbers of 13 bits. */
 const segments = 8_192
 const startsPerSegment = eventsPerSegment + 1
 
@@ -26,6 +27,7 @@ export function createKnownStarts(): KnownStarts {
   return {
     span(file, tableAt, index, count) {
       starts ??= new Uint32Array(segments * startsPerSegment)
+      // The 13 highest bits of a product, to which all bits of the place have added.
       const row = Math.imul(tableAt % 2 ** 32, 0x9e3779b1) >>> 19
       const first = row * startsPerSegment
       if (tables[row] !== tableAt) {

@@ -9,6 +9,7 @@ import { property } from '../support/property.ts'
 import { collect, head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { withEvents } from '../support/with-events.ts'
 
 const path = '/v1/property-events'
 /** Only the router takes this spelling. */
@@ -167,17 +168,13 @@ describe('a body that is published directly', () => {
 async function startGated() {
   const gate = Promise.withResolvers<void>()
   const service = await startTestService({
-    wrap: (storage) => ({
-      ...storage,
-      [Symbol.asyncDispose]: () => storage.close(),
-      events: {
-        ...storage.events,
+    wrap: (storage) =>
+      withEvents(storage, {
         append: async (batches) => {
           await gate.promise
           return storage.events.append(batches)
         },
-      },
-    }),
+      }),
   })
   await proveKey(service, service.tenant.publishKey)
   return { service, gate }

@@ -7,6 +7,7 @@ import { askBothWays, proveKey, routedDuring } from '../support/both-ways.ts'
 import { call, listPath, pageOf } from '../support/http-client.ts'
 import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
+import { withEvents } from '../support/with-events.ts'
 
 const path = '/v1/property-events'
 const json = { 'content-type': 'application/json' }
@@ -34,11 +35,7 @@ describe('what is published directly to a store that fails', () => {
     const service = await startTestService({
       // Stands still, so that tokens can be compared.
       clock: () => 1_800_000_000_000,
-      wrap: (storage) => ({
-        ...storage,
-        [Symbol.asyncDispose]: () => storage.close(),
-        events: { ...storage.events, append: () => append() },
-      }),
+      wrap: (storage) => withEvents(storage, { append: () => append() }),
     })
     const { tenant, otherTenant } = service
     const keys = { direct: [tenant.publishKey], routed: [otherTenant.publishKey] }

@@ -20,6 +20,7 @@ import type { Answer } from '../support/http-client.ts'
 import type { StorageEngine } from '../../src/index.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
+import { withEvents } from '../support/with-events.ts'
 
 /** What differs between two answers to the same request. */
 const ownOfEach = new Set(['date', 'x-request-id', 'ratelimit'])
@@ -217,7 +218,7 @@ onEngines(
     wrap: (storage) => {
       const { events } = storage
       const changeCount: typeof failing = (key) => (fails ? failing(key) : events.changeCount(key))
-      return { ...storage, events: { ...events, changeCount } }
+      return withEvents(storage, { changeCount })
     },
   },
   (service) => {
@@ -249,7 +250,7 @@ onEngines(
         lookUps += 1
         return events.readEvent(key, id)
       }
-      return { ...storage, events: { ...events, positionOf, readEvent } }
+      return withEvents(storage, { positionOf, readEvent })
     },
   },
   (service) => {

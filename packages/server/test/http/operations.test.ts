@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { StorageFailure } from '../../src/index.ts'
-import type { StorageEngine } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { collect, head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { withEvents } from '../support/with-events.ts'
 
 const operationsCall = (service: TestService, path: string, method = 'GET') =>
   fetch(new URL(path, service.service.metricsUrl), { method })
@@ -61,15 +61,6 @@ onEngines('operating the service', {}, (service) => {
   })
 })
 
-/** An engine of which one part fails. */
-function failing(storage: StorageEngine, events: Partial<StorageEngine['events']>): StorageEngine {
-  return {
-    ...storage,
-    [Symbol.asyncDispose]: () => storage.close(),
-    events: { ...storage.events, ...events },
-  }
-}
-
 const unavailable = () =>
   Promise.reject(new StorageFailure('storage_unavailable', new Error('SQLITE_IOERR at /data/x.db')))
 
@@ -84,7 +75,7 @@ describe('a failing store', () => {
 
   it('that is full refuses to publish with 503 and still reads (P6, D9)', async () => {
     const append = () => Promise.reject(new StorageFailure('storage_full'))
-    const service = await startTestService({ wrap: (storage) => failing(storage, { append }) })
+    const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
     const answer = await posting(service)
     assert.equal(answer.status, 503)
     assert.equal(problemOf(answer).code, 'storage_full')
@@ -96,7 +87,7 @@ describe('a failing store', () => {
   it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {
     const service = await startTestService({
       wrap: (storage) =>
-        failing(storage, {
+        withEvents(storage, {
           locate: unavailable,
           readEvent: unavailable,
           append: unavailable,
@@ -120,7 +111,7 @@ describe('a failing store', () => {
 
   it('that breaks its own promises gives 500 without a word of why (D6)', async () => {
     const readRange = () => Promise.reject(new TypeError('undefined is not a function at secret.ts:12'))
-    const service = await startTestService({ wrap: (storage) => failing(storage, { readRange }) })
+    const service = await startTestService({ wrap: (storage) => withEvents(storage, { readRange }) })
     await publish(service, { payload: property() })
     const answer = await call(service, listPath, { key: service.tenant.readKey })
     assert.equal(answer.status, 500)
@@ -139,7 +130,7 @@ describe('a failing store', () => {
       [{ kind: 'epochRequired' }, 'epoch_required', '60'],
     ] as const) {
       const append = () => Promise.resolve([outcome])
-      const service = await startTestService({ wrap: (storage) => failing(storage, { append }) })
+      const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
       const answer = await posting(service)
       assert.equal(answer.status, 503)
       assert.equal(problemOf(answer).code, code)
@@ -163,7 +154,7 @@ describe('a graceful stop', () => {
     const gate = Promise.withResolvers<void>()
     const service = await startTestService({
       wrap: (storage) =>
-        failing(storage, {
+        withEvents(storage, {
           append: async (batches) => {
             await gate.promise
             return storage.events.append(batches)

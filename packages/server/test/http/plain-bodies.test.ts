@@ -25,8 +25,9 @@ describe('the body of an answer', () => {
     metrics,
     log: createLogger({ level: 'silent', destination: { write: () => undefined } }),
   }
-  let answer: () => DirectAnswer | Promise<DirectAnswer> = () => assert.fail()
+  let answer: () => DirectAnswer | Promise<DirectAnswer | undefined> = () => assert.fail()
   let released = 0
+  let passedOn = 0
   let server: Server
   let port = 0
 
@@ -50,7 +51,7 @@ describe('the body of an answer', () => {
           reading: answer(),
         }),
         writeHead: answerHeads(context),
-        passOn: () => assert.fail('nothing is passed on'),
+        passOn: () => void (passedOn += 1),
         onSilence: () => assert.fail('all ask'),
         onEnd: () => undefined,
       })
@@ -107,7 +108,21 @@ describe('the body of an answer', () => {
   })
 
   it('is given back when its reader was gone before it was there (D9)', async () => {
-    const gate = Promise.withResolvers<DirectAnswer>()
+    const resolve = await askAndLeave()
+    resolve(bodyOf(10))
+    await releasedOnce()
+  })
+
+  it('is not looked for by Node’s HTTP when its connection was closed already (D9)', async () => {
+    const resolve = await askAndLeave()
+    resolve(undefined)
+    await wait(50)
+    assert.equal(passedOn, 0)
+  })
+
+  /** The client has gone when this resolves; the answer is what is then given. */
+  async function askAndLeave(): Promise<(answer: DirectAnswer | undefined) => void> {
+    const gate = Promise.withResolvers<DirectAnswer | undefined>()
     const asked = Promise.withResolvers<void>()
     answer = () => {
       asked.resolve()
@@ -117,7 +132,6 @@ describe('the body of an answer', () => {
     await asked.promise
     socket.resetAndDestroy()
     await wait(50)
-    gate.resolve(bodyOf(10))
-    await releasedOnce()
-  })
+    return gate.resolve
+  }
 })

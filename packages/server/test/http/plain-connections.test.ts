@@ -14,6 +14,7 @@ import { property } from '../support/property.ts'
 import { collect, head, open, speak } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { withEvents } from '../support/with-events.ts'
 
 interface Reply {
   readonly status: number
@@ -355,11 +356,8 @@ async function heldService() {
   let open: (() => void) | undefined
   let onHeld: (() => void) | undefined
   const service = await startTestService({
-    wrap: (storage) => ({
-      ...storage,
-      [Symbol.asyncDispose]: () => storage.close(),
-      events: {
-        ...storage.events,
+    wrap: (storage) =>
+      withEvents(storage, {
         async readEvent(key, eventId) {
           if (onHeld !== undefined) {
             onHeld()
@@ -368,8 +366,7 @@ async function heldService() {
           }
           return storage.events.readEvent(key, eventId)
         },
-      },
-    }),
+      }),
   })
   return {
     service,

@@ -54,6 +54,7 @@ export type WriteHead = (
   isLast: boolean,
 ) => string
 
+/** Keeps the lines that were made last: of two answers in a row, few differ. */
 export function answerHeads({ limits }: Pick<HttpContext, 'limits'>): WriteHead {
   const seconds = Math.floor(limits.keepAliveTimeoutMs / 1_000)
   const stays = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}, max=${limits.maxRequestsPerSocket}\r\n\r\n`

@@ -103,6 +103,8 @@ export class PlainConnection {
 
   #answerByRouter({ bytes }: Exchange): void {
     this.#exchange = undefined
+    // Its close was told already, and Node's HTTP would wait for it.
+    if (this.#socket.destroyed) return
     // Without its client's other half Node's HTTP would close it as well.
     if (this.#isLast) this.#socket.destroySoon()
     else this.#passOn(this.#early === undefined ? bytes : Buffer.concat([bytes, this.#early]))
