@@ -10,7 +10,16 @@ import { parseCreatedDate } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
 import type { ChangeCounts } from './change-counts.ts'
-import type { AppendBatch, AppendOutcome, EventStore, FeedKey, Head, StoredEvent } from './storage.ts'
+import { hasAppended } from './watchers.ts'
+import type {
+  AppendBatch,
+  AppendOutcome,
+  AppendedEvent,
+  EventStore,
+  FeedKey,
+  Head,
+  StoredEvent,
+} from './storage.ts'
 
 export interface ShownNumber {
   readonly key: FeedKey
@@ -22,7 +31,7 @@ export interface ShownNumber {
 export interface ShownNumbers {
   /** Of what was read, before it is shown. */
   note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
-  /** Of what was appended, whose feeds' counts are raised in any case. */
+  /** Of what is acknowledged. Where events were added, the feed's count is raised in any case. */
   noteAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
   highest(key: FeedKey): number
   all(): readonly ShownNumber[]
@@ -50,14 +59,26 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
     noteAppended(batches, outcomes) {
       for (const [index, { key }] of batches.entries()) {
         const outcome = outcomes[index]
-        const last = outcome?.kind === 'stored' ? outcome.events.at(-1)?.stored : undefined
-        if (last === undefined) continue
-        remember({ key, sequenceNumber: last.sequenceNumber, created: parseCreatedDate(last.createdDate) })
+        const newest = highestOf(outcome)
+        if (newest === undefined) continue
+        const { sequenceNumber, createdDate } = newest
+        const isNews = remember({ key, sequenceNumber, created: parseCreatedDate(createdDate) })
+        // A repeat of what another node has stored shows it as a read would.
+        if (isNews && !hasAppended(outcome)) counts.raise(key)
       }
     },
     highest: (key) => shown.get(nameOf(key))?.sequenceNumber ?? 0,
     all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0),
   }
+}
+
+/** Repeats stand where they were sent, so the last one need not be the newest. */
+function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] {
+  const all = outcome?.kind === 'stored' ? outcome.events.map(({ stored }) => stored) : []
+  return all.reduce(
+    (highest, stored) => ((stored?.sequenceNumber ?? 0) > (highest?.sequenceNumber ?? 0) ? stored : highest),
+    undefined,
+  )
 }
 
 const nameOf = (key: FeedKey): string => `${key.tenantId} ${key.feed}`

@@ -46,11 +46,15 @@ export function appendedFeeds(
 ): readonly FeedKey[] {
   const keys = new Map<string, FeedKey>()
   for (const [index, { key }] of batches.entries()) {
-    const outcome = outcomes[index]
-    const appended =
-      outcome?.kind === 'stored' &&
-      outcome.events.some(({ status }) => status === 'appended' || status === 'derived')
-    if (appended) keys.set(`${key.tenantId} ${key.feed}`, key)
+    if (hasAppended(outcomes[index])) keys.set(`${key.tenantId} ${key.feed}`, key)
   }
   return [...keys.values()]
+}
+
+/** Whether events were added: a repeat adds none. */
+export function hasAppended(outcome: AppendOutcome | undefined): boolean {
+  return (
+    outcome?.kind === 'stored' &&
+    outcome.events.some(({ status }) => status === 'appended' || status === 'derived')
+  )
 }

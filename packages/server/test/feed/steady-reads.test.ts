@@ -10,7 +10,7 @@ import { createKnownRanges } from '../../src/feed/known-ranges.ts'
 import { joinStorage, openForThreads, openStorage } from '../../src/storage/open-storage.ts'
 import type { EventStore, FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
-import { draft, feedKey, uuid } from '../storage/support/drafts.ts'
+import { batch, draft, feedKey, uuid } from '../storage/support/drafts.ts'
 import { headOf, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
@@ -28,6 +28,8 @@ const ways: Readonly<Record<string, Shown>> = {
   'its subject': (events, key, name) => events.readLatest(key, uuid(name)),
   'a history': (events, key, name) =>
     events.readSubject({ key, subjectId: uuid(name), after: 0, limit: 100 }),
+  'the receipt of a repeat': (events, _key, name) =>
+    events.append([batch([name, 'the head here'].map((id) => draft({ subject: id, id })))]),
 }
 
 interface Node {
