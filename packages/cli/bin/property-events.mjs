@@ -36,9 +36,9 @@ if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
 
 /**
  * What serves for long starts once more in its own place, with two settings that are read only while a process starts: threads
- * take their memory from one heap of the C library instead of keeping one each, and what V8 sets aside for new objects grows to 32
- * MB instead of 64. Under load that was 40 MB less of 270; reading and publishing take as long, the start some 25 ms longer. Several
- * threads that serve would wait for each other (gzipped pages took a sixth longer), so they are left alone, and whoever sets
+ * take their memory from one heap of the C library instead of keeping one each, and what V8 sets aside for new objects grows to 16
+ * MB a thread instead of 64. Under load that was 50 MB less of 270; reading and publishing take as long, the start some 25 ms longer.
+ * Several threads that serve would wait for each other (gzipped pages took a sixth longer), so they are left alone, and whoever sets
  * MALLOC_ARENA_MAX decides by themselves.
  */
 function startSparing() {
@@ -48,7 +48,7 @@ function startSparing() {
   const namesThreads = workers !== undefined || args.some((arg) => arg.startsWith('--workers'))
   // Windows has no `execve`.
   if (!servesForLong || namesThreads || given !== undefined || process.platform === 'win32') return
-  const nodeArguments = ['--max-semi-space-size=16', ...process.execArgv]
+  const nodeArguments = ['--max-semi-space-size=8', ...process.execArgv]
   const environment = { ...process.env, MALLOC_ARENA_MAX: '1' }
   process.execve?.(process.execPath, [process.argv0, ...nodeArguments, program, ...args], environment)
 }

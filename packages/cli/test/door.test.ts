@@ -77,7 +77,7 @@ if (existsSync('/proc/self/cmdline')) {
 
     it('is the process that was started, with settings that spare memory, and with what Node was told', async () => {
       const { args, variables } = await startedAs({ OF_THE_OPERATOR: '1' })
-      assert.ok(args.includes('--max-semi-space-size=16') && args.includes('--no-warnings'), args.join(' '))
+      assert.ok(args.includes('--max-semi-space-size=8') && args.includes('--no-warnings'), args.join(' '))
       assert.ok(variables.includes('MALLOC_ARENA_MAX=1') && variables.includes('OF_THE_OPERATOR=1'))
     })
 
@@ -87,7 +87,7 @@ if (existsSync('/proc/self/cmdline')) {
       const threads = await startedAs({ PROPERTY_EVENTS_WORKERS: '2' })
       assert.ok(!threads.variables.includes('MALLOC_ARENA_MAX=1'))
       for (const { args } of [given, threads]) {
-        assert.ok(!args.includes('--max-semi-space-size=16'), args.join(' '))
+        assert.ok(!args.includes('--max-semi-space-size=8'), args.join(' '))
       }
     })
   })
