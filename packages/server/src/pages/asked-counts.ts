@@ -1,15 +1,16 @@
 /**
- * How often each of very many things was asked for of late, in a table of fixed size: a key's count is that of its place, which it
- * may share. A map of the keys themselves held thousands for a second each: long enough for V8 to take them for old, and to let
+ * How often each of very many segments was asked for of late, in a table of fixed size: a segment's count is that of its place, which
+ * it may share. A map of their keys held thousands for a second each: long enough for V8 to take them for old, and to let
  * tens of megabytes of them pile up.
  */
+import type { SegmentId } from './segment-id.ts'
 
 export interface AskedCounts {
-  /** Counts once more, and says how often that makes it: at least as often as the key was asked for. */
-  add(key: string): number
+  /** Counts once more, and says how often that makes it: at least as often as it was asked for. */
+  add(id: SegmentId): number
   /** Counts it at least so often. */
-  raise(key: string, times: number): void
-  forget(key: string): void
+  raise(id: SegmentId, times: number): void
+  forget(id: SegmentId): void
   halve(): void
   clear(): void
 }
@@ -21,18 +22,18 @@ const mostTimes = 2 ** 16 - 1
 export function createAskedCounts(): AskedCounts {
   const counts = new Uint16Array(places)
   return {
-    add(key) {
-      const place = placeOf(key)
+    add(id) {
+      const place = placeOf(id)
       const times = Math.min(mostTimes, (counts[place] ?? 0) + 1)
       counts[place] = times
       return times
     },
-    raise(key, times) {
-      const place = placeOf(key)
+    raise(id, times) {
+      const place = placeOf(id)
       counts[place] = Math.min(mostTimes, Math.max(times, counts[place] ?? 0))
     },
-    forget(key) {
-      counts[placeOf(key)] = 0
+    forget(id) {
+      counts[placeOf(id)] = 0
     },
     halve() {
       for (let place = 0; place < places; place += 1) counts[place] = (counts[place] ?? 0) >> 1
@@ -41,11 +42,12 @@ export function createAskedCounts(): AskedCounts {
   }
 }
 
-/** FNV-1a over the key's characters, its upper half folded into the place. */
-function placeOf(key: string): number {
+/** FNV-1a over the name's characters and the number, its upper half folded into the place. */
+function placeOf({ series, number }: SegmentId): number {
   let hash = 0x811c9dc5
-  for (let index = 0; index < key.length; index += 1) {
-    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
+  for (let index = 0; index < series.length; index += 1) {
+    hash = Math.imul(hash ^ series.charCodeAt(index), 0x01000193)
   }
+  hash = Math.imul(hash ^ number, 0x01000193)
   return (hash ^ (hash >>> 16)) & (places - 1)
 }

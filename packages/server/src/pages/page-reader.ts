@@ -11,10 +11,12 @@ import type { DeflatedPiece } from './gzip-member.ts'
 import { bodyOf, giveBack, ownBytes } from './held-bytes.ts'
 import type { Held } from './held-bytes.ts'
 import { comma, envelopeEnd, envelopeStart } from './page-body.ts'
+import { createFeedSeries } from './feed-series.ts'
 import type { ContentCoding, PageBody } from './page-body.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
 import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
+import type { SegmentId } from './segment-id.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 import type { SegmentStore } from './segment-store.ts'
 
@@ -28,9 +30,8 @@ export interface PageReader {
 
 /** A part of a page: some or all events of one segment. */
 interface Part {
-  readonly key: string
+  readonly segment: SegmentId
   readonly range: ViewRange
-  readonly number: number
   /** First event of the part in the segment, from 0. */
   readonly index: number
   readonly count: number
@@ -51,35 +52,20 @@ export function createPageReader(
   events: Pick<EventStore, 'readRange'>,
   sealed: SealedPages | undefined,
 ): PageReader {
-  const states = new Map<string, string>()
-  for (const name of sealed?.store.seriesNames() ?? []) {
-    const [feed = '', state = ''] = name.split(' ')
-    states.set(feed, state)
-  }
-
-  /** Segments of an earlier epoch or revision must not be served, nor stay on disk (D13, D17). */
-  function forgetWhatChanged(feed: string, state: string): void {
-    const known = states.get(feed)
-    if (known === state) return
-    states.set(feed, state)
-    if (known === undefined) return
+  const feedSeries = createFeedSeries(sealed?.store.seriesNames() ?? [], () => {
     sealed?.sealer.forgetAll()
     sealed?.store.clear()
-  }
+  })
 
-  function partsOf({ range, head }: Pick<LocatedPage, 'range' | 'head'>): readonly Part[] {
-    const { tenantId, feed } = range.key
-    const feedName = `${tenantId}/${feed}`
-    const state = `${head.epoch}/${head.revision}`
-    forgetWhatChanged(feedName, state)
+  function partsOf({ range, head }: LocatedPage): readonly Part[] {
+    const series = feedSeries.of(range.key, head, range.view)
     const parts: Part[] = []
     const end = range.first - 1 + range.count
     for (let at = range.first - 1; at < end;) {
       const number = Math.floor(at / eventsPerSegment)
       const index = at - number * eventsPerSegment
       const count = Math.min(eventsPerSegment - index, end - at)
-      const key = `${feedName} ${state} ${range.view} ${number}`
-      parts.push({ key, number, index, count, range: { ...range, first: at + 1, count } })
+      parts.push({ segment: { series, number }, index, count, range: { ...range, first: at + 1, count } })
       at += count
     }
     return parts
@@ -87,8 +73,9 @@ export function createPageReader(
 
   /** Reads a part from the engine and asks for its segment, for the next time. */
   function readUnsealed(part: Part): Promise<readonly Uint8Array[]> {
-    sealed?.sealer.want({ key: part.key, range: segmentRange(part.range, part.number) })
-    return events.readRange(part.range)
+    const { segment, range } = part
+    sealed?.sealer.want({ segment, range: segmentRange(range, segment.number) })
+    return events.readRange(range)
   }
 
   /** The page, if all of it is sealed. */
@@ -96,12 +83,12 @@ export function createPageReader(
     if (sealed === undefined) return undefined
     const pieces: Uint8Array[] = [envelopeStart]
     const held: SegmentBytes[] = []
-    for (const { key, index, count } of parts) {
-      const segment = sealed.store.joined(key, index, count)
-      if (segment === undefined) return giveBack(held)
+    for (const { segment, index, count } of parts) {
+      const found = sealed.store.joined(segment, index, count)
+      if (found === undefined) return giveBack(held)
       if (held.length > 0) pieces.push(comma)
-      held.push(segment)
-      pieces.push(segment.bytes)
+      held.push(found)
+      pieces.push(found.bytes)
     }
     pieces.push(envelopeEnd(page))
     return bodyOf(pieces, held)
@@ -113,7 +100,7 @@ export function createPageReader(
     const member = new GzipMember(gzipStart)
     const held: SegmentBytes[] = []
     for (const part of parts) {
-      const segment = sealed.store.deflated(part.key)
+      const segment = sealed.store.deflated(part.segment)
       if (segment === undefined) return giveBack(held)
       if (held.length > 0) member.addComma()
       held.push(segment)
@@ -128,7 +115,7 @@ export function createPageReader(
     try {
       for (const part of parts) {
         if (pieces.length > 1) pieces.push(comma)
-        const segment = sealed?.store.joined(part.key, part.index, part.count)
+        const segment = sealed?.store.joined(part.segment, part.index, part.count)
         if (segment === undefined) {
           const read = await readUnsealed(part)
           held.push(ownBytes(read))
@@ -152,7 +139,7 @@ export function createPageReader(
     try {
       for (const [place, part] of parts.entries()) {
         if (place > 0) member.addComma()
-        const segment = sealed?.store.deflated(part.key)
+        const segment = sealed?.store.deflated(part.segment)
         if (segment === undefined) {
           member.addPiece(await deflateRead(await readUnsealed(part), held))
         } else {
@@ -199,9 +186,9 @@ export function createPageReader(
     count: number,
     held: Held[],
   ): Promise<DeflatedPiece> {
-    const segment = sealed?.store.joined(part.key, index, count)
+    const segment = sealed?.store.joined(part.segment, index, count)
     if (segment === undefined) {
-      const first = part.number * eventsPerSegment + index + 1
+      const first = part.segment.number * eventsPerSegment + index + 1
       return deflateRead(await events.readRange({ ...part.range, first, count }), held)
     }
     try {
@@ -218,11 +205,10 @@ export function createPageReader(
       return sealedPlain(page, parts) ?? readPlain(page, parts)
     },
     readSealedEvent(key, head, position) {
-      const [part] = partsOf({ head, range: { key, view: 'all', first: position, count: 1 } })
-      const segment = part && sealed?.store.event(part.key, part.index)
-      return (
-        segment && { pieces: [segment.bytes], byteLength: segment.bytes.byteLength, release: segment.release }
-      )
+      const series = feedSeries.of(key, head, 'all')
+      const number = Math.floor((position - 1) / eventsPerSegment)
+      const found = sealed?.store.event({ series, number }, position - 1 - number * eventsPerSegment)
+      return found && { pieces: [found.bytes], byteLength: found.bytes.byteLength, release: found.release }
     },
     async close() {
       sealed?.sealer.forgetAll()

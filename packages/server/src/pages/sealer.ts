@@ -3,10 +3,12 @@ import { freeBytes } from '../free-bytes.ts'
 import type { EventStore, ViewRange } from '../storage/storage.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
+import { keyOfSegment } from './segment-id.ts'
+import type { SegmentId } from './segment-id.ts'
 import type { SegmentStore } from './segment-store.ts'
 
 export interface SegmentRequest {
-  readonly key: string
+  readonly segment: SegmentId
   /** The whole segment's ordinals. */
   readonly range: ViewRange
 }
@@ -35,22 +37,22 @@ export function createSealer(
   let working: Promise<void> | undefined
   let generation = 0
 
-  async function seal({ key, range }: SegmentRequest): Promise<void> {
+  async function seal({ segment: id, range }: SegmentRequest): Promise<void> {
     const began = generation
     const pieces = await events.readRange(range)
     const joined = Buffer.concat(pieces)
     pieces.forEach(freeBytes)
     const segment = await sealSegment(joined)
-    if (began === generation) keep(key, segment)
+    if (began === generation) keep(id, segment)
     freeBytes(joined)
     if (segment !== undefined) freeBytes(segment.deflated)
   }
 
-  function keep(key: string, segment: Segment | undefined): void {
-    if (segment !== undefined) store.put(key, segment)
+  function keep(id: SegmentId, segment: Segment | undefined): void {
+    if (segment !== undefined) store.put(id, segment)
     else {
       if (incomplete.size > 1_000) incomplete.clear()
-      incomplete.set(key, clock() + incompleteForMs)
+      incomplete.set(keyOfSegment(id), clock() + incompleteForMs)
     }
   }
 
@@ -65,8 +67,9 @@ export function createSealer(
 
   return {
     want(request) {
-      const { key } = request
-      if (waiting.size >= maxWaiting || waiting.has(key) || store.has(key)) return
+      const { segment } = request
+      const key = keyOfSegment(segment)
+      if (waiting.size >= maxWaiting || waiting.has(key) || store.has(segment)) return
       if ((incomplete.get(key) ?? 0) > clock()) return
       waiting.set(key, request)
       working ??= Promise.resolve().then(sealAll)

@@ -10,6 +10,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
 import { createSegmentIndex } from './segment-index.ts'
+import { keyOfSegment, segmentOfKey } from './segment-id.ts'
+import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts, SegmentIndex } from './segment-index.ts'
 import type { SegmentFacts } from './segment-memory.ts'
 import { readTable, tableNumbers, writeTable } from './segment.ts'
@@ -21,11 +23,11 @@ const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
 
 export interface SegmentFile {
-  get(key: string): StoredSegment | undefined
+  get(id: SegmentId): StoredSegment | undefined
   /** What is in the file, as numbers. */
   readonly index: SegmentIndex
-  /** Appends; without effect when the key is there or the file is full. */
-  put(key: string, segment: Segment): void
+  /** Appends; without effect when the segment is there or the file is full. */
+  put(id: SegmentId, segment: Segment): void
   readonly descriptor: number
   readonly byteLength: number
   /** Forgets everything and gives the disk space back. */
@@ -70,13 +72,13 @@ export function openSegmentFile(
     get byteLength() {
       return end
     },
-    get: (key) => storedSegment(file, index, key),
-    put(key, segment) {
+    get: (id) => storedSegment(file, index, id),
+    put(id, segment) {
       const { table, joined, deflated } = segment
-      const keyBytes = Buffer.from(key)
+      const keyBytes = Buffer.from(keyOfSegment(id))
       const numbers = writeTable(table)
       const length = headBytes + keyBytes.length + tableBytes + joined.byteLength + deflated.byteLength
-      if (index.get(key) !== undefined || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
+      if (index.get(id) !== undefined || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
       const joinedCrc = crc32(joined)
       const deflatedCrc = crc32(deflated)
       const head = Buffer.alloc(headBytes)
@@ -94,7 +96,7 @@ export function openSegmentFile(
       const [joinedLength, deflatedLength] = [joined.byteLength, deflated.byteLength]
       const { crc, shift } = table
       const checked = { tableChecked: true, joinedChecked: true, deflatedChecked: true }
-      index.set(key, { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, ...checked })
+      index.set(id, { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, ...checked })
       end += length
       noteProgress()
     },
@@ -113,12 +115,13 @@ export function openSegmentFile(
 }
 
 /**
- * A segment in the file. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are fields of its
+ * A segment in the file, and its id. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are fields of its
  * own, and it is what is remembered of bytes that are kept: V8 makes object literals of which many were kept old from the start,
  * those for one answer as well, and lets tens of megabytes of them pile up.
  */
-export class StoredSegment implements SegmentFacts {
-  readonly key: string
+export class StoredSegment implements SegmentFacts, SegmentId {
+  readonly series: string
+  readonly number: number
   readonly joinedLength: number
   readonly deflatedLength: number
   readonly joinedChecked: boolean
@@ -133,8 +136,9 @@ export class StoredSegment implements SegmentFacts {
   readonly #index: SegmentIndex
   #table: SegmentTable | undefined
 
-  constructor(file: number, index: SegmentIndex, key: string, facts: RecordFacts) {
-    this.key = key
+  constructor(file: number, index: SegmentIndex, { series, number }: SegmentId, facts: RecordFacts) {
+    this.series = series
+    this.number = number
     this.joinedLength = facts.joinedLength
     this.deflatedLength = facts.deflatedLength
     this.joinedChecked = facts.joinedChecked
@@ -152,10 +156,11 @@ export class StoredSegment implements SegmentFacts {
   /** Whether its record stands where the index says; looked at once. What else is read of it can be believed only then. */
   isRecorded(): boolean {
     if (this.#tableChecked) return true
-    const start = this.#at - tableBytes - Buffer.byteLength(this.key) - headBytes
+    const key = keyOfSegment(this)
+    const start = this.#at - tableBytes - Buffer.byteLength(key) - headBytes
     const record = readRecord(this.#file, start, Infinity)
-    const known = this.#index.get(this.key)
-    if (record?.key !== this.key || !isDeepStrictEqual({ ...record.facts, tableChecked: false }, known))
+    const known = this.#index.get(this)
+    if (record?.key !== key || !isDeepStrictEqual({ ...record.facts, tableChecked: false }, known))
       return false
     this.#note({ tableChecked: true })
     return true
@@ -205,9 +210,8 @@ export class StoredSegment implements SegmentFacts {
   }
 
   #note(checked: Partial<RecordFacts>): void {
-    const { key } = this
-    const known = this.#index.get(key)
-    if (known !== undefined) this.#index.set(key, { ...known, ...checked })
+    const known = this.#index.get(this)
+    if (known !== undefined) this.#index.set(this, { ...known, ...checked })
   }
 
   #read(target: Buffer, from: number): boolean {
@@ -216,9 +220,9 @@ export class StoredSegment implements SegmentFacts {
 }
 
 /** Any thread of the process may read by the file's descriptor. */
-export function storedSegment(file: number, index: SegmentIndex, key: string): StoredSegment | undefined {
-  const facts = index.get(key)
-  return facts && new StoredSegment(file, index, key, facts)
+export function storedSegment(file: number, index: SegmentIndex, id: SegmentId): StoredSegment | undefined {
+  const facts = index.get(id)
+  return facts && new StoredSegment(file, index, id, facts)
 }
 
 /** Puts the records behind `start` into the index, and says where the last whole one ends. Their bytes are not looked at. */
@@ -228,7 +232,7 @@ function readRecords(file: number, start: number, index: SegmentIndex): number {
   for (;;) {
     const record = readRecord(file, end, size)
     if (record === undefined) return end
-    index.set(record.key, record.facts)
+    index.set(segmentOfKey(record.key), record.facts)
     end = record.end
   }
 }

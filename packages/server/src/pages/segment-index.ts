@@ -5,6 +5,7 @@
 
 import { createKnownStarts } from './known-starts.ts'
 import type { KnownStarts } from './known-starts.ts'
+import type { SegmentId } from './segment-id.ts'
 
 /** What is known of a segment in a file. */
 export interface RecordFacts {
@@ -26,14 +27,13 @@ export interface RecordFacts {
 
 /** The segments of one view of one feed in one state, by number: eight columns each, the first 0 where there is none. */
 export interface SegmentSeries {
-  /** A segment's key without its number. */
   readonly name: string
   readonly numbers: Float64Array
 }
 
 export interface SegmentIndex {
-  get(key: string): RecordFacts | undefined
-  set(key: string, facts: RecordFacts): void
+  get(id: SegmentId): RecordFacts | undefined
+  set(id: SegmentId, facts: RecordFacts): void
   /** Of the same file. */
   readonly starts: KnownStarts
   clear(): void
@@ -66,9 +66,8 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
   }
 
   return {
-    get(key) {
-      const [name, number] = partsOf(key)
-      const numbers = all.get(name)
+    get({ series, number }) {
+      const numbers = all.get(series)
       const column = (index: number): number => numbers?.[number * columns + index] ?? 0
       const at = column(0)
       if (at === 0) return undefined
@@ -85,15 +84,14 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
         deflatedChecked: (column(7) & deflatedBit) !== 0,
       }
     },
-    set(key, facts) {
-      const [name, number] = partsOf(key)
+    set({ series, number }, facts) {
       const { at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift } = facts
       const checked =
         (facts.joinedChecked ? joinedBit : 0) |
         (facts.deflatedChecked ? deflatedBit : 0) |
         (facts.tableChecked ? tableBit : 0)
       const row = [at, joinedLength, deflatedLength, joinedCrc, deflatedCrc, crc, shift, checked]
-      grown(name, number).set(row, number * columns)
+      grown(series, number).set(row, number * columns)
     },
     starts,
     clear() {
@@ -108,10 +106,4 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
     names: () => [...all.keys()],
     series: () => [...all].map(([name, numbers]) => ({ name, numbers: numbers.slice() })),
   }
-}
-
-/** A key ends with the segment's number. */
-function partsOf(key: string): readonly [name: string, number: number] {
-  const behind = key.lastIndexOf(' ')
-  return [key.slice(0, behind), Number(key.slice(behind + 1))]
 }

@@ -6,6 +6,8 @@
 import { createAskedCounts } from './asked-counts.ts'
 import { createPageRoom } from './page-room.ts'
 import type { RoomPart } from './page-room.ts'
+import { SegmentMap } from './segment-id.ts'
+import type { SegmentId } from './segment-id.ts'
 import type { SegmentTable, WholeText } from './segment.ts'
 
 /** The two kinds of a segment's bytes. */
@@ -44,14 +46,14 @@ export interface ReadingLease extends Lease {
 }
 
 export interface SegmentMemory {
-  has(form: SegmentForm, key: string): boolean
-  get(form: SegmentForm, key: string): SegmentBytes | undefined
+  has(form: SegmentForm, id: SegmentId): boolean
+  get(form: SegmentForm, id: SegmentId): SegmentBytes | undefined
   /** Memory for one answer. */
   take(byteLength: number): Lease
   /** Memory for a segment's bytes, which is kept if there is room, or if they are asked for more often than what would go. */
-  takeFor(form: SegmentForm, key: string, byteLength: number): ReadingLease
+  takeFor(form: SegmentForm, id: SegmentId, byteLength: number): ReadingLease
   /** Keeps a copy. */
-  put(form: SegmentForm, key: string, bytes: Uint8Array, facts: SegmentFacts): void
+  put(form: SegmentForm, id: SegmentId, bytes: Uint8Array, facts: SegmentFacts): void
   /** Forgets what is kept. What is in use stays until it is released. */
   clear(): void
   /** Of the room: what it comes to, what of it is free. */
@@ -79,7 +81,7 @@ const spareShare = 1 / 8
 
 interface Kept {
   readonly form: SegmentForm
-  readonly key: string
+  readonly id: SegmentId
   readonly part: RoomPart
   readonly bytes: Buffer
   readonly facts: SegmentFacts
@@ -95,7 +97,7 @@ interface Kept {
 export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLimits): SegmentMemory {
   const room = createPageRoom(Math.max(memoryBytes, leastBytes))
   const spareBytes = room.byteLength * spareShare
-  const kept = { joined: new Map<string, Kept>(), deflated: new Map<string, Kept>() }
+  const kept = { joined: new SegmentMap<Kept>(), deflated: new SegmentMap<Kept>() }
   /** All that is kept, the oldest first. */
   const byAge = new Map<RoomPart, Kept>()
   /** How often what is not kept was asked for. */
@@ -113,10 +115,10 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
   }
 
   function forget(one: Kept): void {
-    kept[one.form].delete(one.key)
+    kept[one.form].delete(one.id)
     byAge.delete(one.part)
     keptBytes -= one.part.byteLength
-    asked[one.form].raise(one.key, one.times)
+    asked[one.form].raise(one.id, one.times)
     one.forgotten = true
     if (one.users === 0) room.giveBack(one.part)
   }
@@ -186,9 +188,9 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
     return leaseOf(Buffer.allocUnsafeSlow(byteLength), () => (besideBytes -= byteLength))
   }
 
-  function keepPart(kind: Pick<Kept, 'form' | 'key' | 'part' | 'bytes' | 'facts' | 'users' | 'times'>): Kept {
+  function keepPart(kind: Pick<Kept, 'form' | 'id' | 'part' | 'bytes' | 'facts' | 'users' | 'times'>): Kept {
     const one = { ...kind, wasUsed: false, forgotten: false }
-    kept[one.form].set(one.key, one)
+    kept[one.form].set(one.id, one)
     byAge.set(one.part, one)
     keptBytes += one.part.byteLength
     return one
@@ -207,9 +209,9 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
     get besideBytes() {
       return besideBytes
     },
-    has: (form, key) => kept[form].has(key),
-    get(form, key) {
-      const one = kept[form].get(key)
+    has: (form, id) => kept[form].has(id),
+    get(form, id) {
+      const one = kept[form].get(id)
       if (one === undefined) return undefined
       countRequest()
       one.times += 1
@@ -223,9 +225,9 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
       if (part === undefined) return leaseBeside(byteLength)
       return leaseOf(part.bytes.subarray(0, byteLength), () => room.giveBack(part))
     },
-    takeFor(form, key, byteLength) {
+    takeFor(form, id, byteLength) {
       countRequest()
-      const times = asked[form].add(key)
+      const times = asked[form].add(id)
       const isWorthKeeping = makeWay(times, byteLength)
       const margin = isWorthKeeping ? 0 : marginBytes
       const length = byteLength + 2 * margin
@@ -243,21 +245,21 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
         release,
         withMargins,
         keep(facts) {
-          if (!isWorthKeeping || kept[form].has(key)) return
-          asked[form].forget(key)
-          one = keepPart({ form, key, part, bytes, facts, users: 1, times })
+          if (!isWorthKeeping || kept[form].has(id)) return
+          asked[form].forget(id)
+          one = keepPart({ form, id, part, bytes, facts, users: 1, times })
         },
       }
     },
-    put(form, key, given, facts) {
+    put(form, id, given, facts) {
       const { byteLength } = given
       // What is put is what was asked for last.
-      if (kept[form].has(key) || !makeWay(Infinity, byteLength)) return
+      if (kept[form].has(id) || !makeWay(Infinity, byteLength)) return
       const part = partFor(byteLength)
       if (part === undefined) return
       const bytes = part.bytes.subarray(0, byteLength)
       bytes.set(given)
-      keepPart({ form, key, part, bytes, facts, users: 0, times: 1 })
+      keepPart({ form, id, part, bytes, facts, users: 0, times: 1 })
     },
     clear() {
       for (const one of byAge.values()) forget(one)

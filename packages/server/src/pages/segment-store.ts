@@ -1,19 +1,20 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
 import type { SegmentFile, StoredSegment } from './segment-file.ts'
+import type { SegmentId } from './segment-id.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
 import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
 import type { Segment } from './segment.ts'
 
 export interface SegmentStore {
-  has(key: string): boolean
+  has(id: SegmentId): boolean
   /** The joined bytes of `count` events from `index` on. */
-  joined(key: string, index: number, count: number): SegmentBytes | undefined
+  joined(id: SegmentId, index: number, count: number): SegmentBytes | undefined
   /** The bytes of one event, where reading just them is enough: not before the whole segment was found to be whole. */
-  event(key: string, index: number): SegmentBytes | undefined
+  event(id: SegmentId, index: number): SegmentBytes | undefined
   /** All deflated bytes. */
-  deflated(key: string): SegmentBytes | undefined
-  put(key: string, segment: Segment): void
-  /** A name for each view of each feed of which there are segments: a segment's key without its number. */
+  deflated(id: SegmentId): SegmentBytes | undefined
+  put(id: SegmentId, segment: Segment): void
+  /** Of each view of each feed of which there are segments. */
   seriesNames(): readonly string[]
   clear(): void
   close(): void
@@ -33,8 +34,8 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     return undefined
   }
 
-  function find(key: string): StoredSegment | undefined {
-    const stored = file?.get(key)
+  function find(id: SegmentId): StoredSegment | undefined {
+    const stored = file?.get(id)
     if (stored === undefined || stored.isRecorded()) return stored
     file?.clear()
     return undefined
@@ -49,7 +50,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
 
   function readWhole(form: 'joined' | 'deflated', stored: StoredSegment): SegmentBytes | undefined {
     const byteLength = stored[`${form}Length`]
-    const lease = memory.takeFor(form, stored.key, byteLength)
+    const lease = memory.takeFor(form, stored, byteLength)
     const { bytes, release, withMargins } = lease
     if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
     lease.keep(stored)
@@ -57,38 +58,38 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
   }
 
   return {
-    has: (key) => memory.has('joined', key) || file?.get(key) !== undefined,
-    joined(key, index, count) {
-      const kept = memory.get('joined', key)
+    has: (id) => memory.has('joined', id) || file?.get(id) !== undefined,
+    joined(id, index, count) {
+      const kept = memory.get('joined', id)
       if (kept !== undefined) return cut(kept, index, count)
-      const stored = find(key)
+      const stored = find(id)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
       if (isPart && stored.joinedChecked) return readPartOfJoined(stored, index, count)
       const whole = readWhole('joined', stored)
       return whole && cut(whole, index, count)
     },
-    event(key, index) {
-      const kept = memory.get('joined', key)
+    event(id, index) {
+      const kept = memory.get('joined', id)
       if (kept !== undefined) return cut(kept, index, 1)
-      const stored = find(key)
+      const stored = find(id)
       return stored?.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
     },
-    deflated(key) {
-      const kept = memory.get('deflated', key)
+    deflated(id) {
+      const kept = memory.get('deflated', id)
       if (kept !== undefined) return kept
-      const stored = find(key)
+      const stored = find(id)
       return stored && readWhole('deflated', stored)
     },
-    put(key, segment) {
+    put(id, segment) {
       if (file !== undefined) {
-        file.put(key, segment)
+        file.put(id, segment)
         return
       }
       const { table, joined, deflated } = segment
       const facts = { whole: wholeText(table), table: () => table }
-      memory.put('joined', key, joined, facts)
-      memory.put('deflated', key, deflated, facts)
+      memory.put('joined', id, joined, facts)
+      memory.put('deflated', id, deflated, facts)
     },
     seriesNames: () => file?.index.names() ?? [],
     clear() {

@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { storedSegment } from './segment-file.ts'
 import type { SegmentFile } from './segment-file.ts'
 import { createSegmentIndex } from './segment-index.ts'
+import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts, SegmentSeries } from './segment-index.ts'
 import type { Segment } from './segment.ts'
 
@@ -28,12 +29,12 @@ export interface SharedSegmentFile {
 }
 
 type FromThread =
-  | { readonly kind: 'put'; readonly generation: number; readonly key: string; readonly segment: Segment }
+  | { readonly kind: 'put'; readonly generation: number; readonly id: SegmentId; readonly segment: Segment }
   | { readonly kind: 'clear'; readonly generation: number }
   | { readonly kind: 'forgotten'; readonly generation: number }
 
 type ToThread =
-  | { readonly kind: 'added'; readonly key: string; readonly facts: RecordFacts }
+  | { readonly kind: 'added'; readonly id: SegmentId; readonly facts: RecordFacts }
   | { readonly kind: 'forget'; readonly generation: number }
 
 /** `threads`: how many passes will be handed out. */
@@ -61,9 +62,10 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
       for (const each of ports) remembering.add(each)
       tellAll({ kind: 'forget', generation })
     } else if (remembering.size === 0) {
-      file.put(message.key, message.segment)
-      const facts = file.index.get(message.key)
-      if (facts !== undefined) tellAll({ kind: 'added', key: message.key, facts })
+      const { id, segment } = message
+      file.put(id, segment)
+      const facts = file.index.get(id)
+      if (facts !== undefined) tellAll({ kind: 'added', id, facts })
     }
   }
 
@@ -97,7 +99,7 @@ export function joinSegmentFile(
   const send = (message: FromThread): void => port.postMessage(message)
 
   port.on('message', (message: ToThread) => {
-    if (message.kind === 'added') index.set(message.key, message.facts)
+    if (message.kind === 'added') index.set(message.id, message.facts)
     else {
       index.clear()
       generation = message.generation
@@ -105,10 +107,10 @@ export function joinSegmentFile(
     }
   })
   return {
-    get: (key) => storedSegment(descriptor, index, key),
+    get: (id) => storedSegment(descriptor, index, id),
     index,
-    put(key, segment) {
-      if (index.get(key) === undefined) send({ kind: 'put', generation, key, segment })
+    put(id, segment) {
+      if (index.get(id) === undefined) send({ kind: 'put', generation, id, segment })
     },
     clear() {
       index.clear()

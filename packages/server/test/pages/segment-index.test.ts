@@ -14,6 +14,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { openSegmentFile } from '../../src/pages/segment-file.ts'
+import { keyOfSegment } from '../../src/pages/segment-id.ts'
+import type { SegmentId } from '../../src/pages/segment-id.ts'
 import { createSegmentIndex } from '../../src/pages/segment-index.ts'
 import type { RecordFacts, SegmentIndex } from '../../src/pages/segment-index.ts'
 import { sealSegment } from '../../src/pages/segment.ts'
@@ -36,39 +38,49 @@ const facts: fc.Arbitrary<RecordFacts> = fc.record(
   },
   { noNullPrototype: true },
 )
-const key = fc
-  .tuple(fc.constantFrom('t/property e/0 all', 't/property e/0 sales', 't/contact e/1 all'), fc.nat(300))
-  .map(([name, number]) => `${name} ${number}`)
+const id: fc.Arbitrary<SegmentId> = fc.record(
+  {
+    series: fc.constantFrom('t/property e/0 all', 't/property e/0 sales', 't/contact e/1 all'),
+    number: fc.nat(300),
+  },
+  { noNullPrototype: true },
+)
 
 describe('the index of segments', () => {
   it('gives what was put into it, and so does one that begins with its series', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(key, facts), { maxLength: 60 }), fc.array(key), (puts, others) => {
+      fc.property(fc.array(fc.tuple(id, facts), { maxLength: 60 }), fc.array(id), (puts, others) => {
         const index = createSegmentIndex()
         const model = new Map<string, RecordFacts>()
         for (const [one, known] of puts) {
           index.set(one, known)
-          model.set(one, known)
+          model.set(keyOfSegment(one), known)
         }
         const copy = createSegmentIndex(index.series())
-        for (const asked of [...model.keys(), ...others]) {
-          assert.deepEqual(index.get(asked), model.get(asked))
-          assert.deepEqual(copy.get(asked), model.get(asked))
+        for (const asked of [...puts.map(([one]) => one), ...others]) {
+          assert.deepEqual(index.get(asked), model.get(keyOfSegment(asked)))
+          assert.deepEqual(copy.get(asked), model.get(keyOfSegment(asked)))
         }
         index.clear()
-        assert.deepEqual([index.get('t/property e/0 all 0'), index.names()], [undefined, []])
+        assert.deepEqual(
+          [index.get({ series: 't/property e/0 all', number: 0 }), index.names()],
+          [undefined, []],
+        )
       }),
     )
   })
 })
 
 const names = ['t/property e/0 all', 't/property e/0 sales'] as const
-const keys = names.flatMap((name) => [0, 1, 70].map((number) => `${name} ${number}`))
+const ids = names.flatMap((series) => [0, 1, 70].map((number) => ({ series, number })))
 
-async function segmentsOf(all: readonly string[]): Promise<readonly (readonly [string, Segment])[]> {
+async function segmentsOf(all: readonly SegmentId[]): Promise<readonly (readonly [SegmentId, Segment])[]> {
   return Promise.all(
     all.map(async (one) => {
-      const events = Array.from({ length: 100 }, (_, n) => `{"tenantId":"x","n":${n},"payload":"${one}"}`)
+      const events = Array.from(
+        { length: 100 },
+        (_, n) => `{"tenantId":"x","n":${n},"payload":"${keyOfSegment(one)}"}`,
+      )
       const segment = await sealSegment(Buffer.from(events.join(',')))
       assert.ok(segment)
       return [one, segment] as const
@@ -79,7 +91,7 @@ async function segmentsOf(all: readonly string[]): Promise<readonly (readonly [s
 /** A file of some segments, closed in good order; says what was known of them. */
 async function closedFile(path: string): Promise<Known> {
   const file = openSegmentFile(path, 1e9)
-  for (const [one, segment] of await segmentsOf(keys)) file.put(one, segment)
+  for (const [one, segment] of await segmentsOf(ids)) file.put(one, segment)
   const known = knownOf(file.index)
   file.close()
   return known
@@ -88,7 +100,7 @@ async function closedFile(path: string): Promise<Known> {
 type Known = readonly (RecordFacts | undefined)[]
 
 function knownOf(index: SegmentIndex): Known {
-  return keys.map((one) => index.get(one))
+  return ids.map((one) => index.get(one))
 }
 
 /** As it is known from a note, or from the records, when nobody has looked at the bytes. */
@@ -121,7 +133,7 @@ describe('the file of sealed pages', () => {
   it('is known after a crash by the note left on the way and the records behind it, and nothing of it is taken for checked', async () => {
     using folder = temporaryFolder()
     const [running, crashed] = [join(folder.path, 'running'), join(folder.path, 'crashed')]
-    const segments = await segmentsOf(keys)
+    const segments = await segmentsOf(ids)
     const file = openSegmentFile(running, 1e9, 15_000)
     const noted: number[] = []
     for (const [one, segment] of segments) {
@@ -157,7 +169,7 @@ describe('the file of sealed pages', () => {
     file.clear()
     assert.equal(existsSync(`${path}.index`), false)
     file.close()
-    assert.deepEqual(reopened(path), { known: keys.map(() => undefined), byteLength: 0 })
+    assert.deepEqual(reopened(path), { known: ids.map(() => undefined), byteLength: 0 })
   })
 
   it('is never opened by a note that is not whole, and takes nothing for checked by one that is not its own', async () => {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { createPageRoom } from '../../src/pages/page-room.ts'
 import type { RoomPart } from '../../src/pages/page-room.ts'
+import type { SegmentId } from '../../src/pages/segment-id.ts'
 import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
 import type { Lease, SegmentFacts } from '../../src/pages/segment-memory.ts'
 
@@ -14,6 +15,10 @@ const facts: SegmentFacts = {
     throw new Error('nobody asks for the table')
   },
 }
+
+/** The same numbers in three series. */
+const segment = (key: number): SegmentId => ({ series: `series ${key % 3}`, number: Math.floor(key / 3) })
+const named = (series: string): SegmentId => ({ series, number: 0 })
 
 /** Sizes as segments have them, and some that fit badly. */
 const sizes = fc.oneof(
@@ -61,7 +66,7 @@ describe('the memory of pages', () => {
         const memory = createSegmentMemory({ memoryBytes: memoryMiB * MiB, leastBytes: 1.5 * MiB })
         const uses: Use[] = []
         /** What each key's bytes are made of; a key is read anew after it was forgotten. */
-        const words = new Map<string, { readonly word: number; readonly size: number }>()
+        const words = new Map<number, { readonly word: number; readonly size: number }>()
         let lastWord = 0
         const nextWord = (): number => (lastWord = (lastWord % 255) + 1)
         const use = (lease: Lease, word: number): void => void uses.push({ ...lease, word })
@@ -69,17 +74,17 @@ describe('the memory of pages', () => {
         for (const step of asked) {
           if (step.kind === 'read') {
             const form = step.key % 2 === 0 ? 'joined' : 'deflated'
-            const found = memory.get(form, String(step.key))
+            const found = memory.get(form, segment(step.key))
             if (found === undefined) {
               const word = nextWord()
-              const lease = memory.takeFor(form, String(step.key), step.size)
+              const lease = memory.takeFor(form, segment(step.key), step.size)
               assert.equal(lease.bytes.length, step.size)
               lease.bytes.fill(word)
               lease.keep(facts)
-              words.set(String(step.key), { word, size: step.size })
+              words.set(step.key, { word, size: step.size })
               use(lease, word)
             } else {
-              const known = words.get(String(step.key))
+              const known = words.get(step.key)
               assert.equal(found.bytes.length, known?.size)
               use(found, known?.word ?? 0)
             }
@@ -90,9 +95,9 @@ describe('the memory of pages', () => {
             use(lease, word)
           } else if (step.kind === 'put') {
             const word = nextWord()
-            if (!memory.has('joined', String(step.key))) {
-              words.set(String(step.key), { word, size: step.size })
-              memory.put('joined', String(step.key), Buffer.alloc(step.size, word), facts)
+            if (!memory.has('joined', segment(step.key))) {
+              words.set(step.key, { word, size: step.size })
+              memory.put('joined', segment(step.key), Buffer.alloc(step.size, word), facts)
             }
           } else if (step.kind === 'clear') memory.clear()
           else if (uses.length > 0) {
@@ -122,7 +127,7 @@ describe('the memory of pages', () => {
         let inUse = 0
         for (const [key, size] of asked.entries()) {
           if (!release && inUse + size > 2 * MiB) break
-          const lease = memory.takeFor('joined', String(key), size)
+          const lease = memory.takeFor('joined', segment(key), size)
           lease.keep(facts)
           buffers.add(lease.bytes.buffer)
           if (release) lease.release()
@@ -152,20 +157,21 @@ describe('the memory of pages', () => {
 
   it('keeps what is read while there is room, and gives it to all that ask', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
-    const lease = memory.takeFor('joined', 'page', 100_000)
-    assert.equal(memory.get('joined', 'page'), undefined, 'it has not been read yet')
+    const page = named('page')
+    const lease = memory.takeFor('joined', page, 100_000)
+    assert.equal(memory.get('joined', page), undefined, 'it has not been read yet')
     lease.keep(facts)
     lease.release()
-    assert.equal(memory.get('joined', 'page')?.bytes.buffer, lease.bytes.buffer)
-    assert.equal(memory.get('deflated', 'page'), undefined)
+    assert.equal(memory.get('joined', page)?.bytes.buffer, lease.bytes.buffer)
+    assert.equal(memory.get('deflated', page), undefined)
   })
 
   it('keeps what is asked for most, however many others are read once', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
-    const read = (key: string): boolean => {
-      const found = memory.get('joined', key)
+    const read = (series: string): boolean => {
+      const found = memory.get('joined', named(series))
       if (found === undefined) {
-        const lease = memory.takeFor('joined', key, 200_000)
+        const lease = memory.takeFor('joined', named(series), 200_000)
         lease.keep(facts)
         lease.release()
         return false
@@ -174,35 +180,35 @@ describe('the memory of pages', () => {
       return true
     }
     for (let other = 0; other < 10; other += 1) read(`early ${other}`)
-    for (let round = 0; round < 5; round += 1) for (const key of ['a', 'b', 'c']) read(key)
+    for (let round = 0; round < 5; round += 1) for (const series of ['a', 'b', 'c']) read(series)
     for (let other = 0; other < 200; other += 1) read(`late ${other}`)
     assert.deepEqual(['a', 'b', 'c'].map(read), [true, true, true])
   })
 
   it('makes way for answers: what nobody uses goes, what somebody uses stays', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
-    for (const key of ['used', 'unused']) {
-      const lease = memory.takeFor('joined', key, 300_000)
+    for (const series of ['used', 'unused']) {
+      const lease = memory.takeFor('joined', named(series), 300_000)
       lease.keep(facts)
-      if (key === 'unused') lease.release()
+      if (series === 'unused') lease.release()
     }
     const answer = memory.take(600_000)
     assert.equal(memory.besideBytes, 0)
-    assert.ok(memory.has('joined', 'used'))
-    assert.equal(memory.has('joined', 'unused'), false)
+    assert.ok(memory.has('joined', named('used')))
+    assert.equal(memory.has('joined', named('unused')), false)
     answer.release()
   })
 
   it('lets what is kept stay when it would go for nothing', () => {
     const memory = createSegmentMemory({ memoryBytes: MiB, leastBytes: 0 })
-    for (const key of ['unused', 'used']) {
-      const lease = memory.takeFor('joined', key, 300_000)
+    for (const series of ['unused', 'used']) {
+      const lease = memory.takeFor('joined', named(series), 300_000)
       lease.keep(facts)
-      if (key === 'unused') lease.release()
+      if (series === 'unused') lease.release()
     }
     const answers = [memory.take(400_000), memory.take(500_000)]
     assert.equal(memory.besideBytes, 500_000)
-    assert.ok(memory.has('joined', 'used') && memory.has('joined', 'unused'))
+    assert.ok(memory.has('joined', named('used')) && memory.has('joined', named('unused')))
     for (const answer of answers) answer.release()
   })
 })

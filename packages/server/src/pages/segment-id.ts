@@ -1,0 +1,45 @@
+/** Which segment: the view of a feed in one state, and the segment's number in it. */
+export interface SegmentId {
+  /** Names view, feed and state (`feed-series.ts`): one string for all segments of it, so that it is hashed once. */
+  readonly series: string
+  /** From 0. */
+  readonly number: number
+}
+
+/** As it stands in a file of segments. */
+export function keyOfSegment({ series, number }: SegmentId): string {
+  return `${series} ${number}`
+}
+
+export function segmentOfKey(key: string): SegmentId {
+  const behind = key.lastIndexOf(' ')
+  return { series: key.slice(0, behind), number: Number(key.slice(behind + 1)) }
+}
+
+/** Values by segment. Found without a text of its own for each: making and hashing one took a tenth of reading an event. */
+export class SegmentMap<Value> {
+  readonly #bySeries = new Map<string, Map<number, Value>>()
+
+  has({ series, number }: SegmentId): boolean {
+    return this.#bySeries.get(series)?.has(number) === true
+  }
+
+  get({ series, number }: SegmentId): Value | undefined {
+    return this.#bySeries.get(series)?.get(number)
+  }
+
+  set({ series, number }: SegmentId, value: Value): void {
+    let values = this.#bySeries.get(series)
+    if (values === undefined) {
+      values = new Map()
+      this.#bySeries.set(series, values)
+    }
+    values.set(number, value)
+  }
+
+  delete({ series, number }: SegmentId): void {
+    const values = this.#bySeries.get(series)
+    values?.delete(number)
+    if (values?.size === 0) this.#bySeries.delete(series)
+  }
+}
