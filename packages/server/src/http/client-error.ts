@@ -1,19 +1,38 @@
 /** Bytes that never became a request: Node's parser and time-outs report them with nothing but a socket. */
 import type { Socket } from 'node:net'
-import { STATUS_CODES } from '../node-http.ts'
+import { STATUS_CODES, ServerResponse } from '../node-http.ts'
 import type { HttpContext } from './context.ts'
 import { refusalOfClientError } from './errors.ts'
 import type { ClientError } from './errors.ts'
 import { problemAnswer } from './problem.ts'
 
 /**
- * Answers on the bare socket, where nothing was answered yet, and closes it: what follows on such a connection cannot
- * be told apart from the rest of the broken request.
+ * Refuses broken bytes on the bare socket and closes it: what follows on such a connection cannot be told apart from the
+ * rest of the broken request. Whoever asked something whole before them gets the answer to that first.
  */
 export function clientErrorHandler(context: HttpContext, nextId: () => string) {
-  return (error: ClientError, socket: Socket): void => {
+  /** Each broken byte is told anew. */
+  const waiting = new WeakSet<Socket>()
+
+  function onClientError(error: ClientError, socket: Socket): void {
+    const response = responseUnderWay(socket)
+    if (response === undefined) refuse(error, socket)
+    else if (response.req.complete) {
+      if (waiting.has(socket)) return
+      waiting.add(socket)
+      response.once('close', () => {
+        waiting.delete(socket)
+        // An answer that was the last of its connection has closed it.
+        if (socket.writable) onClientError(error, socket)
+      })
+      // The bytes belong to the request that is being answered: another answer would be read as a part of this one.
+    } else if (response.headersSent) socket.destroy(error)
+    else refuse(error, socket)
+  }
+
+  function refuse(error: ClientError, socket: Socket): void {
     const refusal = refusalOfClientError(error)
-    if (refusal === undefined || !socket.writable || answering(socket)) {
+    if (refusal === undefined || !socket.writable) {
       socket.destroy(error)
       return
     }
@@ -37,15 +56,12 @@ export function clientErrorHandler(context: HttpContext, nextId: () => string) {
     context.log.info({ requestId, problem: refusal.code, parser: error.code }, 'broken request')
     context.metrics.requestDone({ route: 'none', method: 'none', status, seconds: 0 })
   }
+
+  return onClientError
 }
 
-/** An answer is on its way on this socket: a second one would be read as a part of it. */
-function answering(socket: Socket): boolean {
+/** The answer that the socket is at; it may not have been begun. */
+function responseUnderWay(socket: Socket): InstanceType<typeof ServerResponse> | undefined {
   const message: unknown = Object.getOwnPropertyDescriptor(socket, '_httpMessage')?.value
-  return (
-    typeof message === 'object' &&
-    message !== null &&
-    'headersSent' in message &&
-    message.headersSent === true
-  )
+  return message instanceof ServerResponse ? message : undefined
 }

@@ -14,6 +14,8 @@ onEngines(
     const publishLines = () => [`x-api-key: ${service().tenant.publishKey}`, 'Content-Type: application/json']
     const say = (request: string, waitMs?: number) =>
       speak(service().port, request, waitMs === undefined ? {} : { waitMs })
+    const statusesOf = (text: string) =>
+      [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
     const bodyOf = (text: string) => problemOf({ text: text.slice(text.indexOf('\r\n\r\n') + 4) })
 
     for (const [name, request] of [
@@ -269,6 +271,41 @@ onEngines(
       const last = head(`GET ${listPath}?pageSize=1 HTTP/1.1`, key(), 'Connection: close')
       const piped = await say(one + one + last)
       assert.equal(piped.text.match(/HTTP\/1\.1 200/g)?.length, 3)
+    })
+
+    for (const [name, tail, status] of [
+      ['a method of its own', head('BREW / HTTP/1.1'), 400],
+      ['no HTTP at all', 'xxxxx', 400],
+      ['a broken header', `GET ${listPath} HTTP/1.1\r\nbad header\r\n\r\n`, 400],
+    ] as const) {
+      it(`answers what was asked before ${name}, and only then refuses that (D9, P11)`, async () => {
+        const body = JSON.stringify({ payload: property() })
+        const publish = head(
+          'POST /v1/property-events HTTP/1.1',
+          ...publishLines(),
+          `Content-Length: ${body.length}`,
+        )
+        const stored = await say(publish + body + tail)
+        assert.deepEqual(statusesOf(stored.text), [201, status])
+        assert.ok(stored.closed)
+        const list = head(`GET ${listPath}?pageSize=1 HTTP/1.1`, key())
+        const twice = await say(list + list + tail)
+        assert.deepEqual(statusesOf(twice.text), [200, 200, status])
+        assert.ok(twice.closed)
+      })
+    }
+
+    it('answers a request that is the last by its own word, and nothing behind it (D9)', async () => {
+      const body = JSON.stringify({ payload: property() })
+      const publish = head(
+        'POST /v1/property-events HTTP/1.1',
+        ...publishLines(),
+        `Content-Length: ${body.length}`,
+        'Connection: close',
+      )
+      const answer = await say(publish + body + head(`GET ${listPath}?pageSize=1 HTTP/1.1`, key()))
+      assert.deepEqual(statusesOf(answer.text), [201])
+      assert.ok(answer.closed)
     })
 
     it('refuses chunk extensions without end (D9)', async () => {

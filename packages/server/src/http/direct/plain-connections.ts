@@ -5,6 +5,9 @@
  * The first request that is not plain takes its connection along: Node's HTTP gets it with every byte that was not answered,
  * and keeps it. So everything that could be misread (bodies, pipelining, broken, slow or divided heads, upgrades) is
  * Node's from its first byte, and what frames a message is decided in one place.
+ *
+ * One thing differs: a client that shuts down its side while it is answered gets the answer here. Node's HTTP takes it for gone,
+ * and has to: that is how it learns that nobody waits for a publication or a stream any more.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
