@@ -55,12 +55,15 @@ export function isArray(body: Buffer): boolean {
   return false
 }
 
+/** White space as JSON has it: any other is a fault of the line. */
+const blankLine = /^[ \t\r]*$/
+
 function* linesOf(body: Buffer): Generator<string, void> {
   for (let start = 0; start < body.length;) {
     const found = body.indexOf('\n', start)
     const end = found < 0 ? body.length : found
     const line = body.toString('utf8', start, end)
-    if (line.trim() !== '') yield line
+    if (!blankLine.test(line)) yield line
     start = end + 1
   }
 }

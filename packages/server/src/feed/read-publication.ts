@@ -242,19 +242,25 @@ function draftOf(
     content,
     eventTypeShortCode: eventType,
     category,
-    contentHash: contentHashOf(content, eventType, transactionId, category),
+    contentHash: contentHashOf(content, subjectId, eventType, transactionId, category),
   }
 }
 
-/** D14: what makes a repeat the same. The payload's own hash stands for its text, so that it is hashed once. */
+/**
+ * D14: what makes a repeat the same. The payload's own hash stands for its text, so that it is hashed once; which subject it is
+ * about stands in it, and nowhere in a removal.
+ */
 function contentHashOf(
   content: DraftContent,
+  subjectId: string,
   eventType: string | undefined,
   transactionId: string | undefined,
   category: Category | undefined,
 ): Uint8Array {
   const what =
-    content.kind === 'payload' ? Buffer.from(content.hash).toString('hex') : `remove ${content.reason ?? ''}`
+    content.kind === 'payload'
+      ? Buffer.from(content.hash).toString('hex')
+      : `remove ${subjectId} ${content.reason ?? ''}`
   return hash(
     'sha256',
     JSON.stringify([what, eventType ?? '', transactionId ?? '', category ?? '']),

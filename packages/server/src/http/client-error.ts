@@ -1,10 +1,11 @@
 /** Bytes that never became a request: Node's parser and time-outs report them with nothing but a socket. */
 import type { Socket } from 'node:net'
-import { STATUS_CODES, ServerResponse } from '../node-http.ts'
+import { STATUS_CODES } from '../node-http.ts'
 import type { HttpContext } from './context.ts'
 import { refusalOfClientError } from './errors.ts'
 import type { ClientError } from './errors.ts'
 import { problemAnswer } from './problem.ts'
+import { responseUnderWay } from './response-under-way.ts'
 
 /**
  * Refuses broken bytes on the bare socket and closes it: what follows on such a connection cannot be told apart from the
@@ -58,10 +59,4 @@ export function clientErrorHandler(context: HttpContext, nextId: () => string) {
   }
 
   return onClientError
-}
-
-/** The answer that the socket is at; it may not have been begun. */
-function responseUnderWay(socket: Socket): InstanceType<typeof ServerResponse> | undefined {
-  const message: unknown = Object.getOwnPropertyDescriptor(socket, '_httpMessage')?.value
-  return message instanceof ServerResponse ? message : undefined
 }

@@ -185,7 +185,8 @@ export const problems = {
   storage_unavailable: {
     status: 503,
     title: 'The store does not answer',
-    detail: 'The store does not answer at the moment; nothing was stored. Try again later.',
+    detail:
+      'The store does not answer at the moment. Try again later; what was being published may be stored, so send it again with the same ids.',
   },
   clock_behind: {
     status: 503,

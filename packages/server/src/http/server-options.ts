@@ -1,8 +1,10 @@
 /** How Node's HTTP server is set up. Whatever it or Fastify leaves unlimited is limited here. */
 import type { FastifyHttpOptions } from 'fastify'
 import type { RequestListener, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { createServer } from '../node-http.ts'
 import { requestIdOf } from './request-facts.ts'
+import { responseUnderWay } from './response-under-way.ts'
 import { routedTarget } from './target.ts'
 import type { ServiceLimits } from './limits.ts'
 
@@ -47,7 +49,12 @@ export function createLimitedServer(limits: ServiceLimits, listener: RequestList
     },
     listener,
   )
-  server.setTimeout(limits.idleSocketTimeoutMs)
+  server.setTimeout(limits.idleSocketTimeoutMs, (socket) => {
+    // Whoever waits for the store waits as long as that takes, which has limits of its own: a commit may take 30 s, and who is
+    // not told of it sends it again.
+    if (waitsForAnswer(socket)) socket.setTimeout(limits.idleSocketTimeoutMs)
+    else socket.destroy()
+  })
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket
   // Node drops headers beyond its limit in silence: it must let one more through than the guard accepts.
   server.maxHeadersCount = limits.maxHeaders + 1
@@ -56,4 +63,10 @@ export function createLimitedServer(limits: ServiceLimits, listener: RequestList
     server.on(event, (request, response) => server.emit('request', request, response))
   }
   return server
+}
+
+/** A request has come as a whole, and nothing of its answer has left. */
+function waitsForAnswer(socket: Socket): boolean {
+  const response = responseUnderWay(socket)
+  return response !== undefined && response.req.complete && !response.headersSent
 }

@@ -31,6 +31,8 @@ export interface ShownNumber {
 export interface ShownNumbers {
   /** Of what was read, before it is shown. */
   note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
+  /** Of stored events that a dry run shows; those to come have no number. */
+  notePreviewed(batch: AppendBatch, outcome: AppendOutcome): void
   /** Of what is acknowledged. Where events were added, the feed's count is raised in any case. */
   noteAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
   highest(key: FeedKey): number
@@ -56,13 +58,16 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
     note(key, sequenceNumber, created) {
       if (remember({ key, sequenceNumber, created })) counts.raise(key)
     },
+    notePreviewed({ key }, outcome) {
+      const newest = highestOf(outcome)
+      if (newest !== undefined && remember(shownNumber(key, newest))) counts.raise(key)
+    },
     noteAppended(batches, outcomes) {
       for (const [index, { key }] of batches.entries()) {
         const outcome = outcomes[index]
         const newest = highestOf(outcome)
         if (newest === undefined) continue
-        const { sequenceNumber, createdDate } = newest
-        const isNews = remember({ key, sequenceNumber, created: parseCreatedDate(createdDate) })
+        const isNews = remember(shownNumber(key, newest))
         // A repeat of what another node has stored shows it as a read would.
         if (isNews && !hasAppended(outcome)) counts.raise(key)
       }
@@ -70,6 +75,13 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
     highest: (key) => shown.get(nameOf(key))?.sequenceNumber ?? 0,
     all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0),
   }
+}
+
+function shownNumber(
+  key: FeedKey,
+  { sequenceNumber, createdDate }: NonNullable<AppendedEvent['stored']>,
+): ShownNumber {
+  return { key, sequenceNumber, created: parseCreatedDate(createdDate) }
 }
 
 /** Repeats stand where they were sent, so the last one need not be the newest. */

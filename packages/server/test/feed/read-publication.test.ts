@@ -198,6 +198,11 @@ describe('a publish request', () => {
     ])
     assert.deepEqual(faultsOf(body), ['/0/payload/agent_ref missing', '/2/payload/status wrong_type'])
     assert.deepEqual(faultsOf('{"payload":1}\n{', { format: 'ndjson' }), ['/1 invalid_json'])
+    // Only the white space of JSON makes a line an empty one.
+    for (const line of ['\ufeff', '\u00a0', '\v']) {
+      assert.deepEqual(faultsOf(`${line}\n`, { format: 'ndjson' }), ['/0 invalid_json'])
+    }
+    assert.deepEqual(faultsOf(' \t\r\n', { format: 'ndjson' }), [' empty_batch'])
   })
 
   it('is refused for a fault of the whole body alone, wherever that stands and whatever its events are (P11)', () => {

@@ -30,6 +30,10 @@ const ways: Readonly<Record<string, Shown>> = {
     events.readSubject({ key, subjectId: uuid(name), after: 0, limit: 100 }),
   'the receipt of a repeat': (events, _key, name) =>
     events.append([batch([name, 'the head here'].map((id) => draft({ subject: id, id })))]),
+  'a dry run of a repeat': (events, _key, name) =>
+    events.preview(batch([draft({ subject: name, id: name }), draft({ subject: 'somebody new' })])),
+  'a dry run of what is unchanged': (events, _key, name) =>
+    events.preview(batch([draft({ subject: name })], { unchanged: 'skip' })),
 }
 
 interface Node {

@@ -1,7 +1,8 @@
 /** What is published past the router to a store that fails: in everything as on the long way. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { StorageFailure } from '../../src/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StorageFailure, defaultLimits } from '../../src/index.ts'
 import type { StorageEngine } from '../../src/index.ts'
 import { askBothWays, proveKey, routedDuring } from '../support/both-ways.ts'
 import { call, listPath, pageOf } from '../support/http-client.ts'
@@ -63,6 +64,27 @@ describe('what is published directly to a store that fails', () => {
       assert.deepEqual(lines.slice(0, lines.length / 2), lines.slice(lines.length / 2))
     }
     await service.stop()
+  })
+
+  it('is answered when the store has, however long that takes for a connection on which nothing moves (P7)', async () => {
+    const service = await startTestService({
+      limits: { ...defaultLimits, idleSocketTimeoutMs: 150 },
+      wrap: (storage) =>
+        withEvents(storage, {
+          append: (batches) => delay(700).then(() => storage.events.append(batches)),
+        }),
+    })
+    const { publishKey } = service.tenant
+    try {
+      await proveKey(service, publishKey)
+      for (const headers of [json, { ...json, 'x-feed-min-sequence': '0' }]) {
+        const body = JSON.stringify({ payload: property() })
+        const answer = await call(service, path, { method: 'POST', key: publishKey, headers, body })
+        assert.equal(answer.status, 201)
+      }
+    } finally {
+      await service.stop()
+    }
   })
 
   it('leaves the feed as it was (P6)', async () => {

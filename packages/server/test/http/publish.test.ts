@@ -107,6 +107,16 @@ onEngines('publishing', {}, (service) => {
     assert.equal(await count(), before)
   })
 
+  it('takes the removal of another property for other content, whatever else is the same (D14, D26)', async () => {
+    const [one, other] = [property(), property()]
+    await publish(service(), [{ payload: one }, { payload: other }])
+    const id = randomUUID()
+    const removal = (agentRef: string) => JSON.stringify({ id, remove: { agentRef, reason: 9 } })
+    assert.equal((await post(removal(one.agent_ref))).status, 201)
+    assert.equal(receiptOf(await post(removal(one.agent_ref.toUpperCase()))).repeated, true)
+    await refused(post(removal(other.agent_ref)), 409, 'id_conflict')
+  })
+
   it('groups by transactionId without deduplicating (D15)', async () => {
     const transactionId = randomUUID()
     const before = await count()

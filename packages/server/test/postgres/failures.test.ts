@@ -48,6 +48,32 @@ describe('a database in trouble', () => {
     return openStorage({ ...options, create, catalogue: catalogues.default })
   }
 
+  it('acknowledges a repeat only when what it repeats is where a commit would have to be (P7)', async () => {
+    await using node = await openNode(server.url(database))
+    await using other = await openNode(server.url(database))
+    const event = draft({ subject: 'home', id: 'home' })
+    const [first] = await publish(node, [event])
+    // A standby that is not there: as after a crash in which a commit was found again that nobody but the primary had.
+    const name = (standby: string) =>
+      withClient(server.url(), async (client) => {
+        await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${standby}'`)
+        await client.query('SELECT pg_reload_conf()')
+      })
+    await name('nobody')
+    try {
+      await delay(200)
+      let acknowledged = false
+      // This node remembers nothing of the feed, so it asks.
+      const repeated = publish(other, [event]).finally(() => (acknowledged = true))
+      await delay(700)
+      assert.equal(acknowledged, false)
+      await name('')
+      assert.deepEqual(await repeated, [{ ...first, status: 'repeated' }])
+    } finally {
+      await name('')
+    }
+  })
+
   it('is waited for while it restarts, in order or not: nothing lost, nothing twice (P1, P2, P3, P7)', async () => {
     await using one = await openNode(server.url(database))
     await using two = await openNode(server.url(database))

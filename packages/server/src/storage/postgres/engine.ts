@@ -189,7 +189,12 @@ function engineOver(
           changes.send(appendedFeeds(batches, outcomes))
           return watching.tellAppended(batches, outcomes)
         }),
-      preview: (batch) => guarded(() => appending.preview(batch)),
+      preview: (batch) =>
+        guarded(async () => {
+          const outcome = await appending.preview(batch)
+          shown.notePreviewed(batch, outcome)
+          return outcome
+        }),
       ...reads,
       readRange: (range) => guarded(() => readRange(database, range)),
       positionOf: (key, id) => guarded(() => positionOf(database, key, id)),

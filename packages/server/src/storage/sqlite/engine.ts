@@ -199,7 +199,12 @@ function engineOver(parts: EngineParts): StorageEngine {
           shown.noteAppended(batches, outcomes)
           return watching.tellAppended(batches, outcomes)
         }),
-      preview: (batch) => guarded(() => link.call('preview', batch)),
+      preview: (batch) =>
+        guarded(async () => {
+          const outcome = await link.call('preview', batch)
+          shown.notePreviewed(batch, outcome)
+          return outcome
+        }),
       ...reads,
       readRange: (range) => guarded(() => readRange(range)),
       positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
