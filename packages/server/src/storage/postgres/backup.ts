@@ -2,7 +2,8 @@
  * A copy of the store in one file, made while it is in use, and a new store from such a file. For stores of up to some
  * millions of events, and for moving; larger ones are backed up with PostgreSQL's own tools (docs/operating.md).
  *
- * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them.
+ * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them; the last one says how
+ * many rows there are, so that a file of which a part is missing is not taken for a whole one.
  */
 import { createReadStream, existsSync } from 'node:fs'
 import { link, open, rename, rm } from 'node:fs/promises'
@@ -12,7 +13,10 @@ import { createInterface } from 'node:readline'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
 
-const formatLine = 'property-events postgres backup 1'
+const formatLine = 'property-events postgres backup 2'
+/** As version 0.1 wrote it at first: without an end, so that nothing tells whether all of it is there. */
+const openFormatLine = 'property-events postgres backup 1'
+const endLine = /^end (\d+)$/
 
 /** In an order in which they can be filled again, each with the columns it is read in the order of. */
 const tables: Readonly<Record<string, string>> = {
@@ -61,6 +65,7 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
   await session.query(oneSnapshot, [])
   await session.query(unhurried, [])
   await file.write(`${formatLine}\n`)
+  let count = 0
   for (const [table, order] of Object.entries(tables)) {
     await file.write(`${table}\n`)
     const declare = `DECLARE rows CURSOR FOR SELECT row_to_json(t)::text AS line FROM ${table} t ORDER BY ${order}`
@@ -68,34 +73,46 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
     for (;;) {
       const rows = await session.query<{ line: string }>(fetchRows, [])
       if (rows.length === 0) break
+      count += rows.length
       await file.write(rows.map(({ line }) => `${line}\n`).join(''))
     }
     await session.query(closeRows, [])
   }
+  await file.write(`end ${count}\n`)
 }
 
-/** Fills the tables of a database that has just got them, in the transaction that made them. */
+/** Fills the tables of a database that has just got them, in the transaction that made them: all of it or nothing. */
 export async function restore(session: Session, path: string): Promise<void> {
   await session.query(unhurried, [])
   let table: string | undefined
   let rows: string[] = []
+  let count = 0
   const put = async (): Promise<void> => {
     if (table !== undefined && rows.length > 0) await insertRows(session, table, rows)
     rows = []
   }
-  let first = true
+  let format: string | undefined
+  let told: number | undefined
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    if (first && line !== formatLine) throw notABackup(path)
-    if (!first && line.startsWith('{')) {
+    if (format === undefined) {
+      if (line !== formatLine && line !== openFormatLine) throw notABackup(path)
+      format = line
+    } else if (told !== undefined) throw notWhole(path)
+    else if (line.startsWith('{')) {
+      if (!isJson(line)) throw notWhole(path)
       rows.push(line)
+      count += 1
       if (rows.length === 500) await put()
-    } else if (!first) {
+    } else {
       await put()
-      if (!Object.hasOwn(tables, line)) throw notABackup(path)
-      table = line
+      const end = endLine.exec(line)?.[1]
+      if (end !== undefined) told = Number(end)
+      else if (Object.hasOwn(tables, line)) table = line
+      else throw notWhole(path)
     }
-    first = false
   }
+  if (format === undefined) throw notABackup(path)
+  if (format === formatLine && told !== count) throw notWhole(path)
   await put()
   // Numbers may have been shown after the copy was made that it does not hold (D13).
   await session.query({ name: 'restore-stop', text: 'UPDATE store SET needs_epoch = true' }, [])
@@ -136,6 +153,23 @@ function alreadyExists(path: string): StorageRefusal {
   return new StorageRefusal(
     'already_exists',
     `${path} exists; a backup never replaces a file. Name another, or move it away.`,
+  )
+}
+
+/** A line that was cut off is none. */
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function notWhole(path: string): StorageRefusal {
+  return new StorageRefusal(
+    'not_a_store',
+    `${path} is a part of a backup, or was changed: its end or something in between is missing. Fetch it again from where it was made; nothing was restored.`,
   )
 }
 
