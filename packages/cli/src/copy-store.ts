@@ -1,7 +1,7 @@
 /** Copying a store into another one, of either engine, so that nobody who reads it can tell them apart. */
 import { createHash } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
-import type { FeedKey, StorageEngine, StoreRecord } from '@property-events/server'
+import type { FeedKey, StorageEngine, StoreRecord, StoredEvent } from '@property-events/server'
 import { Refusal } from './refusal.ts'
 
 export interface CopiedFeed {
@@ -22,14 +22,14 @@ export interface CopyOptions {
 /**
  * Copies tenants, keys and what the target's feeds do not hold yet, as of one moment of the source, which may be in use.
  * Run again it goes on where it was stopped, and takes in what has come since. Nobody can publish to the target before
- * a run has come to its end. Rejects with a `Refusal` when the target holds something else.
+ * a run has come to its end. Rejects with a `Refusal` when the target holds something else, and then leaves it as it was.
  */
 export async function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   const { from, to, signal } = options
+  await refuseStrangers(from, to)
+  const held = await heldOf(from, to)
   const keys = await copyTenants(from, to)
   await copyKeys(from, to)
-  const held = new Map<string, number>()
-  for (const key of keys) held.set(nameOf(key), (await to.events.head(key))?.position ?? 0)
   await to.importRecords([{ kind: 'whole', firstOffset: from.settings.startSequence, needsEpoch: true }])
   let copied = 0
   let whole: StoreRecord | undefined
@@ -48,19 +48,48 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
   return feeds
 }
 
+/** How many events of each feed the target holds. Each has to end with an event of the source: it may be in use itself by now. */
+async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyMap<string, number>> {
+  const held = new Map<string, number>()
+  for (const { tenantId } of await to.keys.tenants()) {
+    for (const feed of feedNames) {
+      const key = { tenantId, feed }
+      const head = await to.events.head(key)
+      if (head === undefined || head.position === 0) continue
+      const last = { key, view: 'all', after: head.sequenceNumber - 1, limit: 1, latestOnly: false } as const
+      const [[copied], [original]] = [await to.events.readAfter(last), await from.events.readAfter(last)]
+      if (copied === undefined || original === undefined || !sameEvent(copied, original)) {
+        throw new Refusal(
+          `The ${feed} events of tenant ${tenantId} in the target end with one that the source does not have (${head.sequenceNumber}), ` +
+            'so somebody publishes there. Nothing was changed. Copy into an empty store.',
+        )
+      }
+      held.set(nameOf(key), head.position)
+    }
+  }
+  return held
+}
+
+function sameEvent(one: StoredEvent, other: StoredEvent): boolean {
+  return one.sequenceNumber === other.sequenceNumber && Buffer.from(one.json).equals(other.json)
+}
+
 function nameOf({ tenantId, feed }: FeedKey): string {
   return `${tenantId} ${feed}`
 }
 
-async function copyTenants(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
-  const tenants = await from.keys.tenants()
-  const wanted = new Set(tenants.map(({ tenantId }) => tenantId))
+async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<void> {
+  const wanted = new Set((await from.keys.tenants()).map(({ tenantId }) => tenantId))
   const stranger = (await to.keys.tenants()).find(({ tenantId }) => !wanted.has(tenantId))
   if (stranger !== undefined) {
     throw new Refusal(
       `The target holds a tenant of its own (${stranger.tenantId}). Copy into an empty store.`,
     )
   }
+}
+
+async function copyTenants(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
+  const tenants = await from.keys.tenants()
   for (const tenant of tenants) {
     await to.keys.createTenant(tenant)
     await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended)

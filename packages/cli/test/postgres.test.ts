@@ -1,5 +1,6 @@
 /** The program on a PostgreSQL database: two nodes on one store, and the commands beside them. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -99,6 +100,27 @@ describe('a store in PostgreSQL', () => {
     assert.equal((await served.stop()).code, 0)
     const other = await run(['copy', '--from', folder, '--to', folder])
     assert.match(other.stderr, /two different stores/)
+    for (const [from, to] of [
+      [folder, `${folder}/`],
+      [url, spelledAnew(url)],
+    ] as const) {
+      const same = await run(['copy', '--from', from, '--to', to])
+      assert.equal(same.code, 1, same.stderr)
+      assert.match(same.stderr, /one store under two names/)
+    }
+    // Publishing has moved there: what was left behind is not copied over it, and nothing stops there.
+    const moved = await startNode(['serve', '--data', back])
+    const publish = () =>
+      fetch(`${moved.line.url}/v1/property-events`, {
+        method: 'POST',
+        headers: { 'x-api-key': tenant?.publishKey ?? '', 'content-type': 'application/json' },
+        body: JSON.stringify({ payload: { agent_ref: randomUUID(), published: true } }),
+      })
+    assert.equal((await publish()).status, 201)
+    const late = await run(['copy', '--from', url, '--to', back])
+    assert.match(late.stderr, /one that the source does not have/)
+    assert.equal((await publish()).status, 201)
+    assert.equal((await moved.stop()).code, 0)
   })
 
   it('is looked through by doctor, with the server it lies on', async () => {
@@ -173,3 +195,10 @@ describe('a store in PostgreSQL', () => {
     assert.match(empty.stderr, /^There is no Property Events store in this database\./)
   })
 })
+
+/** Another address of the same database. */
+function spelledAnew(address: string): string {
+  const url = new URL(address)
+  url.searchParams.set('application_name', 'another')
+  return url.href
+}

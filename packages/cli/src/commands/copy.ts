@@ -6,6 +6,7 @@ import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { copyStore } from '../copy-store.ts'
 import { createProgress } from '../progress.ts'
+import { Refusal } from '../refusal.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { tableText } from '../terminal-text.ts'
 
@@ -32,6 +33,11 @@ export function addCopy(program: Command, context: CommandContext): void {
     settings.finish()
     await using from = await openStorage({ ...placeOf(source), create: false })
     await using to = await openTarget(target, from)
+    if (to.settings.storeId === from.settings.storeId) {
+      throw new Refusal(
+        '--from and --to are one store under two names, or a backup of it. Copy into an empty store of its own.',
+      )
+    }
     const progress = createProgress(output, 'events copied')
     const feeds = await copyStore({
       from,

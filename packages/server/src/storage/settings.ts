@@ -9,6 +9,9 @@ export interface WantedSettings {
   readonly startSequence?: number | undefined
 }
 
+/** What a new store is made with. */
+export type NewSettings = Omit<StoreSettings, 'storeId'>
+
 /** Why a store with `recorded` settings does not do for this opener, if so. */
 export function settingsRefusal(recorded: StoreSettings, wanted: WantedSettings): StorageRefusal | undefined {
   const { catalogue, startSequence } = wanted

@@ -21,12 +21,7 @@ describe('a backup of a database', () => {
   const restored = async (text: string, url: string) => {
     const file = join(folder.path, 'given')
     writeFileSync(file, text)
-    return openStorage({
-      kind: 'postgres',
-      url: await (await sharedDatabases()).create(),
-      file,
-      create: true,
-    })
+    return openStorage({ kind: 'postgres', url, file, create: true })
   }
 
   it('is refused when a part of it is missing, wherever it was cut, and then leaves the database empty (P7)', async () => {

@@ -108,7 +108,8 @@ describe('opening a data folder', () => {
       /sequence 5, and 6 is asked/,
     )
     await using store = await open(folder.path, { catalogue: undefined })
-    assert.deepEqual(store.settings, { catalogue, startSequence: 5 })
+    const { storeId } = store.settings
+    assert.deepEqual(store.settings, { storeId, catalogue, startSequence: 5 })
   })
 
   it('takes the same event types in another order as the same (D12)', async () => {

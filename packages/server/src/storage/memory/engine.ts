@@ -92,7 +92,9 @@ export async function openMemory(
 }
 
 function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['settings'] {
-  if (catalogue !== undefined) return { catalogue, startSequence: startSequence ?? 0 }
+  if (catalogue !== undefined) {
+    return { storeId: crypto.randomUUID(), catalogue, startSequence: startSequence ?? 0 }
+  }
   throw new StorageRefusal('not_a_store', 'A new store needs a catalogue of event types; name one.')
 }
 

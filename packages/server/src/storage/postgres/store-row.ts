@@ -2,6 +2,7 @@
 import { catalogueFault } from '@property-events/protocol'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { catalogueText } from '../settings.ts'
+import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Session, Statement } from './connection.ts'
 
@@ -12,17 +13,23 @@ const insert: Statement = {
     VALUES (gen_random_uuid(), 1, $1, $2, $2, false, incarnation(), commits_are_replicated())`,
 }
 
-const select: Statement = { name: 'store-settings', text: 'SELECT catalogue, start_sequence FROM store' }
+const select: Statement = {
+  name: 'store-settings',
+  text: 'SELECT store_id, catalogue, start_sequence FROM store',
+}
 
-export async function recordSettings(session: Session, settings: StoreSettings): Promise<void> {
+export async function recordSettings(session: Session, settings: NewSettings): Promise<void> {
   await session.query(insert, [catalogueText(settings.catalogue), settings.startSequence])
 }
 
 export async function readSettings(session: Session): Promise<StoreSettings> {
-  const [row] = await session.query<{ catalogue: string; start_sequence: string }>(select, [])
+  const [row] = await session.query<{ store_id: string; catalogue: string; start_sequence: string }>(
+    select,
+    [],
+  )
   if (row === undefined) throw new Error('the store has no settings')
   const catalogue: EventTypeCatalogue = JSON.parse(row.catalogue)
   const fault = catalogueFault(catalogue)
   if (fault !== undefined) throw new Error(`the store's catalogue is damaged: ${fault}`)
-  return { catalogue, startSequence: Number(row.start_sequence) }
+  return { storeId: row.store_id, catalogue, startSequence: Number(row.start_sequence) }
 }

@@ -2,6 +2,7 @@
 import { catalogueFault } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { catalogueText } from '../settings.ts'
+import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
@@ -29,7 +30,7 @@ export function metaOf(db: Connection): Meta {
   }
 }
 
-export function recordSettings(db: Connection, settings: StoreSettings): void {
+export function recordSettings(db: Connection, settings: NewSettings): void {
   const meta = metaOf(db)
   meta.set('store_id', crypto.randomUUID())
   meta.set('catalogue', catalogueText(settings.catalogue))
@@ -43,5 +44,9 @@ export function readSettings(db: Connection): StoreSettings {
   const catalogue: EventTypeCatalogue = JSON.parse(meta.get('catalogue'))
   const fault = catalogueFault(catalogue)
   if (fault !== undefined) throw new Error(`the store's catalogue is damaged: ${fault}`)
-  return { catalogue, startSequence: Number(meta.get('start_sequence')) }
+  return {
+    storeId: meta.get('store_id'),
+    catalogue,
+    startSequence: Number(meta.get('start_sequence')),
+  }
 }

@@ -1,7 +1,7 @@
 /** From a data folder to a store's file that has the schema and the settings asked for. */
 import { existsSync, statSync } from 'node:fs'
 import { settingsRefusal } from '../settings.ts'
-import type { WantedSettings } from '../settings.ts'
+import type { NewSettings, WantedSettings } from '../settings.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connectForWriting, makeStoreFile, storeFileOf } from './connection.ts'
@@ -42,7 +42,7 @@ export async function openStore(
 
 async function settle(
   file: string,
-  forNew: StoreSettings | undefined,
+  forNew: NewSettings | undefined,
   wanted: WantedSettings,
 ): Promise<StoreSettings> {
   const db = connectForWriting({ file })
@@ -57,6 +57,6 @@ async function settle(
   }
 }
 
-function newSettings({ catalogue, startSequence = 0 }: WantedSettings): StoreSettings | undefined {
+function newSettings({ catalogue, startSequence = 0 }: WantedSettings): NewSettings | undefined {
   return catalogue && { catalogue, startSequence }
 }
