@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient, memoryCheckpoint } from '@property-events/client'
 import { catalogues } from '@property-events/protocol'
-import { createLogger, createService, issueKey, loadPepper, openStorage } from '@property-events/server'
+import { createLogger, createService, issueKey, loadPeppers, openStorage } from '@property-events/server'
 import Database from 'better-sqlite3'
 
 const here = fileURLToPath(import.meta.url)
@@ -76,7 +76,7 @@ async function measure(events: number, subjects: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-copy-'))
   await fill(folder, events, subjects)
   const storage = await openStorage({ kind: 'sqlite', folder, create: false, catalogue: catalogues.default })
-  const pepper = loadPepper({ folder: undefined, given: undefined })
+  const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const service = await createService({
     storage,
     peppers: [pepper],

@@ -9,13 +9,13 @@ import '../packages/server/schemas/write.ts'
 
 // The service runs on what has just been written.
 const { catalogues } = await import('@property-events/protocol')
-const { createLogger, createService, loadPepper, openStorage } = await import('@property-events/server')
+const { createLogger, createService, loadPeppers, openStorage } = await import('@property-events/server')
 
 const root = join(import.meta.dirname, '..')
 const storage = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
 const service = await createService({
   storage,
-  peppers: [loadPepper({ folder: undefined, given: undefined })],
+  peppers: loadPeppers({ folder: undefined, given: undefined }),
   log: createLogger({ level: 'silent' }),
   host: '127.0.0.1',
   port: 0,

@@ -1,7 +1,7 @@
 /** Stores of 10,000 tenants with a key each, and looking whether they answer right. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { catalogues, scopes } from '@property-events/protocol'
-import { issueKey, loadPepper } from '../../packages/server/src/keys/index.ts'
+import { issueKey, loadPeppers } from '../../packages/server/src/keys/index.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { ask } from './ask-postgres.ts'
 import type { RunningService } from './service.ts'
@@ -19,7 +19,7 @@ export type NewStore =
 /** Makes the tenants, with a key each, and a pepper in `folder`. */
 export async function makeStore(place: NewStore, folder: string): Promise<readonly string[]> {
   mkdirSync(folder, { recursive: true })
-  const pepper = loadPepper({ folder, given: undefined })
+  const [pepper] = loadPeppers({ folder, given: undefined })
   await using storage = await openStorage({
     ...place,
     create: true,

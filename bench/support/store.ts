@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { catalogues, scopes } from '@property-events/protocol'
 import Database from 'better-sqlite3'
-import { issueKey, loadPepper } from '../../packages/server/src/keys/index.ts'
+import { issueKey, loadPeppers } from '../../packages/server/src/keys/index.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { recordImporter } from '../../packages/server/src/storage/sqlite/import-records.ts'
 import type { FeedKey, StorageEngine } from '../../packages/server/src/storage/storage.ts'
@@ -115,7 +115,7 @@ export async function keysOf(
   tenantIds: readonly string[],
 ): Promise<readonly string[]> {
   await using storage = await openStorage({ ...place, create: false })
-  const pepper = loadPepper({ folder, given: undefined })
+  const [pepper] = loadPeppers({ folder, given: undefined })
   const texts: string[] = []
   for (const tenantId of tenantIds) {
     const issued = await issueKey(storage.keys, pepper, {

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { join } from 'node:path'
 import type { Scope } from '@property-events/protocol'
 import { createKeyVerifier, issueKey } from '@property-events/server'
-import type { Grant, KeyStore, Pepper } from '@property-events/server'
+import type { Grant, KeyStore, Peppers } from '@property-events/server'
 import { memberOf, memberText } from './service-client.ts'
 
 export interface TenantKeys {
@@ -28,11 +28,11 @@ const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
 export async function demoKeys(
   folder: string,
   keys: KeyStore,
-  pepper: Pepper,
+  peppers: Peppers,
   tenants: readonly { readonly tenantId: string; readonly name: string }[],
 ): Promise<DemoKeys> {
   const kept = readKept(folder)
-  const verifier = createKeyVerifier({ keys, peppers: [pepper], clock: Date.now })
+  const verifier = createKeyVerifier({ keys, peppers, clock: Date.now })
   let changed = false
   const workingKey = async (
     text: string | undefined,
@@ -41,7 +41,7 @@ export async function demoKeys(
   ): Promise<string> => {
     if (text !== undefined && (await verifier.verify(text)).kind === 'valid') return text
     changed = true
-    const issued = await issueKey(keys, pepper, {
+    const issued = await issueKey(keys, peppers[0], {
       label,
       operator: grants.length === 0,
       grants,

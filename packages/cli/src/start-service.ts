@@ -7,10 +7,10 @@ import {
   createService,
   createThreadedService,
   defaultLimits,
-  loadPepper,
+  loadPeppers,
   openForThreads,
 } from '@property-events/server'
-import type { Pepper, Service, SharedStorage, StorageEngine, ThreadedService } from '@property-events/server'
+import type { Peppers, Service, SharedStorage, StorageEngine, ThreadedService } from '@property-events/server'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
@@ -72,7 +72,7 @@ const defaultMetricsPort = 9464
 export interface StartedService {
   readonly service: Service
   readonly storage: StorageEngine
-  readonly pepper: Pepper
+  readonly peppers: Peppers
   /** Resolves when a serving thread has died, with what it died of: the service is then to be closed. */
   readonly broken: Promise<Error> | undefined
   /** Takes no more requests, answers those in flight, closes the store, gives the folder free. */
@@ -87,12 +87,12 @@ export async function startService(options: ServeOptions): Promise<StartedServic
     const store = await openForServing(options)
     const { storage } = store
     try {
-      const pepper = loadPepper({ folder: options.data, given: options.keyPepper })
-      const service = await listen(options, store, pepper)
+      const peppers = loadPeppers({ folder: options.data, given: options.keyPepper })
+      const service = await listen(options, store, peppers)
       return {
         service,
         storage,
-        pepper,
+        peppers,
         broken: 'broken' in service ? service.broken : undefined,
         async close() {
           await service.close()
@@ -141,12 +141,13 @@ function readConnectionsOf({ workers }: ServeOptions): number {
 async function listen(
   options: ServeOptions,
   store: SharedStorage,
-  pepper: Pepper,
+  peppers: Peppers,
 ): Promise<Service | ThreadedService> {
   const { storage } = store
   const log = createLogger({ level: options.logLevel })
   const keys = await storage.keys.keys()
-  if (keys.length > 0 && keys.every((key) => key.pepperId !== pepper.pepperId)) {
+  const known = new Set(peppers.map(({ pepperId }) => pepperId))
+  if (keys.length > 0 && keys.every(({ pepperId }) => !known.has(pepperId))) {
     log.warn('No key of this store was made with this pepper, so none will work: put the right pepper back.')
   }
   const { rateLimit } = options
@@ -158,7 +159,7 @@ async function listen(
     requests,
   }
   const common = {
-    peppers: [pepper],
+    peppers,
     host: options.host,
     port: options.port,
     metrics: { host: options.metricsHost, port: options.metricsPort },

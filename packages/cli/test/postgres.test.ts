@@ -1,7 +1,7 @@
 /** The program on a PostgreSQL database: two nodes on one store, and the commands beside them. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
@@ -109,7 +109,11 @@ describe('a store in PostgreSQL', () => {
       assert.match(same.stderr, /one store under two names/)
     }
     // Publishing has moved there: what was left behind is not copied over it, and nothing stops there.
-    const moved = await startNode(['serve', '--data', back])
+    // With the pepper's text in place of its file.
+    const pepper = readFileSync(join(back, 'pepper'), 'utf8').trim()
+    rmSync(join(back, 'pepper'))
+    const environment = { PROPERTY_EVENTS_KEY_PEPPER: pepper }
+    const moved = await startNode(['serve', '--data', back], { environment })
     const publish = () =>
       fetch(`${moved.line.url}/v1/property-events`, {
         method: 'POST',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { parseKeyText, scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
-import { issueKey, loadPepper } from '@property-events/server'
+import { issueKey, loadPeppers } from '@property-events/server'
 import type { KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -56,7 +56,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     await withStore(reader, async ({ storage, folder }) => {
       const tenant = tenantName === undefined ? undefined : await findTenant(storage, tenantName)
       const grants = tenant === undefined ? [] : [{ tenantId: tenant.tenantId, scopes: wanted }]
-      const pepper = loadPepper({ folder, given })
+      const [pepper] = loadPeppers({ folder, given })
       const issued = await issueKey(storage.keys, pepper, {
         label,
         operator,

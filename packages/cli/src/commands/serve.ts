@@ -72,10 +72,10 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   }
 }
 
-const serve: Stage = async ({ service, storage, pepper }, { output }, options) => {
+const serve: Stage = async ({ service, storage, peppers }, { output }, options) => {
   const { url, metricsUrl } = service
   const isNew = (await storage.keys.keys()).length === 0
-  const adminKey = isNew ? await issueOperatorKey(storage.keys, pepper) : undefined
+  const adminKey = isNew ? await issueOperatorKey(storage.keys, peppers) : undefined
   if (output.json)
     return output.writeJson({ url, metricsUrl, ...(adminKey === undefined ? {} : { adminKey }) })
   const folder = `--data ${JSON.stringify(options.data)}`
@@ -98,7 +98,7 @@ const serve: Stage = async ({ service, storage, pepper }, { output }, options) =
 
 async function issueOperatorKey(
   keys: StartedService['storage']['keys'],
-  pepper: StartedService['pepper'],
+  [pepper]: StartedService['peppers'],
 ): Promise<string | undefined> {
   const request = {
     label: 'first operator',
@@ -111,7 +111,7 @@ async function issueOperatorKey(
   return issued.kind === 'issued' ? issued.text : undefined
 }
 
-const demo: Stage = async ({ service, storage, pepper }, { output, flags }, options, signal) => {
+const demo: Stage = async ({ service, storage, peppers }, { output, flags }, options, signal) => {
   await createDemoTenants(storage, options.data)
   if (!(await isDemoLoaded(storage))) {
     const progress = createProgress(output, 'events loaded')
@@ -125,7 +125,7 @@ const demo: Stage = async ({ service, storage, pepper }, { output, flags }, opti
     progress.end()
   }
   if (signal.aborted) return
-  const keys = await demoKeys(options.data, storage.keys, pepper, marketTenants)
+  const keys = await demoKeys(options.data, storage.keys, peppers, marketTenants)
   await announceDemo(output, service, keys)
   if (flags['live'] === true) await runLive(service.publisher, signal, (line) => output.say(line))
 }

@@ -1,7 +1,7 @@
 /** The store, its clock and its pepper, without changing anything. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { inspectStore, loadPepper, pepperFileName } from '@property-events/server'
+import { inspectStore, loadPeppers, pepperFileName } from '@property-events/server'
 import type { StoreInspection } from '@property-events/server'
 import { momentText } from '../moment.ts'
 import { sentencesOf } from '../sentences-of.ts'
@@ -100,8 +100,8 @@ export function checkPepper(
         )
   }
   try {
-    const { pepperId } = loadPepper({ folder, given })
-    if (pepperIds.length > 0 && !pepperIds.includes(pepperId)) {
+    const peppers = loadPeppers({ folder, given })
+    if (pepperIds.length > 0 && !peppers.some(({ pepperId }) => pepperIds.includes(pepperId))) {
       return fail(
         'pepper',
         'no key of this store was made with this pepper',

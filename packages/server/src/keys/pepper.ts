@@ -32,34 +32,44 @@ export const minimumPepperLength = 16
 /** Name of the file beside the store. */
 export const pepperFileName = 'pepper'
 
+/** The first is what new keys are made with; keys made with any of them work. */
+export type Peppers = readonly [Pepper, ...Pepper[]]
+
 /**
  * The pepper an operator gave, else the one in the file `pepper` of the folder, made on first use (32 random bytes in
  * hexadecimal, mode 0600). Safe from many processes at once: all come back with the same one. Without a folder (a store
  * in memory) it lives as long as the process. Throws a `PepperRefusal`, or the file system's own error.
+ *
+ * The text of such a file, given, is the pepper of that file; as it used to be taken for a text like any other, keys made with
+ * it as that work too.
  */
-export function loadPepper(options: {
+export function loadPeppers(options: {
   readonly folder: string | undefined
   readonly given: string | undefined
-}): Pepper {
-  if (options.given !== undefined) {
-    if (options.given.length < minimumPepperLength) {
+}): Peppers {
+  const { given } = options
+  if (given !== undefined) {
+    if (given.length < minimumPepperLength) {
       throw new PepperRefusal(
-        `The key pepper has ${options.given.length} characters; give at least ${minimumPepperLength} random ones.`,
+        `The key pepper has ${given.length} characters; give at least ${minimumPepperLength} random ones.`,
       )
     }
-    return pepperOf(Buffer.from(options.given, 'utf8'))
+    const asText = pepperOf(Buffer.from(given, 'utf8'))
+    return fileText.test(given) ? [pepperOf(Buffer.from(given, 'hex')), asText] : [asText]
   }
-  if (options.folder === undefined) return pepperOf(randomBytes(32))
+  if (options.folder === undefined) return [pepperOf(randomBytes(32))]
   const path = join(options.folder, pepperFileName)
   if (!existsSync(path)) createPepperFile(path)
   const text = readFileSync(path, 'utf8').trim()
-  if (!/^[0-9a-f]{64}$/.test(text)) {
+  if (!fileText.test(text)) {
     throw new PepperRefusal(
       `${path} does not hold a pepper (64 hexadecimal digits). Put the file back from a backup: without it no key of this store works.`,
     )
   }
-  return pepperOf(Buffer.from(text, 'hex'))
+  return [pepperOf(Buffer.from(text, 'hex'))]
 }
+
+const fileText = /^[0-9a-f]{64}$/
 
 /** HMAC-SHA-256 of a key's secret: 32 bytes. */
 export function hashSecret(pepper: Pepper, secret: string): Uint8Array {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import { PepperRefusal, hashSecret, loadPepper } from '../../src/keys/pepper.ts'
+import { PepperRefusal, hashSecret, loadPeppers } from '../../src/keys/pepper.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -15,8 +15,8 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('the pepper', () => {
   it('is made on first use as a file only its owner can read, and stays the same (D11)', () => {
-    const first = loadPepper({ folder, given: undefined })
-    const again = loadPepper({ folder, given: undefined })
+    const [first] = loadPeppers({ folder, given: undefined })
+    const [again] = loadPeppers({ folder, given: undefined })
     assert.deepEqual(again, first)
     assert.equal(first.secret.length, 32)
     assert.deepEqual(readdirSync(folder), ['pepper'])
@@ -24,14 +24,24 @@ describe('the pepper', () => {
   })
 
   it('is the given one where there is one, and no file is made (D11)', () => {
-    const pepper = loadPepper({ folder, given: 'a secret from the vault' })
+    const [pepper, ...others] = loadPeppers({ folder, given: 'a secret from the vault' })
     assert.equal(Buffer.from(pepper.secret).toString(), 'a secret from the vault')
+    assert.deepEqual(others, [])
     assert.deepEqual(readdirSync(folder), [])
   })
 
+  it('of a file is the same when the text of the file is given, which used to be taken for a text like any other (D11)', () => {
+    const [ofFile] = loadPeppers({ folder, given: undefined })
+    const text = readFileSync(join(folder, 'pepper'), 'utf8').trim()
+    const [given, asText, ...others] = loadPeppers({ folder: undefined, given: text })
+    assert.deepEqual(given, ofFile)
+    assert.equal(Buffer.from(asText?.secret ?? []).toString(), text)
+    assert.deepEqual(others, [])
+  })
+
   it('is told apart by an id that does not hold it (D11)', () => {
-    const one = loadPepper({ folder, given: 'a secret from the vault' })
-    const other = loadPepper({ folder, given: 'a secret from the vaulT' })
+    const [one] = loadPeppers({ folder, given: 'a secret from the vault' })
+    const [other] = loadPeppers({ folder, given: 'a secret from the vaulT' })
     assert.notEqual(one.pepperId, other.pepperId)
     assert.match(one.pepperId, /^[0-9a-f]{12}$/)
     assert.notDeepEqual(hashSecret(one, 'x'), hashSecret(other, 'x'))
@@ -39,16 +49,16 @@ describe('the pepper', () => {
   })
 
   it('is refused with a sentence when it is too short or the file is damaged, and the file is left alone (D11)', () => {
-    assert.throws(() => loadPepper({ folder, given: 'short' }), PepperRefusal)
+    assert.throws(() => loadPeppers({ folder, given: 'short' }), PepperRefusal)
     writeFileSync(join(folder, 'pepper'), 'damaged')
-    assert.throws(() => loadPepper({ folder, given: undefined }), /from a backup/)
+    assert.throws(() => loadPeppers({ folder, given: undefined }), /from a backup/)
     assert.equal(readFileSync(join(folder, 'pepper'), 'utf8'), 'damaged')
   })
 
   it('is one and the same for many processes that start at once (D11)', async () => {
     const source = new URL('../../src/keys/pepper.ts', import.meta.url).href
-    const script = `import { loadPepper } from ${JSON.stringify(source)}
-      console.log(loadPepper({ folder: ${JSON.stringify(folder)}, given: undefined }).pepperId)`
+    const script = `import { loadPeppers } from ${JSON.stringify(source)}
+      console.log(loadPeppers({ folder: ${JSON.stringify(folder)}, given: undefined })[0].pepperId)`
     const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
     const results = await Promise.all(Array.from({ length: 6 }, run))
     assert.equal(new Set(results.map((result) => result.stdout)).size, 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { newKeyText } from '@property-events/protocol'
 import { issueKey } from '../../src/keys/issue.ts'
-import { loadPepper } from '../../src/keys/pepper.ts'
+import { loadPeppers } from '../../src/keys/pepper.ts'
 import type { Pepper } from '../../src/keys/pepper.ts'
 import { createKeyVerifier } from '../../src/keys/verify.ts'
 import type { KeyVerifier } from '../../src/keys/verify.ts'
@@ -37,7 +37,7 @@ async function bench(options: { peppers?: readonly Pepper[] } = {}): Promise<Ben
   for (const tenantId of [tenantA, tenantB]) {
     await store.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
   }
-  const pepper = loadPepper({ folder: undefined, given: undefined })
+  const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const clock = () => self.nowMs
   const verifier = createKeyVerifier({ keys: store, peppers: options.peppers ?? [pepper], clock })
   open.push(verifier)
@@ -154,7 +154,7 @@ describe('verifying a key', () => {
   })
 
   it('a key made with another pepper is unknown, and works again once that pepper is given (D11)', async () => {
-    const other = loadPepper({ folder: undefined, given: 'another pepper, long enough' })
+    const [other] = loadPeppers({ folder: undefined, given: 'another pepper, long enough' })
     const without = await bench({ peppers: [other] })
     const { text } = await without.issue()
     assert.deepEqual(await without.verifier.verify(text), { kind: 'unknown' })

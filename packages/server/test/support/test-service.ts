@@ -10,7 +10,7 @@ import {
   createService,
   createThreadedService,
   issueKey,
-  loadPepper,
+  loadPeppers,
   openForThreads,
   openStorage,
 } from '../../src/index.ts'
@@ -73,7 +73,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const place = await placeOf(engine, folder)
   const shared = place.kind === 'sqlite' ? await openForThreads({ ...settings, ...place }) : undefined
   const storage = wrap(shared?.storage ?? (await openStorage({ ...settings, ...place })))
-  const pepper = loadPepper({ folder: undefined, given: undefined })
+  const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const logLines: string[] = []
   const log = createLogger({
     level: 'debug',
