@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { folderCopy } from '../src/copy/folder-copy.ts'
 import { payloadChanges } from '../src/payload-changes.ts'
 import { run, runJson, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
@@ -64,6 +65,69 @@ describe('sync', () => {
     assert.ok(!existsSync(join(folder, `${refOf(4)}.json`)))
     assert.match(readFileSync(join(folder, `${refOf(3)}.json`), 'utf8'), /"status":2/)
     assert.equal((await runJson<Summary>(['sync', folder], { environment })).changes, 0)
+  })
+
+  it('refuses a folder with JSON files of others, and leaves it as it was', async () => {
+    const folder = join(market.folder, 'project')
+    mkdirSync(folder)
+    const names = ['package.json', 'settings.json', 'tsconfig.json']
+    for (const name of names) writeFileSync(join(folder, name), '{}\n')
+    const { code, stdout, stderr } = await run(['sync', folder], { environment })
+    assert.deepEqual(readdirSync(folder), names)
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.match(
+      stderr,
+      /project is not a copy that sync has made: it holds package\.json and 2 more .*Name a new .*folder/,
+    )
+    // A file that is not JSON is in nobody's way.
+    const readme = join(market.folder, 'with a readme')
+    mkdirSync(readme)
+    writeFileSync(join(readme, 'README.md'), 'Copies are kept here.\n')
+    await runJson<Summary>(['sync', readme], { environment })
+    assert.ok(existsSync(join(readme, 'README.md')))
+  })
+
+  it('never counts or touches a file of its folder that is not named by a reference', async () => {
+    const folder = join(market.folder, 'shared')
+    const { held } = await runJson<Summary>(['sync', folder], { environment })
+    const others = ['notes.json', 'x-notes.json', `${refOf(3)}-old.json`]
+    for (const name of others) writeFileSync(join(folder, name), '{}\n')
+    writeFileSync(join(folder, `${refOf(999)}.json`), '{}\n')
+    // Read anew, as after a restore: what the feed does not have goes.
+    const checkpoint = join(folder, '.checkpoint')
+    const kept = JSON.parse(readFileSync(checkpoint, 'utf8')) as Record<string, unknown>
+    writeFileSync(checkpoint, JSON.stringify({ ...kept, reading: { kind: 'start' } }))
+    const again = await runJson<Summary>(['sync', folder], { environment })
+    for (const name of others) assert.ok(existsSync(join(folder, name)), name)
+    assert.ok(!existsSync(join(folder, `${refOf(999)}.json`)))
+    assert.equal(again.held, held)
+  })
+
+  it('names the file of a reference that is no UUID by its digest, and finds it again', async () => {
+    const folder = join(market.folder, 'of another server')
+    const event = {
+      tenantId: market.tenantId,
+      sequenceNumber: 1,
+      eventType: 0,
+      eventTypeShortCode: 'PropertyPublished',
+      payload: '{}',
+      transactionId: '',
+      id: '',
+      createdDate: '2026-01-01T00:00:00.0000000',
+    }
+    const subjectIds = ['../flat 7', refOf(1), 'package']
+    const copy = folderCopy(folder)
+    for (const subjectId of subjectIds) await copy.put({ subjectId, event })
+    await copy.flush(true)
+    writeFileSync(join(folder, '.checkpoint'), '{}')
+    assert.ok(!existsSync(join(folder, 'package.json')))
+    const opened = folderCopy(folder)
+    assert.equal(await opened.holds(['package', 'tsconfig']), 1)
+    assert.deepEqual((await Array.fromAsync(opened.subjects())).sort(), subjectIds)
+    for (const subjectId of subjectIds) await opened.remove(subjectId)
+    await opened.flush(true)
+    assert.deepEqual(readdirSync(folder), ['.checkpoint'])
   })
 
   it('keeps one NDJSON file in the same way', async () => {

@@ -6,7 +6,7 @@ import { fileCheckpoint } from '@property-events/client/node'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { fileCopy } from '../copy/file-copy.ts'
-import { folderCopy } from '../copy/folder-copy.ts'
+import { checkpointFileName, folderCopy } from '../copy/folder-copy.ts'
 import type { LocalCopy } from '../copy/local-copy.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
@@ -38,7 +38,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   const client = createClient({ ...addressFromSettings(reader), feed })
   const isFile = target.endsWith('.ndjson')
   const copy = isFile ? fileCopy(target) : folderCopy(target)
-  const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, '.checkpoint'))
+  const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, checkpointFileName))
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
   let last: Checkpoint | undefined
