@@ -24,8 +24,8 @@ export async function main(args: readonly string[], environment: Environment): P
   let exitCode = 0
   const context: CommandContext = {
     environment,
-    failed() {
-      exitCode = 1
+    failed(code = 1) {
+      exitCode = code
     },
   }
   // Without a listener a closed pipe would end the program with a stack trace; whoever writes is told by its promise.

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { folderCopy } from '../src/copy/folder-copy.ts'
 import { payloadChanges } from '../src/payload-changes.ts'
-import { run, runJson, startMarket } from './support/program.ts'
+import { run, runJson, runUntil, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
 interface Summary {
@@ -170,6 +173,57 @@ describe('sync', () => {
     const wrongFile = await run(['sync', other], { environment })
     assert.match(wrongFile.stderr, /not a copy that sync has made/)
     assert.doesNotMatch(wrongKey.stderr + wrongFile.stderr, /\n\s+at /)
+  })
+})
+
+/** A road to the market that a test can close: while it is `cut` it hangs up, while it is `silent` nothing comes back. */
+async function openRoad(state: 'open' | 'cut' | 'silent') {
+  const sockets = new Set<Socket>()
+  const road = { state, url: '', server: createServer(), close: () => {} }
+  road.server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    if (road.state === 'cut') socket.destroy()
+    if (road.state !== 'open') return
+    const onward = connect(Number(new URL(market.url).port), '127.0.0.1')
+    onward.on('error', () => socket.destroy())
+    socket.on('close', () => onward.destroy())
+    socket.pipe(onward).pipe(socket)
+  })
+  road.server.listen(0, '127.0.0.1')
+  await once(road.server, 'listening')
+  road.url = `http://127.0.0.1:${(road.server.address() as AddressInfo).port}`
+  road.close = () => {
+    road.server.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  return road
+}
+
+describe('sync, interrupted', () => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`says that it was stopped before its end, and fails with 130 (${signal})`, async () => {
+      const road = await openRoad('silent')
+      const target = join(market.folder, `stopped by ${signal}`)
+      const args = ['sync', target, '--url', road.url, ...(signal === 'SIGTERM' ? ['--json'] : [])]
+      const asked = once(road.server, 'connection')
+      const running = await runUntil(args, asked, { environment })
+      const { code, stdout, stderr } = await running.stop(signal)
+      road.close()
+      assert.equal(code, 130, stderr)
+      assert.match(stderr, /^Stopped before the copy was up to date\. .*Run the command again/m)
+      if (signal === 'SIGINT') assert.match(stdout, /^0 events read, .*the copy holds 0\n$/)
+      else assert.equal((JSON.parse(stdout) as { ended: string }).ended, 'aborted')
+    })
+  }
+
+  it('ends well when it follows: stopping is how that ends', async () => {
+    const road = await openRoad('silent')
+    const args = ['sync', join(market.folder, 'followed'), '--follow', '--url', road.url]
+    const running = await runUntil(args, once(road.server, 'connection'), { environment })
+    const { code, stderr } = await running.stop()
+    road.close()
+    assert.equal(code, 0, stderr)
   })
 })
 

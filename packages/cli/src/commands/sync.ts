@@ -13,7 +13,7 @@ import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
-import { stopSignal } from '../stop-signal.ts'
+import { interruptedExitCode, stopSignal } from '../stop-signal.ts'
 
 export function addSync(program: Command, context: CommandContext): void {
   const command = program
@@ -29,10 +29,18 @@ export function addSync(program: Command, context: CommandContext): void {
       '\nRun it again to bring the copy up to date; after a crash it goes on where it was. It works with any server that speaks the contract.',
     )
   addSettings(command, [settings.url, settings.key])
-  addAction(command, context, (invocation, [target = '']) => syncTo(invocation, target))
+  addAction(command, context, async (invocation, [target = '']) => {
+    const { ended } = await syncTo(invocation, target)
+    // Who follows ends it so; else a script must not take half a copy for a whole one.
+    if (ended === 'caughtUp' || invocation.flags['follow'] === true) return
+    invocation.output.say(
+      'Stopped before the copy was up to date. What is in it stays. Run the command again to go on.',
+    )
+    context.failed(interruptedExitCode)
+  })
 }
 
-async function syncTo({ output, settings: reader, flags }: Invocation, target: string): Promise<void> {
+async function syncTo({ output, settings: reader, flags }: Invocation, target: string): Promise<SyncResult> {
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
   const client = createClient({ ...addressFromSettings(reader), feed })
@@ -66,6 +74,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
     if (isFile && last !== undefined) await store.save?.(last)
     progress.end()
     await report({ output }, result, copy)
+    return result
   } catch (error) {
     progress.end()
     if (error instanceof MassRemovalError) {

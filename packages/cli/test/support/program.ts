@@ -110,6 +110,32 @@ export async function startUntil(
   }
 }
 
+/** Runs a command until its stderr shows what is expected, or `expected` resolves; `stop` ends it as a person would. */
+export async function runUntil(
+  args: readonly string[],
+  expected: RegExp | Promise<unknown>,
+  options: RunOptions = {},
+): Promise<Pick<Running, 'stop'>> {
+  const child = launch(args, options)
+  const end = finished(child)
+  const shown = new Promise((resolve) => {
+    let text = ''
+    child.stderr?.on('data', (part: string) => {
+      text += part
+      if (expected instanceof RegExp && expected.test(text)) resolve(text)
+    })
+  })
+  const early = end.then(({ code, stderr }) => Promise.reject(new Error(`ended with ${code}: ${stderr}`)))
+  await Promise.race([expected instanceof RegExp ? shown : expected, early])
+  early.catch(() => undefined)
+  return {
+    stop(signal = 'SIGINT') {
+      child.kill(signal)
+      return end
+    },
+  }
+}
+
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'property-events-cli-'))
 }
