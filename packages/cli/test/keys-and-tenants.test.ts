@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { storeFlags } from '../src/open-store.ts'
+import { settings } from '../src/settings.ts'
 import {
   listEvents,
   run,
   runJson,
+  runPrinted,
   startMarket,
   start,
   removeFolder,
@@ -166,6 +169,34 @@ describe('tenants', () => {
       list.map((one) => one.suspended),
       [false, false],
     )
+  })
+
+  it('are made with a line for what comes next, which finds the same store from anywhere', async () => {
+    const folder = temporaryFolder()
+    const place = join(folder, "Hill's $DATA folder")
+    const service = await start(['serve', '--data', place])
+    assert.equal((await service.stop()).code, 0)
+    const made = await run(['tenants', 'create', 'Hill & Co', '--data', place])
+    const next = /^Next: (.*)\n$/m.exec(made.stdout)?.[1] ?? ''
+    const { code, stdout, stderr } = await runPrinted(next, { cwd: folder })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^pev_/)
+    removeFolder(folder)
+  })
+
+  it('are made without showing the password of a database again (D11)', () => {
+    const shown = (database: string) => storeFlags({ database }, settings.data.fallback)
+    assert.equal(shown('postgres://me@db:5432/feed'), ' --database postgres://me@db:5432/feed')
+    assert.equal(
+      shown('postgres://me:hunter2@db/feed?sslmode=require'),
+      " --database 'postgres://me:PASSWORD@db/feed?sslmode=require'",
+    )
+    assert.equal(
+      shown('postgres://db/feed?user=me&password=hunter2'),
+      " --database 'postgres://db/feed?user=me&password=PASSWORD'",
+    )
+    // By their variables, or by default, both are found again without a word.
+    assert.equal(storeFlags({}, settings.data.fallback), '')
   })
 
   it('a folder without a store is refused, and stays as it was', async () => {

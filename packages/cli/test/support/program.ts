@@ -40,6 +40,18 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
   return finished(child)
 }
 
+/** Runs a line that the program has printed for people to copy, as their shell does. */
+export function runPrinted(line: string, options: RunOptions = {}): Promise<Finished> {
+  const { PATH = '', HOME = '' } = process.env
+  const script = line.replace(/^property-events /, '"$NODE" "$DOOR" ')
+  const child = spawn('/bin/sh', ['-euc', script], {
+    env: { PATH, HOME, NODE: process.execPath, DOOR: door, ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  })
+  return finished(child)
+}
+
 /** Runs a command that must succeed and print one JSON document. */
 export async function runJson<Value>(args: readonly string[], options: RunOptions = {}): Promise<Value> {
   const { code, stdout, stderr } = await run([...args, '--json'], options)
