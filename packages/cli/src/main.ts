@@ -20,6 +20,7 @@ import { readSettings } from './read-settings.ts'
 import type { Environment } from './read-settings.ts'
 import { sentencesOf } from './sentences-of.ts'
 import { settings } from './settings.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** Runs one command line (without `node` and the script) to its end. Resolves with the exit code. */
 export async function main(args: readonly string[], environment: Environment): Promise<number> {
@@ -45,8 +46,8 @@ export async function main(args: readonly string[], environment: Environment): P
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
     if (isBrokenPipe(error)) return exitCode
-    process.stderr.write(`${sentencesOf(error, dataFolder)}\n`)
-    if (args.includes('--debug')) process.stderr.write(`${stackOf(error)}\n`)
+    process.stderr.write(`${withoutSecrets(sentencesOf(error, dataFolder))}\n`)
+    if (args.includes('--debug')) process.stderr.write(`${withoutSecrets(stackOf(error))}\n`)
     return 1
   }
 }
@@ -57,6 +58,7 @@ export function buildProgram(context: CommandContext): Command {
     .description('A feed of UK property listing events: publish, list and fetch, with nothing lost.')
     .version(packageJson.version)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) })
     .showHelpAfterError('(--help shows what there is)')
     .configureHelp({ showGlobalOptions: true })
   addServe(program, context)

@@ -118,6 +118,41 @@ describe('keys, while the service runs', () => {
     assert.equal(contacts.status, 200)
   })
 
+  it('a mistyped key is never repeated beyond its id, wherever it was given (D11)', async () => {
+    const { key, keyId } = await createKey()
+    const secret = key.slice('pev_'.length + keyId.length + 1)
+    const mistyped = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
+    const given: readonly (readonly string[])[] = [
+      ...[
+        mistyped,
+        key.slice(1),
+        key.replace('pev_', ''),
+        key.replace('pev_', 'pev-'),
+        `${key}!`,
+        secret,
+      ].map((text) => ['revoke', text]),
+      ['expire', mistyped, 'now'],
+      ['expire', '90d', mistyped],
+      ['list', '--tenant', mistyped],
+      ['create', '--tenant', mistyped, '--scope', 'read'],
+      ['create', '--tenant', 'Hill & Co', '--scope', mistyped],
+      ['revoke', mistyped, '--debug'],
+      [mistyped],
+      [`--${key}`],
+    ]
+    await Promise.all(
+      given.map(async (args) => {
+        const { code, stdout, stderr } = await run(['keys', ...args, ...data])
+        assert.equal(code, 1, args.join(' '))
+        assert.equal(stdout, '')
+        assert(!stderr.includes(secret.slice(0, 6)), `${args.join(' ')}: ${stderr}`)
+      }),
+    )
+    const { stderr } = await run(['keys', 'revoke', mistyped, ...data])
+    assert.match(stderr, new RegExp(`The key pev_${keyId}_… is mistyped.* give its id alone: ${keyId}`))
+    assert.equal(await statusOf(key), 200)
+  })
+
   it('a request that makes no sense is refused with what is allowed', async () => {
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [['keys', 'create'], /--tenant and --scope/],
@@ -133,6 +168,7 @@ describe('keys, while the service runs', () => {
       ],
       [['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--expires', 'soon'], /90d/],
       [['keys', 'revoke', 'nosuchkey'], /There is no key "nosuchkey"/],
+      [['keys', 'revoke', 'x'.repeat(13)], /is neither a key nor the id of one \(13 characters, not shown\)/],
       [['tenants', 'create', ' '], /1 to 200 characters/],
       [['tenants', 'create', 'X', '--id', '123'], /--id must be a UUID/],
       [['tenants', 'suspend', 'a\u001b[2J'], /There is no tenant "a\\u001b\[2J"/],
