@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { folderCopy } from '../src/copy/folder-copy.ts'
 import { payloadChanges } from '../src/payload-changes.ts'
 import { run, runJson, runUntil, startMarket } from './support/program.ts'
@@ -224,6 +225,39 @@ describe('sync, interrupted', () => {
     const { code, stderr } = await running.stop()
     road.close()
     assert.equal(code, 0, stderr)
+  })
+})
+
+describe('sync, while the service is away', () => {
+  /** Waits by chance are short ones, so that many attempts are soon over. */
+  const nodeArguments = ['--import', 'data:text/javascript,Math.random=()=>0.001']
+
+  it('follows from the start: says what it waits for, and is there when it comes', async () => {
+    const road = await openRoad('cut')
+    const target = join(market.folder, 'away')
+    const args = ['sync', target, '--follow', '--json', '--url', road.url]
+    const running = await runUntil(args, /Asking again/, { environment, nodeArguments })
+    road.state = 'open'
+    const deadlineMs = Date.now() + 60_000
+    while (!existsSync(join(target, '.checkpoint')) && Date.now() < deadlineMs) await delay(20)
+    const { code, stdout, stderr } = await running.stop()
+    road.close()
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^http:\S+ does not answer \(.+\)\. Waiting for it\.$/m)
+    assert.match(stderr, /^http:\S+ answers again\.$/m)
+    const { held, changes } = JSON.parse(stdout) as Summary
+    assert.ok(held > 0 && changes >= held, stdout)
+  })
+
+  it('says what it waits for, and in the end why it gave up', async () => {
+    const road = await openRoad('cut')
+    const target = join(market.folder, 'given up.ndjson')
+    const args = ['sync', target, '--url', road.url]
+    const { code, stderr } = await run(args, { environment, nodeArguments })
+    road.close()
+    assert.equal(code, 1)
+    assert.ok(!existsSync(target), 'nothing is written before anything came')
+    assert.match(stderr, /^http:\S+ does not answer \(.+\)\. Waiting for it\.\nGET .*\n$/)
   })
 })
 
