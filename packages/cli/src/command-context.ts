@@ -7,8 +7,8 @@ import type { Environment, SettingReader } from './read-settings.ts'
 /** What every command gets from `main`. */
 export interface CommandContext {
   readonly environment: Environment
-  /** The command did its work, and something of it failed: the program will end with exit code 1. */
-  failed(): void
+  /** The command did its work, and something of it failed: the program will end with exit code 1, or with this one. */
+  failed(exitCode?: number): void
 }
 
 /** What a command's action works with. */

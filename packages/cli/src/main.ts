@@ -16,29 +16,38 @@ import { addSync } from './commands/sync.ts'
 import { addTenants } from './commands/tenants.ts'
 import type { CommandContext } from './command-context.ts'
 import { isBrokenPipe } from './output.ts'
+import { readSettings } from './read-settings.ts'
 import type { Environment } from './read-settings.ts'
 import { sentencesOf } from './sentences-of.ts'
+import { settings } from './settings.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 /** Runs one command line (without `node` and the script) to its end. Resolves with the exit code. */
 export async function main(args: readonly string[], environment: Environment): Promise<number> {
   let exitCode = 0
+  let dataFolder: string | undefined
   const context: CommandContext = {
     environment,
-    failed() {
-      exitCode = 1
+    failed(code = 1) {
+      exitCode = code
     },
   }
   // Without a listener a closed pipe would end the program with a stack trace; whoever writes is told by its promise.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   try {
-    await buildProgram(context).parseAsync([...args], { from: 'user' })
+    await buildProgram(context)
+      .hook('preAction', (_, command) => {
+        const hasData = command.options.some((option) => option.attributeName() === settings.data.name)
+        if (hasData) dataFolder = readSettings(command.opts(), environment).value(settings.data)
+      })
+      .parseAsync([...args], { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
     if (isBrokenPipe(error)) return exitCode
-    process.stderr.write(`${sentencesOf(error)}\n`)
-    if (args.includes('--debug')) process.stderr.write(`${stackOf(error)}\n`)
+    process.stderr.write(`${withoutSecrets(sentencesOf(error, dataFolder))}\n`)
+    if (args.includes('--debug')) process.stderr.write(`${withoutSecrets(stackOf(error))}\n`)
     return 1
   }
 }
@@ -49,6 +58,7 @@ export function buildProgram(context: CommandContext): Command {
     .description('A feed of UK property listing events: publish, list and fetch, with nothing lost.')
     .version(packageJson.version)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) })
     .showHelpAfterError('(--help shows what there is)')
     .configureHelp({ showGlobalOptions: true })
   addServe(program, context)

@@ -2,10 +2,11 @@
 import { openStorage } from '@property-events/server'
 import type { StorageEngine, Tenant } from '@property-events/server'
 import { parseUuid } from '@property-events/protocol'
+import { flagText } from './command-context.ts'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
-import { plainText } from './terminal-text.ts'
+import { plainText, shellWord } from './terminal-text.ts'
 
 export interface OpenedStore {
   readonly folder: string
@@ -43,6 +44,26 @@ export async function withStore<Result>(
   } finally {
     await storage.close()
   }
+}
+
+/**
+ * Flags with which a printed command line finds the store of this one; what variables or defaults say is found without.
+ * In the address of a database the word PASSWORD stands for the password: screens and logs are read by others.
+ */
+export function storeFlags(flags: Readonly<Record<string, unknown>>, folder: string): string {
+  const database = flagText(flags, 'database')
+  const words = [
+    ...(folder === settings.data.fallback ? [] : ['--data', shellWord(folder)]),
+    ...(database === undefined ? [] : ['--database', shellWord(withoutPassword(database))]),
+  ]
+  return words.map((word) => ` ${word}`).join('')
+}
+
+function withoutPassword(address: string): string {
+  const url = new URL(address)
+  if (url.password !== '') url.password = 'PASSWORD'
+  if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD')
+  return url.href
 }
 
 /** The tenant with this id or with exactly this name. */

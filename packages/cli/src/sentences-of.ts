@@ -1,24 +1,28 @@
+import { sep } from 'node:path'
 import { PropertyEventsError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
-/** What a user is told about an error: what went wrong and what to do, without a stack. */
-export function sentencesOf(error: unknown): string {
+/**
+ * What a user is told about an error: what went wrong and what to do, without a stack. `dataFolder` is that of a command
+ * that has `--data`.
+ */
+export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (!(error instanceof Error)) return unexpected(String(error))
   if (error instanceof Refusal) return error.message
   // Of the server's own refusals the message is a sentence for the operator.
   if (error.name === 'StorageRefusal' || error.name === 'PepperRefusal')
     return plainText(error.message, { multiline: true })
   if (error instanceof PropertyEventsError) return plainText(error.message)
-  if (error.name === 'StorageFailure') return failureSentence(error)
-  return systemSentence(error) ?? unexpected(error.message)
+  if (error.name === 'StorageFailure') return failureSentence(error, dataFolder)
+  return systemSentence(error, dataFolder) ?? unexpected(error.message)
 }
 
 function unexpected(message: string): string {
   return `Something unexpected happened: ${plainText(message, { multiline: true })}. With --debug the program shows where.`
 }
 
-function failureSentence(error: Error): string {
+function failureSentence(error: Error, dataFolder: string | undefined): string {
   const cause = error.cause instanceof Error ? ` (${plainText(error.cause.message)})` : ''
   switch ('code' in error ? error.code : undefined) {
     case 'storage_full':
@@ -30,7 +34,7 @@ function failureSentence(error: Error): string {
         if ('code' in error.cause && /^(ENOTFOUND|ECONN|ETIMEDOUT)/.test(String(error.cause.code))) {
           return `The database cannot be reached${cause}. Check its address in --database, and that it runs.`
         }
-        const sentence = systemSentence(error.cause)
+        const sentence = systemSentence(error.cause, dataFolder)
         if (sentence !== undefined) return sentence
       }
       return `The store cannot be used${cause}. \`property-events doctor\` looks for the reason.`
@@ -38,9 +42,10 @@ function failureSentence(error: Error): string {
 }
 
 /** The usual errors of the operating system, by their code. */
-function systemSentence(error: Error): string | undefined {
+function systemSentence(error: Error, dataFolder: string | undefined): string | undefined {
   if (!('code' in error) || typeof error.code !== 'string') return undefined
   const path = 'path' in error && typeof error.path === 'string' ? plainText(error.path) : 'the file'
+  const choose = isWithin(dataFolder, error) ? 'choose another folder with --data' : 'name another path'
   const port = 'port' in error && typeof error.port === 'number' ? String(error.port) : 'asked for'
   switch (error.code) {
     case 'EADDRINUSE':
@@ -53,9 +58,9 @@ function systemSentence(error: Error): string | undefined {
     case 'EPERM':
       return 'port' in error
         ? `This user may not listen on port ${port}. Choose one above 1023 with --port.`
-        : `This user may not use ${path}. Change its owner or permissions, or choose another folder with --data.`
+        : `This user may not use ${path}. Change its owner or permissions, or ${choose}.`
     case 'EROFS':
-      return `${path} is on a read-only disk. Choose another folder with --data.`
+      return `${path} is on a read-only disk. Make it writable, or ${choose}.`
     case 'ENOENT':
       return `${path} does not exist. Check the spelling.`
     case 'ENOTDIR':
@@ -69,4 +74,10 @@ function systemSentence(error: Error): string | undefined {
     default:
       return undefined
   }
+}
+
+/** Whether the error is about a path in the folder. */
+function isWithin(folder: string | undefined, error: Error): boolean {
+  if (folder === undefined || !('path' in error) || typeof error.path !== 'string') return false
+  return `${error.path}${sep}`.startsWith(`${folder}${sep}`)
 }

@@ -139,7 +139,8 @@ function readRetryAfter(value: string | null): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }
 
-function reasonOf(error: unknown): string {
+/** Why `fetch` failed, in a few words: it hides the reason in `cause`. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`
   const cause = error.cause

@@ -1,3 +1,6 @@
+/** Exit code of a command that a signal stopped before its work was done. */
+export const interruptedExitCode = 130
+
 /** Aborted by the first SIGTERM, SIGINT or SIGHUP; a second one ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()

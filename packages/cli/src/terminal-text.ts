@@ -23,6 +23,12 @@ export function jsonText(value: unknown, indent?: number): string {
   )
 }
 
+/** A word as a shell must be given it: quoted where it has to be, without control characters. */
+export function shellWord(text: string): string {
+  const plain = plainText(text)
+  return /^[\w./:@%+,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", String.raw`'\''`)}'`
+}
+
 /** Columns of text, as wide as their widest cell. Cells are made plain. */
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => plainText(cell)))

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { storeFlags } from '../src/open-store.ts'
+import { settings } from '../src/settings.ts'
 import {
   listEvents,
   run,
   runJson,
+  runPrinted,
   startMarket,
   start,
   removeFolder,
@@ -115,6 +118,41 @@ describe('keys, while the service runs', () => {
     assert.equal(contacts.status, 200)
   })
 
+  it('a mistyped key is never repeated beyond its id, wherever it was given (D11)', async () => {
+    const { key, keyId } = await createKey()
+    const secret = key.slice('pev_'.length + keyId.length + 1)
+    const mistyped = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`
+    const given: readonly (readonly string[])[] = [
+      ...[
+        mistyped,
+        key.slice(1),
+        key.replace('pev_', ''),
+        key.replace('pev_', 'pev-'),
+        `${key}!`,
+        secret,
+      ].map((text) => ['revoke', text]),
+      ['expire', mistyped, 'now'],
+      ['expire', '90d', mistyped],
+      ['list', '--tenant', mistyped],
+      ['create', '--tenant', mistyped, '--scope', 'read'],
+      ['create', '--tenant', 'Hill & Co', '--scope', mistyped],
+      ['revoke', mistyped, '--debug'],
+      [mistyped],
+      [`--${key}`],
+    ]
+    await Promise.all(
+      given.map(async (args) => {
+        const { code, stdout, stderr } = await run(['keys', ...args, ...data])
+        assert.equal(code, 1, args.join(' '))
+        assert.equal(stdout, '')
+        assert(!stderr.includes(secret.slice(0, 6)), `${args.join(' ')}: ${stderr}`)
+      }),
+    )
+    const { stderr } = await run(['keys', 'revoke', mistyped, ...data])
+    assert.match(stderr, new RegExp(`The key pev_${keyId}_… is mistyped.* give its id alone: ${keyId}`))
+    assert.equal(await statusOf(key), 200)
+  })
+
   it('a request that makes no sense is refused with what is allowed', async () => {
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [['keys', 'create'], /--tenant and --scope/],
@@ -130,6 +168,7 @@ describe('keys, while the service runs', () => {
       ],
       [['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--expires', 'soon'], /90d/],
       [['keys', 'revoke', 'nosuchkey'], /There is no key "nosuchkey"/],
+      [['keys', 'revoke', 'x'.repeat(13)], /is neither a key nor the id of one \(13 characters, not shown\)/],
       [['tenants', 'create', ' '], /1 to 200 characters/],
       [['tenants', 'create', 'X', '--id', '123'], /--id must be a UUID/],
       [['tenants', 'suspend', 'a\u001b[2J'], /There is no tenant "a\\u001b\[2J"/],
@@ -166,6 +205,34 @@ describe('tenants', () => {
       list.map((one) => one.suspended),
       [false, false],
     )
+  })
+
+  it('are made with a line for what comes next, which finds the same store from anywhere', async () => {
+    const folder = temporaryFolder()
+    const place = join(folder, "Hill's $DATA folder")
+    const service = await start(['serve', '--data', place])
+    assert.equal((await service.stop()).code, 0)
+    const made = await run(['tenants', 'create', 'Hill & Co', '--data', place])
+    const next = /^Next: (.*)\n$/m.exec(made.stdout)?.[1] ?? ''
+    const { code, stdout, stderr } = await runPrinted(next, { cwd: folder })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^pev_/)
+    removeFolder(folder)
+  })
+
+  it('are made without showing the password of a database again (D11)', () => {
+    const shown = (database: string) => storeFlags({ database }, settings.data.fallback)
+    assert.equal(shown('postgres://me@db:5432/feed'), ' --database postgres://me@db:5432/feed')
+    assert.equal(
+      shown('postgres://me:hunter2@db/feed?sslmode=require'),
+      " --database 'postgres://me:PASSWORD@db/feed?sslmode=require'",
+    )
+    assert.equal(
+      shown('postgres://db/feed?user=me&password=hunter2'),
+      " --database 'postgres://db/feed?user=me&password=PASSWORD'",
+    )
+    // By their variables, or by default, both are found again without a word.
+    assert.equal(storeFlags({}, settings.data.fallback), '')
   })
 
   it('a folder without a store is refused, and stays as it was', async () => {

@@ -111,4 +111,33 @@ describe('settings', () => {
     assert.equal(code, 1)
     assert.match(stderr, /In the catalogue .*lacks the short code Property/)
   })
+
+  it('a catalogue file that is not JSON is said to have been read, and where it goes wrong (D12)', async () => {
+    const file = join(folder, 'comma.json')
+    writeFileSync(file, '{"property": {"PropertyPublished": 2,}}')
+    const { code, stderr } = await run(['serve', '--data', store, '--catalogue', file])
+    assert.equal(code, 1)
+    assert.match(stderr, /^The catalogue .*comma\.json is not JSON: .*\bposition 37\b.*\. Correct the file/)
+    const missing = await run(['serve', '--data', store, '--catalogue', `${file}.gone`])
+    assert.match(missing.stderr, /--catalogue is ".*gone", but must be default, published-0, or the path/)
+    const noFile = await run(['serve', '--data', store, '--catalogue', folder])
+    assert.match(noFile.stderr, /The catalogue .* cannot be read \(EISDIR.*\)\. Name a JSON file/)
+    assert(!existsSync(store))
+  })
+})
+
+describe('a place that may not be written', () => {
+  // The one that is read-only for root as well.
+  const options = process.platform === 'linux' ? {} : { skip: 'needs /sys' }
+
+  it('is told with the remedy that the command has', options, async () => {
+    const place = '/sys/property-events'
+    const key = ['--key', 'a']
+    const [sync, serve] = await Promise.all([
+      run(['sync', place, ...key]),
+      run(['serve', '--data', place, '--port', '0']),
+    ])
+    assert.match(sync.stderr, /\/sys\/property-events.* or name another path\.$/m)
+    assert.match(serve.stderr, /\/sys\/property-events.* or choose another folder with --data\.$/m)
+  })
 })

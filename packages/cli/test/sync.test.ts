@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { folderCopy } from '../src/copy/folder-copy.ts'
 import { payloadChanges } from '../src/payload-changes.ts'
-import { run, runJson, startMarket } from './support/program.ts'
+import { run, runJson, runUntil, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
 interface Summary {
@@ -66,6 +71,69 @@ describe('sync', () => {
     assert.equal((await runJson<Summary>(['sync', folder], { environment })).changes, 0)
   })
 
+  it('refuses a folder with JSON files of others, and leaves it as it was', async () => {
+    const folder = join(market.folder, 'project')
+    mkdirSync(folder)
+    const names = ['package.json', 'settings.json', 'tsconfig.json']
+    for (const name of names) writeFileSync(join(folder, name), '{}\n')
+    const { code, stdout, stderr } = await run(['sync', folder], { environment })
+    assert.deepEqual(readdirSync(folder), names)
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.match(
+      stderr,
+      /project is not a copy that sync has made: it holds package\.json and 2 more .*Name a new .*folder/,
+    )
+    // A file that is not JSON is in nobody's way.
+    const readme = join(market.folder, 'with a readme')
+    mkdirSync(readme)
+    writeFileSync(join(readme, 'README.md'), 'Copies are kept here.\n')
+    await runJson<Summary>(['sync', readme], { environment })
+    assert.ok(existsSync(join(readme, 'README.md')))
+  })
+
+  it('never counts or touches a file of its folder that is not named by a reference', async () => {
+    const folder = join(market.folder, 'shared')
+    const { held } = await runJson<Summary>(['sync', folder], { environment })
+    const others = ['notes.json', 'x-notes.json', `${refOf(3)}-old.json`]
+    for (const name of others) writeFileSync(join(folder, name), '{}\n')
+    writeFileSync(join(folder, `${refOf(999)}.json`), '{}\n')
+    // Read anew, as after a restore: what the feed does not have goes.
+    const checkpoint = join(folder, '.checkpoint')
+    const kept = JSON.parse(readFileSync(checkpoint, 'utf8')) as Record<string, unknown>
+    writeFileSync(checkpoint, JSON.stringify({ ...kept, reading: { kind: 'start' } }))
+    const again = await runJson<Summary>(['sync', folder], { environment })
+    for (const name of others) assert.ok(existsSync(join(folder, name)), name)
+    assert.ok(!existsSync(join(folder, `${refOf(999)}.json`)))
+    assert.equal(again.held, held)
+  })
+
+  it('names the file of a reference that is no UUID by its digest, and finds it again', async () => {
+    const folder = join(market.folder, 'of another server')
+    const event = {
+      tenantId: market.tenantId,
+      sequenceNumber: 1,
+      eventType: 0,
+      eventTypeShortCode: 'PropertyPublished',
+      payload: '{}',
+      transactionId: '',
+      id: '',
+      createdDate: '2026-01-01T00:00:00.0000000',
+    }
+    const subjectIds = ['../flat 7', refOf(1), 'package']
+    const copy = folderCopy(folder)
+    for (const subjectId of subjectIds) await copy.put({ subjectId, event })
+    await copy.flush(true)
+    writeFileSync(join(folder, '.checkpoint'), '{}')
+    assert.ok(!existsSync(join(folder, 'package.json')))
+    const opened = folderCopy(folder)
+    assert.equal(await opened.holds(['package', 'tsconfig']), 1)
+    assert.deepEqual((await Array.fromAsync(opened.subjects())).sort(), subjectIds)
+    for (const subjectId of subjectIds) await opened.remove(subjectId)
+    await opened.flush(true)
+    assert.deepEqual(readdirSync(folder), ['.checkpoint'])
+  })
+
   it('keeps one NDJSON file in the same way', async () => {
     const file = join(market.folder, 'copy.ndjson')
     const first = await runJson<Summary>(['sync', file], { environment })
@@ -106,6 +174,90 @@ describe('sync', () => {
     const wrongFile = await run(['sync', other], { environment })
     assert.match(wrongFile.stderr, /not a copy that sync has made/)
     assert.doesNotMatch(wrongKey.stderr + wrongFile.stderr, /\n\s+at /)
+  })
+})
+
+/** A road to the market that a test can close: while it is `cut` it hangs up, while it is `silent` nothing comes back. */
+async function openRoad(state: 'open' | 'cut' | 'silent') {
+  const sockets = new Set<Socket>()
+  const road = { state, url: '', server: createServer(), close: () => {} }
+  road.server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    if (road.state === 'cut') socket.destroy()
+    if (road.state !== 'open') return
+    const onward = connect(Number(new URL(market.url).port), '127.0.0.1')
+    onward.on('error', () => socket.destroy())
+    socket.on('close', () => onward.destroy())
+    socket.pipe(onward).pipe(socket)
+  })
+  road.server.listen(0, '127.0.0.1')
+  await once(road.server, 'listening')
+  road.url = `http://127.0.0.1:${(road.server.address() as AddressInfo).port}`
+  road.close = () => {
+    road.server.close()
+    for (const socket of sockets) socket.destroy()
+  }
+  return road
+}
+
+describe('sync, interrupted', () => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`says that it was stopped before its end, and fails with 130 (${signal})`, async () => {
+      const road = await openRoad('silent')
+      const target = join(market.folder, `stopped by ${signal}`)
+      const args = ['sync', target, '--url', road.url, ...(signal === 'SIGTERM' ? ['--json'] : [])]
+      const asked = once(road.server, 'connection')
+      const running = await runUntil(args, asked, { environment })
+      const { code, stdout, stderr } = await running.stop(signal)
+      road.close()
+      assert.equal(code, 130, stderr)
+      assert.match(stderr, /^Stopped before the copy was up to date\. .*Run the command again/m)
+      if (signal === 'SIGINT') assert.match(stdout, /^0 events read, .*the copy holds 0\n$/)
+      else assert.equal((JSON.parse(stdout) as { ended: string }).ended, 'aborted')
+    })
+  }
+
+  it('ends well when it follows: stopping is how that ends', async () => {
+    const road = await openRoad('silent')
+    const args = ['sync', join(market.folder, 'followed'), '--follow', '--url', road.url]
+    const running = await runUntil(args, once(road.server, 'connection'), { environment })
+    const { code, stderr } = await running.stop()
+    road.close()
+    assert.equal(code, 0, stderr)
+  })
+})
+
+describe('sync, while the service is away', () => {
+  /** Waits by chance are short ones, so that many attempts are soon over. */
+  const nodeArguments = ['--import', 'data:text/javascript,Math.random=()=>0.001']
+
+  it('follows from the start: says what it waits for, and is there when it comes', async () => {
+    const road = await openRoad('cut')
+    const target = join(market.folder, 'away')
+    const args = ['sync', target, '--follow', '--json', '--url', road.url]
+    const running = await runUntil(args, /Asking again/, { environment, nodeArguments })
+    road.state = 'open'
+    const deadlineMs = Date.now() + 60_000
+    while (!existsSync(join(target, '.checkpoint')) && Date.now() < deadlineMs) await delay(20)
+    const { code, stdout, stderr } = await running.stop()
+    road.close()
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /^http:\S+ does not answer \(.+\)\. Waiting for it\.$/m)
+    assert.match(stderr, /^http:\S+ answers again\.$/m)
+    const { held, changes } = JSON.parse(stdout) as Summary
+    assert.ok(held > 0 && changes >= held, stdout)
+  })
+
+  it('says what it waits for, and in the end why it gave up', async () => {
+    const road = await openRoad('cut')
+    const target = join(market.folder, 'given up.ndjson')
+    const args = ['sync', target, '--url', road.url]
+    const { code, stderr } = await run(args, { environment, nodeArguments })
+    road.close()
+    assert.equal(code, 1)
+    assert.ok(!existsSync(target), 'nothing is written before anything came')
+    assert.match(stderr, /^http:\S+ does not answer \(.+\)\. Waiting for it\.\nGET .*\n$/)
   })
 })
 

@@ -172,14 +172,25 @@ function readFutureMoment(written: string, what: string, reader: SettingReader):
   return ms
 }
 
-/** People paste whole keys: the id in them is enough. */
+/** Longer than an id is only a key, whose secret is not to be shown. */
+const maxIdLength = 12
+
+/** People paste whole keys: the id in them is enough. Throws a `Refusal` for what cannot be either. */
 function keyIdOf(written: string): string {
-  return parseKeyText(written)?.keyId ?? written
+  const keyId = parseKeyText(written)?.keyId
+  if (keyId !== undefined) return keyId
+  if (written.length <= maxIdLength) return written
+  const likely = /^pev_([0-9A-Za-z]{12})_/.exec(written)?.[1]
+  throw new Refusal(
+    likely === undefined
+      ? `What was given is neither a key nor the id of one (${written.length} characters, not shown). \`property-events keys list\` shows the ids there are.`
+      : `The key pev_${likely}_… is mistyped. Paste it again, or give its id alone: ${likely}`,
+  )
 }
 
 function unknownKey(keyId: string): Refusal {
   return new Refusal(
-    `There is no key "${plainText(keyId.slice(0, 40))}". \`property-events keys list\` shows those there are.`,
+    `There is no key "${plainText(keyId)}". \`property-events keys list\` shows those there are.`,
   )
 }
 

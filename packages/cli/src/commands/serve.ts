@@ -8,6 +8,7 @@ import { demoKeys } from '../demo-keys.ts'
 import type { DemoKeys } from '../demo-keys.ts'
 import { createDemoTenants, isDemoLoaded, loadDemo } from '../load-demo.ts'
 import { marketTenants } from '../market/tenants.ts'
+import { storeFlags } from '../open-store.ts'
 import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
@@ -72,13 +73,13 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   }
 }
 
-const serve: Stage = async ({ service, storage, peppers }, { output }, options) => {
+const serve: Stage = async ({ service, storage, peppers }, { output, flags }, options) => {
   const { url, metricsUrl } = service
   const isNew = (await storage.keys.keys()).length === 0
   const adminKey = isNew ? await issueOperatorKey(storage.keys, peppers) : undefined
   if (output.json)
     return output.writeJson({ url, metricsUrl, ...(adminKey === undefined ? {} : { adminKey }) })
-  const folder = `--data ${JSON.stringify(options.data)}`
+  const store = storeFlags(flags, options.data)
   const hints =
     adminKey === undefined
       ? []
@@ -87,9 +88,9 @@ const serve: Stage = async ({ service, storage, peppers }, { output }, options) 
           `Operator key, shown once:  ${adminKey}`,
           '',
           'Make a tenant, and keys for who publishes and who reads:',
-          `  property-events tenants create "Hill & Co" ${folder}`,
-          `  property-events keys create --tenant "Hill & Co" --scope publish --label CRM ${folder}`,
-          `  property-events keys create --tenant "Hill & Co" --scope read --label website ${folder}`,
+          `  property-events tenants create "Hill & Co"${store}`,
+          `  property-events keys create --tenant "Hill & Co" --scope publish --label CRM${store}`,
+          `  property-events keys create --tenant "Hill & Co" --scope read --label website${store}`,
         ]
   await output.write(
     boxText([`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`, ...hints]),

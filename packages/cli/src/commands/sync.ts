@@ -1,19 +1,20 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createClient, MassRemovalError } from '@property-events/client'
-import type { Batch, Checkpoint, SyncResult } from '@property-events/client'
+import type { Batch, Checkpoint, SyncProgress, SyncResult } from '@property-events/client'
 import { fileCheckpoint } from '@property-events/client/node'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { fileCopy } from '../copy/file-copy.ts'
-import { folderCopy } from '../copy/folder-copy.ts'
+import { checkpointFileName, folderCopy } from '../copy/folder-copy.ts'
 import type { LocalCopy } from '../copy/local-copy.ts'
+import { outlastOutages, tellingFetch } from '../outage.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
-import { stopSignal } from '../stop-signal.ts'
+import { interruptedExitCode, stopSignal } from '../stop-signal.ts'
 
 export function addSync(program: Command, context: CommandContext): void {
   const command = program
@@ -29,43 +30,75 @@ export function addSync(program: Command, context: CommandContext): void {
       '\nRun it again to bring the copy up to date; after a crash it goes on where it was. It works with any server that speaks the contract.',
     )
   addSettings(command, [settings.url, settings.key])
-  addAction(command, context, (invocation, [target = '']) => syncTo(invocation, target))
+  addAction(command, context, async (invocation, [target = '']) => {
+    const { ended } = await syncTo(invocation, target)
+    // Who follows ends it so; else a script must not take half a copy for a whole one.
+    if (ended === 'caughtUp' || invocation.flags['follow'] === true) return
+    invocation.output.say(
+      'Stopped before the copy was up to date. What is in it stays. Run the command again to go on.',
+    )
+    context.failed(interruptedExitCode)
+  })
 }
 
-async function syncTo({ output, settings: reader, flags }: Invocation, target: string): Promise<void> {
+async function syncTo({ output, settings: reader, flags }: Invocation, target: string): Promise<SyncResult> {
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
-  const client = createClient({ ...addressFromSettings(reader), feed })
+  const address = addressFromSettings(reader)
+  const follow = flags['follow'] === true
+  const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
+  const client = createClient({ ...address, feed, fetch: tellingFetch(address.baseUrl, outage) })
   const isFile = target.endsWith('.ndjson')
   const copy = isFile ? fileCopy(target) : folderCopy(target)
-  const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, '.checkpoint'))
+  const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, checkpointFileName))
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
   let last: Checkpoint | undefined
+  /** Of all runs together: one that an outage ended is followed by another. */
+  const counts = { eventsBefore: 0, events: 0, changes: 0, removals: 0 }
   const options = {
     copy,
     ...(type === undefined ? {} : { apiEventType: type }),
-    follow: flags['follow'] === true,
+    follow,
     allowMassRemoval: flags['allowMassRemoval'] === true,
-    signal: stopSignal(),
-    onProgress: ({ done, total, events }: { done: number; total: number; events: number }) =>
-      progress.update(events, total === 0 ? undefined : done / total),
+    signal: outage.signal,
+    onProgress: ({ done, total, events }: SyncProgress) => {
+      counts.events = counts.eventsBefore + events
+      progress.update(counts.events, total === 0 ? undefined : done / total)
+    },
     onResync: (reason: string) => output.say(`The whole feed is read again (${reason}).`),
     onTrouble: (error: unknown) => output.say(error instanceof Error ? error.message : String(error)),
     apply: async (batch: Batch) => {
       await applyTo(copy, batch)
       last = batch.checkpoint
+      counts.changes += batch.changes.length
+      counts.removals += batch.changes.filter(({ kind }) => kind === 'remove').length
       if ((await copy.flush(false)) && isFile) await store.save?.(last)
     },
   }
+  // A file is written now and then, so its checkpoint is kept only when the file is.
+  const checkpoint = isFile ? { load: () => store.load() } : store
+  /** However it ends, copy and checkpoint are on disk and agree: the next run begins there. */
+  const syncOnce = async (): Promise<SyncResult> => {
+    try {
+      const result = await client.sync({ ...options, checkpoint })
+      counts.events = counts.eventsBefore + result.events
+      return result
+    } finally {
+      counts.eventsBefore = counts.events
+      if (last !== undefined) {
+        await copy.flush(true)
+        if (isFile) await store.save?.(last)
+      }
+    }
+  }
   try {
-    // A file is written now and then, so its checkpoint is kept only when the file is.
-    const checkpoint = isFile ? { load: () => store.load() } : store
-    const result: SyncResult = await client.sync({ ...options, checkpoint })
-    await copy.flush(true)
-    if (isFile && last !== undefined) await store.save?.(last)
+    const ended = await (follow ? outlastOutages(syncOnce, outage) : syncOnce())
     progress.end()
+    const { events, changes, removals } = counts
+    const result = { ...ended, events, changes, removals }
     await report({ output }, result, copy)
+    return result
   } catch (error) {
     progress.end()
     if (error instanceof MassRemovalError) {

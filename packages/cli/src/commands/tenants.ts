@@ -5,7 +5,7 @@ import type { Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { momentJson, momentText } from '../moment.ts'
-import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { findTenant, storeFlags, storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
@@ -35,14 +35,15 @@ function addCreate(tenants: Command, context: CommandContext): void {
     if (name.trim() === '' || name.length > 200 || plainText(name) !== name) {
       reader.fault('The name of a tenant has 1 to 200 characters and no control characters.')
     }
-    await withStore(reader, async ({ storage }) => {
+    await withStore(reader, async ({ storage, folder }) => {
       const tenant: Tenant = { tenantId: tenantId ?? '', name, createdMs: Date.now(), suspended: false }
       if ((await storage.keys.createTenant(tenant)) === 'exists') {
         throw new Refusal(`There is a tenant ${tenant.tenantId} already. Leave out --id for a new id.`)
       }
       if (output.json) return output.writeJson(tenantJson(tenant))
+      const next = `property-events keys create --tenant ${tenant.tenantId} --scope read --label website`
       return output.write(
-        `Tenant ${tenant.tenantId} "${name}" is made.\nNext: property-events keys create --tenant ${tenant.tenantId} --scope read --label website\n`,
+        `Tenant ${tenant.tenantId} "${name}" is made.\nNext: ${next}${storeFlags(flags, folder)}\n`,
       )
     })
   })

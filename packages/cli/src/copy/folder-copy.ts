@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isUuid } from '@property-events/protocol'
+import { Refusal } from '../refusal.ts'
+import { plainText } from '../terminal-text.ts'
 import { entryText, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from './write-whole.ts'
@@ -9,13 +12,22 @@ import { writeWhole } from './write-whole.ts'
 /** Files written at a time: each waits for the disk by itself. */
 const maxWriting = 16
 
-/** A copy as a folder with one JSON file for each property, named by its reference. */
+/** The file of the checkpoint. It is there before the first property is, so it tells a copy from any other folder. */
+export const checkpointFileName = '.checkpoint'
+
+/**
+ * A copy as a folder with one JSON file for each property, named by its reference. Files with other names are not part
+ * of it. Throws a `Refusal` for a folder with JSON files that is not such a copy: a sync would take some for its own.
+ */
 export function folderCopy(folder: string): LocalCopy {
   mkdirSync(folder, { recursive: true })
+  const files = readdirSync(folder)
+  refuseFolderOfOthers(folder, files)
   const names = new Set(
-    readdirSync(folder)
-      .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-      .map((name) => name.slice(0, -'.json'.length)),
+    files
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => file.slice(0, -'.json'.length))
+      .filter(isName),
   )
   const writing = new Set<Promise<void>>()
   const begin = async (work: () => Promise<void>): Promise<void> => {
@@ -46,11 +58,23 @@ export function folderCopy(folder: string): LocalCopy {
   }
 }
 
+function refuseFolderOfOthers(folder: string, files: readonly string[]): void {
+  const [first, ...others] = files.filter((file) => file.endsWith('.json'))
+  if (first === undefined || files.includes(checkpointFileName)) return
+  const more = others.length === 0 ? '' : ` and ${others.length} more JSON files`
+  throw new Refusal(
+    `${plainText(folder)} is not a copy that sync has made: it holds ${plainText(first)}${more}, and no ${checkpointFileName}. ` +
+      'Name a new or empty folder.',
+  )
+}
+
 /** The reference that a file is named by; where the name is a digest, the one that stands in it. */
 function* subjectsOf(folder: string, names: ReadonlySet<string>): Generator<string> {
   for (const name of names) {
-    const text = name.startsWith(digestMark) ? readFileSync(join(folder, `${name}.json`), 'utf8') : undefined
-    yield text === undefined ? name : (subjectIn(text) ?? name)
+    const subjectId = name.startsWith(digestMark)
+      ? subjectIn(readFileSync(join(folder, `${name}.json`), 'utf8'))
+      : name
+    if (subjectId !== undefined && nameOf(subjectId) === name) yield subjectId
   }
 }
 
@@ -58,6 +82,11 @@ const digestMark = 'x-'
 
 /** References are UUIDs with us. What another server uses may be any text, and must not lead out of the folder. */
 function nameOf(subjectId: string): string {
-  if (/^[0-9a-z][0-9a-z_-]{0,99}$/.test(subjectId) && !subjectId.startsWith(digestMark)) return subjectId
+  if (isUuid(subjectId)) return subjectId
   return `${digestMark}${createHash('sha256').update(subjectId).digest('hex').slice(0, 32)}`
+}
+
+/** Whether `nameOf` may have given it. Subjects come in lower case. */
+function isName(name: string): boolean {
+  return (isUuid(name) && name === name.toLowerCase()) || /^x-[0-9a-f]{32}$/.test(name)
 }

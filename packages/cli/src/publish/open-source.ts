@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../refusal.ts'
+import { interruptedExitCode } from '../stop-signal.ts'
 
 export type Format = 'ndjson' | 'json'
 
@@ -30,7 +31,9 @@ export async function openSource(path: string, format: Format | undefined): Prom
     // Whatever ends the program, what was kept goes: it may hold personal data.
     const remove = () => rmSync(folder, { recursive: true, force: true })
     process.once('exit', remove)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.once(signal, () => process.exit(interruptedExitCode))
+    }
     const kept = join(folder, 'input')
     await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }))
     return describe(kept, format, remove)

@@ -40,6 +40,18 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
   return finished(child)
 }
 
+/** Runs a line that the program has printed for people to copy, as their shell does. */
+export function runPrinted(line: string, options: RunOptions = {}): Promise<Finished> {
+  const { PATH = '', HOME = '' } = process.env
+  const script = line.replace(/^property-events /, '"$NODE" "$DOOR" ')
+  const child = spawn('/bin/sh', ['-euc', script], {
+    env: { PATH, HOME, NODE: process.execPath, DOOR: door, ...options.environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  })
+  return finished(child)
+}
+
 /** Runs a command that must succeed and print one JSON document. */
 export async function runJson<Value>(args: readonly string[], options: RunOptions = {}): Promise<Value> {
   const { code, stdout, stderr } = await run([...args, '--json'], options)
@@ -104,6 +116,32 @@ export async function startUntil(
     text,
     child,
     stop(signal = 'SIGTERM') {
+      child.kill(signal)
+      return end
+    },
+  }
+}
+
+/** Runs a command until its stderr shows what is expected, or `expected` resolves; `stop` ends it as a person would. */
+export async function runUntil(
+  args: readonly string[],
+  expected: RegExp | Promise<unknown>,
+  options: RunOptions = {},
+): Promise<Pick<Running, 'stop'>> {
+  const child = launch(args, options)
+  const end = finished(child)
+  const shown = new Promise((resolve) => {
+    let text = ''
+    child.stderr?.on('data', (part: string) => {
+      text += part
+      if (expected instanceof RegExp && expected.test(text)) resolve(text)
+    })
+  })
+  const early = end.then(({ code, stderr }) => Promise.reject(new Error(`ended with ${code}: ${stderr}`)))
+  await Promise.race([expected instanceof RegExp ? shown : expected, early])
+  early.catch(() => undefined)
+  return {
+    stop(signal = 'SIGINT') {
       child.kill(signal)
       return end
     },
