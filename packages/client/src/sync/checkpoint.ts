@@ -123,9 +123,12 @@ function isCheckpoint(value: JsonObject): value is JsonObject & Checkpoint {
 
 function isReading(value: unknown): value is Reading {
   if (!isObject(value)) return false
-  const { kind, epoch, revision, after, head, page, sawNewest } = value
+  const { kind, epoch, revision, after, head, page, pageSize, sawNewest } = value
   if (kind === 'start') return true
-  if (kind === 'pages') return isWhole(page) && page > 0 && typeof sawNewest === 'boolean'
+  if (kind === 'pages') {
+    const isSize = pageSize === undefined || isWhole(pageSize)
+    return isWhole(page) && page > 0 && isSize && typeof sawNewest === 'boolean'
+  }
   if (typeof epoch !== 'string' || !isWhole(revision) || !isWhole(after)) return false
   return kind === 'numbers' || (kind === 'snapshot' && isWhole(head))
 }

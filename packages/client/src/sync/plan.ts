@@ -46,6 +46,8 @@ export interface PagesReading {
   readonly from?: string
   /** The next page, from 1. */
   readonly page: number
+  /** Events on a page of this walk, as the service told; absent before its first and from earlier versions. */
+  readonly pageSize?: number
   /** Total of the walk's last answer: a smaller one tells that events went and pages moved up. */
   readonly available?: number
   /** Newest `createdDate` that was surely visible when this walk began, in ms: the next window is laid from it. */
@@ -117,6 +119,7 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
     Math.max(reading.newest?.createdMs ?? -Infinity, newestOf(undefined, events)?.createdMs ?? -Infinity)
   const walked: PagesReading = {
     ...reading,
+    pageSize: page.pageSize,
     available: page.availableCount,
     sawNewest,
     ...(walkNewest === undefined ? {} : { walkNewest }),
@@ -133,6 +136,14 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
   }
   if (reading.newest !== undefined && !sawNewest) return { kind: 'startOver', reason: 'feed_rewritten' }
   return { kind: 'caughtUp', reading: nextWalk(walked, overlapMs) }
+}
+
+/**
+ * Where a walk that an earlier run began goes on, given the answer for its next page: at page 1 when pages are of another
+ * size than they were, or of one that was not kept. The same page number would then be another place in the feed.
+ */
+export function resumedAt(reading: PagesReading, page: EventPage): PagesReading {
+  return reading.page === 1 || reading.pageSize === page.pageSize ? reading : { ...reading, page: 1 }
 }
 
 function pageBefore(page: number, vanished: number, pageSize: number): number {

@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
 import type { FeedEvent } from '../wire.ts'
-import { forgettableBeforeMs, pageRead, wantsLastPage } from './plan.ts'
+import { forgettableBeforeMs, pageRead, resumedAt, wantsLastPage } from './plan.ts'
 import type { PagesReading, ResyncReason } from './plan.ts'
 import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
@@ -30,6 +30,11 @@ export async function walkPages(
   let wasBegunBefore = from.page > 1
   for (let reading = from; ;) {
     const { value: page, headers } = await ask(reading.page, reading.from)
+    if (wasBegunBefore && resumedAt(reading, page) !== reading) {
+      reading = resumedAt(reading, page)
+      wasBegunBefore = false
+      continue
+    }
     const lastPage: readonly FeedEvent[] = wantsLastPage(reading, page)
       ? (await ask(page.totalPages, reading.from)).value.items
       : []
