@@ -6,7 +6,7 @@ import { requestJson } from '../http.ts'
 import { isPassing } from '../retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import { headsPath } from '../wire.ts'
-import type { FeedName } from '../wire.ts'
+import type { FeedHead, FeedName } from '../wire.ts'
 import type { SyncOptions, SyncResult } from './options.ts'
 import { firstWalk } from './plan.ts'
 import type { ResyncReason } from './plan.ts'
@@ -101,6 +101,8 @@ async function catchUp(connection: Connection, session: Session, round: RoundOpt
       if (reason === 'server_changed') ownReads = undefined
     }
     if (reason === undefined) return
+    // Numbers that mean nothing any more may be another tenant's, whose empty feed would empty the copy.
+    if (ownReads === true) await checkTenantAnew(connection, session, round.signal)
     session.startOver(reason)
   }
 }
@@ -137,18 +139,41 @@ async function hasOwnReads(
 ): Promise<boolean> {
   if (session.reading.kind === 'snapshot' || session.reading.kind === 'numbers') return true
   try {
-    const request = { method: 'GET', path: headsPath } as const
-    // Some servers answer every path with 200 and a page: whatever is not ours is an answer, too.
-    const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
-    if (value === 'notOurs') return false
-    const heads = value.filter(({ feed }) => feed === connection.feed)
-    const only = heads.length === 1 ? heads[0] : undefined
-    if (only !== undefined) session.checkTenant(only.tenantId)
-    return only !== undefined
+    const head = await askHead(connection, signal)
+    if (head !== undefined) session.checkTenant(head.tenantId)
+    return head !== undefined
   } catch (error) {
     if (error instanceof ServiceError) return false
     throw error
   }
+}
+
+/** Throws `CheckpointError` when the key reads another tenant than the checkpoint's, even if that one's feed is empty. */
+async function checkTenantAnew(
+  connection: Connection,
+  session: Session,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    const head = await askHead(connection, signal)
+    if (head !== undefined) session.checkTenant(head.tenantId)
+  } catch (error) {
+    // A refusal that lasts says nothing of the tenant; after one that passes it can be asked.
+    if (!(error instanceof ServiceError) || isPassing(error)) throw error
+  }
+}
+
+/** Where the feed stands and whose it is; `undefined` when what answers is not a server of ours. */
+async function askHead(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): Promise<FeedHead | undefined> {
+  const request = { method: 'GET', path: headsPath } as const
+  // Some servers answer every path with 200 and a page: whatever is not ours is an answer, too.
+  const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
+  if (value === 'notOurs') return undefined
+  const heads = value.filter(({ feed }) => feed === connection.feed)
+  return heads.length === 1 ? heads[0] : undefined
 }
 
 function resultOf(session: Session, ended: SyncResult['ended']): SyncResult {
