@@ -126,7 +126,7 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
     ...(Number.isFinite(startedMs) ? { startedMs } : {}),
     ...(mark === undefined ? {} : { mark }),
   }
-  const vanished = reading.page === 1 ? 0 : (reading.available ?? 0) - page.availableCount
+  const vanished = vanishedBefore(reading, page)
   if (vanished > 0) {
     // What stood on later pages has moved up by as much: go back so far that none of it is jumped over.
     return { kind: 'more', reading: { ...walked, page: pageBefore(reading.page, vanished, page.pageSize) } }
@@ -144,6 +144,11 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
  */
 export function resumedAt(reading: PagesReading, page: EventPage): PagesReading {
   return reading.page === 1 || reading.pageSize === page.pageSize ? reading : { ...reading, page: 1 }
+}
+
+/** How many events fewer the answer tells of than the one before it in this walk. */
+export function vanishedBefore(reading: PagesReading, page: EventPage): number {
+  return reading.page === 1 ? 0 : Math.max(0, (reading.available ?? 0) - page.availableCount)
 }
 
 function pageBefore(page: number, vanished: number, pageSize: number): number {

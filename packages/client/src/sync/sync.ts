@@ -1,7 +1,7 @@
 /** Keeps a copy in step with a feed: load the checkpoint, ask, keep the latest per subject, apply, save, again. */
 import type { Connection } from '../connection.ts'
 import { decodeHeads } from '../decode.ts'
-import { AbortedError } from '../errors.ts'
+import { AbortedError, InvalidAnswerError } from '../errors.ts'
 import { requestJson } from '../http.ts'
 import { isPassing } from '../retry.ts'
 import { ServiceError } from '../service-errors.ts'
@@ -101,10 +101,18 @@ async function catchUp(connection: Connection, session: Session, round: RoundOpt
       if (reason === 'server_changed') ownReads = undefined
     }
     if (reason === undefined) return
+    if (resyncs >= maxResyncs) throw beginsAnew(resyncs + 1, reason)
     // Numbers that mean nothing any more may be another tenant's, whose empty feed would empty the copy.
     if (ownReads === true) await checkTenantAnew(connection, session, round.signal)
     session.startOver(reason)
   }
+}
+
+function beginsAnew(times: number, reason: ResyncReason): InvalidAnswerError {
+  return new InvalidAnswerError(
+    `The feed began anew ${times} times while it was read, the last time with ${reason}. ` +
+      'See that one service with one store answers at this address; the copy is as far as it came.',
+  )
 }
 
 async function readOn(

@@ -79,6 +79,6 @@ export function ownReadsOver(feed: () => SmallFeed): typeof fetch {
   }
 }
 
-function urlOf(input: Parameters<typeof fetch>[0]): URL {
+export function urlOf(input: Parameters<typeof fetch>[0]): URL {
   return new URL(input instanceof Request ? input.url : input)
 }
