@@ -14,7 +14,10 @@ export interface ClientOptions {
   readonly retry?: RetryOptions
   /** An attempt ends when nothing came for so long, neither headers nor a piece of the body. 30 s by default. */
   readonly attemptTimeoutMs?: number
-  /** A call ends after so long, retries and waits included. 5 minutes by default; a sync has no deadline as a whole. */
+  /**
+   * A call ends after so long, retries and waits included, whatever is under way. 5 minutes by default. A sync has no
+   * deadline as a whole, but each page it asks for has: on a slow line, ask for smaller ones with `pageSize`.
+   */
   readonly deadlineMs?: number
   /** For tests and special transports. */
   readonly fetch?: typeof globalThis.fetch
