@@ -5,7 +5,8 @@ import { CheckpointError } from '../errors.ts'
 import type { FeedName } from '../wire.ts'
 import type { RemovalWindow } from './breaker.ts'
 import type { Applied } from './latest-per-subject.ts'
-import type { Reading } from './plan.ts'
+import { beginningOf, isTied } from './reading.ts'
+import type { Reading } from './reading.ts'
 
 const format = 'property-events-checkpoint/1'
 
@@ -74,6 +75,20 @@ export function newCheckpoint(source: CheckpointSource): Checkpoint {
     pending: {},
     removals: null,
   }
+}
+
+/**
+ * What is kept while these numbers are being applied, over what is kept already. They mean something in one feed only:
+ * before the first batch nothing kept tells in which, so where reading stands now is asked.
+ */
+export function announcing(
+  kept: Checkpoint,
+  now: Pick<Checkpoint, 'reading' | 'sweep' | 'tenantId'>,
+  numbers: readonly (readonly [subjectId: string, sequenceNumber: number])[],
+): Checkpoint {
+  const base = kept.reading.kind === 'start' ? { ...kept, ...now, reading: beginningOf(now.reading) } : kept
+  if (!isTied(base.reading)) return base
+  return { ...base, pending: { ...base.pending, ...Object.fromEntries(numbers) } }
 }
 
 /** A checkpoint that came back from where it was kept. Throws `CheckpointError` for anything else. */

@@ -7,7 +7,7 @@ import { InvalidAnswerError } from '../errors.ts'
 import { waitToRepeat } from '../http.ts'
 import type { EventPage } from '../wire.ts'
 import { vanishedBefore } from './plan.ts'
-import type { PagesReading } from './plan.ts'
+import type { PagesReading } from './reading.ts'
 
 /** Falls of the total without a page that is further than all before: then going back leads nowhere. */
 const maxFalls = 9
