@@ -1,6 +1,6 @@
 /** Where a client talks to and how patiently: options, checked once. */
 import { InvalidOptionError } from './errors.ts'
-import { defaultRetry, sleep } from './retry.ts'
+import { retryLimitsOf, sleep } from './retry.ts'
 import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
 import type { FeedName } from './wire.ts'
 
@@ -54,7 +54,7 @@ export function connectionOf(options: ClientOptions): Connection {
     baseUrl: readBaseUrl(options.baseUrl),
     key: readKey(options.key),
     feed: options.feed ?? 'property',
-    retry: { ...defaultRetry, ...options.retry },
+    retry: retryLimitsOf(options.retry),
     attemptTimeoutMs,
     deadlineMs,
     // Called as a plain function: browsers refuse a fetch that is called as a method of something else.

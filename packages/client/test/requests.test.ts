@@ -190,6 +190,19 @@ describe('the options of a client', () => {
     }
   })
 
+  it('mean their default when they are given as undefined', async () => {
+    const retry = {
+      attempts: undefined,
+      baseDelayMs: undefined,
+      maxDelayMs: undefined,
+      maxRetryAfterMs: undefined,
+    }
+    const failing = answering([refusal(503, 'overloaded', { 'retry-after': '1' })], { retry })
+    await assert.rejects(async () => failing.client.list(), { code: 'overloaded' })
+    assert.equal(failing.asked(), 8)
+    assert.deepEqual(failing.waits.slice(0, 2), [1_250, 1_500])
+  })
+
   it('let the address carry a path prefix', async () => {
     const urls: string[] = []
     const client = createClient({

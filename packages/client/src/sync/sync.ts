@@ -58,6 +58,9 @@ export async function sync<F extends FeedName>(
   return resultOf(session, 'aborted')
 }
 
+/** The longest `Retry-After` a following sync waits for: a service that comes back sooner should not be missed for long. */
+const maxAskedMs = 3_600_000
+
 /** Asks again and again, until an abort ends it. */
 async function follow<F extends FeedName>(
   connection: Connection,
@@ -68,8 +71,10 @@ async function follow<F extends FeedName>(
   const { minIntervalMs = 1_000, maxIntervalMs = 30_000 } =
     options.follow === true ? {} : options.follow || {}
   let intervalMs = minIntervalMs
+  let askedMs = 0
   while (options.signal?.aborted !== true) {
-    await connection.sleep(intervalMs * (0.75 + connection.random() / 2), options.signal)
+    await connection.sleep(askedMs + intervalMs * (0.75 + connection.random() / 2), options.signal)
+    askedMs = 0
     const before = session.counts.changes
     try {
       await catchUp(connection, session, round)
@@ -79,6 +84,7 @@ async function follow<F extends FeedName>(
       if (session.broken || !isPassing(error)) throw error
       options.onTrouble?.(error)
       intervalMs = maxIntervalMs
+      askedMs = error instanceof ServiceError ? Math.min(maxAskedMs, error.retryAfterMs ?? 0) : 0
     }
   }
 }
