@@ -131,8 +131,17 @@ function isCheckpoint(value: JsonObject): value is JsonObject & Checkpoint {
     Object.values(applied).every((entry) => Array.isArray(entry) && isWhole(entry[0])) &&
     isObject(pending) &&
     Object.values(pending).every(isWhole) &&
-    (removals === null ||
-      (isObject(removals) && ['sinceMs', 'held', 'removed'].every((name) => isWhole(removals[name]))))
+    (removals === null || isRemovalWindow(removals))
+  )
+}
+
+function isRemovalWindow(value: unknown): value is RemovalWindow {
+  if (!isObject(value) || !['sinceMs', 'held', 'removed'].every((name) => isWhole(value[name]))) return false
+  const { slices } = value
+  return (
+    slices === undefined ||
+    (Array.isArray(slices) &&
+      slices.every((slice) => Array.isArray(slice) && slice.length === 2 && slice.every(isWhole)))
   )
 }
 
