@@ -116,8 +116,13 @@ final class PropertyFeed
             if ($run['epoch'] !== $this->state['epoch'] || $run['revision'] !== $this->state['revision']) {
                 return true;
             }
-            array_map([$this, 'gather'], $run['items']);
             $before = $this->state['after'];
+            $isRepeated = $run['items'] !== [] && min(array_column($run['items'], 'sequenceNumber')) <= $before;
+            if ($isRepeated || ($run['next'] <= $before && $run['next'] < $run['head'])) {
+                // Applied, it could put an older event over a newer one; followed, it would be asked for for ever.
+                throw new RuntimeException("Asked for events behind $before, the service gave others or none. Is there a cache before it?");
+            }
+            array_map([$this, 'gather'], $run['items']);
             $this->state['after'] = max($before, $run['next']);
             if ($run['next'] >= $run['head']) {
                 $this->finish($apply, $this->state['after'] !== $before);
@@ -171,9 +176,21 @@ final class PropertyFeed
             $this->state = ['mode' => 'pages', 'from' => null, 'page' => 1, 'applied' => [], 'newest' => null] + $this->freshState();
         }
         $walk = ['available' => 0, 'started' => $this->state['newest'][1] ?? null, 'newest' => $this->state['newest'], 'saw' => false];
+        [$furthest, $falls] = [0, 0];
         // A walk is always begun at page 1: what changed since the last run may stand before the page it had come to.
         for ($page = 1; ; ) {
             $answer = $this->page($page);
+            $vanished = $page === 1 ? 0 : $walk['available'] - $answer['availableCount'];
+            if ($vanished > 0) {
+                $falls++;
+                $this->waitBefore($falls + 1, [], "The list's availableCount keeps falling, at page $page by $vanished.");
+                if ($falls % 3 !== 0) {
+                    // Perhaps a node that lags behind the others: a fall is believed when it stays.
+                    continue;
+                }
+            } elseif ($page > $furthest) {
+                [$furthest, $falls] = [$page, 0];
+            }
             $events = $answer['items'];
             if ($page === 1 && $this->state['from'] === null && $answer['totalPages'] > 1) {
                 // Where the newest events stand depends on the server's order: the first page or the last.
@@ -189,7 +206,6 @@ final class PropertyFeed
             if ($page === 1) {
                 $walk['started'] = max($walk['started'] ?? '', ...array_column($events, 'createdDate') ?: ['']);
             }
-            $vanished = $page === 1 ? 0 : $walk['available'] - $answer['availableCount'];
             $walk['available'] = $answer['availableCount'];
             if ($vanished > 0) {
                 $page = max(1, $page - (int) ceil($vanished / max(1, $answer['pageSize'])));
