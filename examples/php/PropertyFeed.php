@@ -53,6 +53,7 @@ final class PropertyFeed
     public function sync(callable $load, callable $apply): void
     {
         $this->gathered = [];
+        $this->state = [];
         $this->state = $this->readCheckpoint($load());
         for ($resyncs = 0; $resyncs < 4; $resyncs++) {
             $again = $this->hasOwnReads() ? $this->readNumbers($apply) : $this->walkPages($apply);
@@ -68,7 +69,8 @@ final class PropertyFeed
     /** @return array<string, mixed> */
     private function freshState(): array
     {
-        return ['format' => self::FORMAT, 'type' => $this->apiEventType, 'mode' => 'start', 'opens' => true, 'whole' => true];
+        return ['format' => self::FORMAT, 'type' => $this->apiEventType, 'mode' => 'start', 'opens' => true, 'whole' => true,
+            'tenant' => $this->state['tenant'] ?? null];
     }
 
     /** @return array<string, mixed> */
@@ -93,10 +95,16 @@ final class PropertyFeed
             return true;
         }
         [$status, $body] = $this->request('/v1/heads', []);
-        $has = $status === 200 && is_array(json_decode($body, true)['heads'] ?? null);
+        $heads = json_decode($body, true)['heads'] ?? null;
+        $has = $status === 200 && is_array($heads);
+        $tenant = $has ? (array_column($heads, 'tenantId', 'feed')['property'] ?? null) : null;
+        if ($tenant !== null && $tenant !== ($this->state['tenant'] ?? $tenant)) {
+            throw new RuntimeException("The checkpoint belongs to tenant {$this->state['tenant']}, the key reads tenant $tenant.");
+        }
         if ($has !== ($this->state['mode'] !== 'pages') && $this->state['mode'] !== 'start') {
             $this->state = $this->freshState();
         }
+        $this->state['tenant'] ??= $tenant;
         return $has;
     }
 

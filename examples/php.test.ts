@@ -1,4 +1,4 @@
-/** The PHP example with servers that would lead it in circles: it gets out, or ends with a sentence. */
+/** The PHP example with servers that would lead it in circles or astray: it gets out, or ends with a sentence. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,9 +19,14 @@ import {
 const hasPhp = spawnSync('php', ['--version']).status === 0
 const program = join(import.meta.dirname, 'php/copy-to-file.php')
 
-/** Runs the program once against this feed; one that asks more than 100 times is refused from then on. */
-async function copied(context: TestContext, feed: typeof fetch) {
+function folderFor(context: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-php-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** Runs the program once against this feed; one that asks more than 100 times is refused from then on. */
+async function copied(context: TestContext, feed: typeof fetch, folder = folderFor(context)) {
   let asked = 0
   async function serve(path: string, response: ServerResponse): Promise<void> {
     asked += 1
@@ -31,10 +36,7 @@ async function copied(context: TestContext, feed: typeof fetch) {
   }
   const server = createServer((request, response) => void serve(request.url ?? '', response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  context.after(() => {
-    server.close()
-    rmSync(folder, { recursive: true })
-  })
+  context.after(() => void server.close())
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const path = join(folder, 'copy.json')
@@ -76,5 +78,19 @@ describe('the PHP example', { skip: !hasPhp }, () => {
       assert.match(failure ?? '', words)
       assert.ok(asked < 20, `${asked} requests`)
     }
+  })
+
+  it('leaves the copy as it is when the key is of another tenant, whose feed is empty', async (context) => {
+    const folder = folderFor(context)
+    const theirs = (tenantId: string, epoch: string, count: number) =>
+      ownReadsOver(() => ({ tenantId, epoch, events: eventsOf(count) }))
+    assert.equal((await copied(context, theirs('t', 'a', 30), folder)).failure, undefined)
+    const { failure, count } = await copied(context, theirs('other', 'b', 0), folder)
+    assert.match(failure ?? '', /tenant t, the key reads tenant other/)
+    assert.equal(count(), 30)
+    // Of the same tenant, a new epoch with fewer is what the feed says.
+    const anew = await copied(context, theirs('t', 'c', 20), folder)
+    assert.equal(anew.failure, undefined)
+    assert.equal(anew.count(), 20)
   })
 })
