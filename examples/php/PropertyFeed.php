@@ -53,6 +53,7 @@ final class PropertyFeed
     public function sync(callable $load, callable $apply): void
     {
         $this->gathered = [];
+        $this->state = [];
         $this->state = $this->readCheckpoint($load());
         for ($resyncs = 0; $resyncs < 4; $resyncs++) {
             $again = $this->hasOwnReads() ? $this->readNumbers($apply) : $this->walkPages($apply);
@@ -68,7 +69,8 @@ final class PropertyFeed
     /** @return array<string, mixed> */
     private function freshState(): array
     {
-        return ['format' => self::FORMAT, 'type' => $this->apiEventType, 'mode' => 'start', 'opens' => true, 'whole' => true];
+        return ['format' => self::FORMAT, 'type' => $this->apiEventType, 'mode' => 'start', 'opens' => true, 'whole' => true,
+            'tenant' => $this->state['tenant'] ?? null];
     }
 
     /** @return array<string, mixed> */
@@ -93,10 +95,16 @@ final class PropertyFeed
             return true;
         }
         [$status, $body] = $this->request('/v1/heads', []);
-        $has = $status === 200 && is_array(json_decode($body, true)['heads'] ?? null);
+        $heads = json_decode($body, true)['heads'] ?? null;
+        $has = $status === 200 && is_array($heads);
+        $tenant = $has ? (array_column($heads, 'tenantId', 'feed')['property'] ?? null) : null;
+        if ($tenant !== null && $tenant !== ($this->state['tenant'] ?? $tenant)) {
+            throw new RuntimeException("The checkpoint belongs to tenant {$this->state['tenant']}, the key reads tenant $tenant.");
+        }
         if ($has !== ($this->state['mode'] !== 'pages') && $this->state['mode'] !== 'start') {
             $this->state = $this->freshState();
         }
+        $this->state['tenant'] ??= $tenant;
         return $has;
     }
 
@@ -116,8 +124,13 @@ final class PropertyFeed
             if ($run['epoch'] !== $this->state['epoch'] || $run['revision'] !== $this->state['revision']) {
                 return true;
             }
-            array_map([$this, 'gather'], $run['items']);
             $before = $this->state['after'];
+            $isRepeated = $run['items'] !== [] && min(array_column($run['items'], 'sequenceNumber')) <= $before;
+            if ($isRepeated || ($run['next'] <= $before && $run['next'] < $run['head'])) {
+                // Applied, it could put an older event over a newer one; followed, it would be asked for for ever.
+                throw new RuntimeException("Asked for events behind $before, the service gave others or none. Is there a cache before it?");
+            }
+            array_map([$this, 'gather'], $run['items']);
             $this->state['after'] = max($before, $run['next']);
             if ($run['next'] >= $run['head']) {
                 $this->finish($apply, $this->state['after'] !== $before);
@@ -171,9 +184,21 @@ final class PropertyFeed
             $this->state = ['mode' => 'pages', 'from' => null, 'page' => 1, 'applied' => [], 'newest' => null] + $this->freshState();
         }
         $walk = ['available' => 0, 'started' => $this->state['newest'][1] ?? null, 'newest' => $this->state['newest'], 'saw' => false];
+        [$furthest, $falls] = [0, 0];
         // A walk is always begun at page 1: what changed since the last run may stand before the page it had come to.
         for ($page = 1; ; ) {
             $answer = $this->page($page);
+            $vanished = $page === 1 ? 0 : $walk['available'] - $answer['availableCount'];
+            if ($vanished > 0) {
+                $falls++;
+                $this->waitBefore($falls + 1, [], "The list's availableCount keeps falling, at page $page by $vanished.");
+                if ($falls % 3 !== 0) {
+                    // Perhaps a node that lags behind the others: a fall is believed when it stays.
+                    continue;
+                }
+            } elseif ($page > $furthest) {
+                [$furthest, $falls] = [$page, 0];
+            }
             $events = $answer['items'];
             if ($page === 1 && $this->state['from'] === null && $answer['totalPages'] > 1) {
                 // Where the newest events stand depends on the server's order: the first page or the last.
@@ -189,7 +214,6 @@ final class PropertyFeed
             if ($page === 1) {
                 $walk['started'] = max($walk['started'] ?? '', ...array_column($events, 'createdDate') ?: ['']);
             }
-            $vanished = $page === 1 ? 0 : $walk['available'] - $answer['availableCount'];
             $walk['available'] = $answer['availableCount'];
             if ($vanished > 0) {
                 $page = max(1, $page - (int) ceil($vanished / max(1, $answer['pageSize'])));

@@ -1,6 +1,6 @@
 /** Where a client talks to and how patiently: options, checked once. */
 import { InvalidOptionError } from './errors.ts'
-import { defaultRetry, sleep } from './retry.ts'
+import { retryLimitsOf, sleep } from './retry.ts'
 import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
 import type { FeedName } from './wire.ts'
 
@@ -14,7 +14,10 @@ export interface ClientOptions {
   readonly retry?: RetryOptions
   /** An attempt ends when nothing came for so long, neither headers nor a piece of the body. 30 s by default. */
   readonly attemptTimeoutMs?: number
-  /** A call ends after so long, retries and waits included. 5 minutes by default; a sync has no deadline as a whole. */
+  /**
+   * A call ends after so long, retries and waits included, whatever is under way. 5 minutes by default. A sync has no
+   * deadline as a whole, but each page it asks for has: on a slow line, ask for smaller ones with `pageSize`.
+   */
   readonly deadlineMs?: number
   /** For tests and special transports. */
   readonly fetch?: typeof globalThis.fetch
@@ -51,7 +54,7 @@ export function connectionOf(options: ClientOptions): Connection {
     baseUrl: readBaseUrl(options.baseUrl),
     key: readKey(options.key),
     feed: options.feed ?? 'property',
-    retry: { ...defaultRetry, ...options.retry },
+    retry: retryLimitsOf(options.retry),
     attemptTimeoutMs,
     deadlineMs,
     // Called as a plain function: browsers refuse a fetch that is called as a method of something else.

@@ -65,7 +65,7 @@ export class CheckpointError extends PropertyEventsError {
 export class MassRemovalError extends PropertyEventsError {
   /** What this sync would have removed of the copy, with what it removed within the breaker's window. */
   readonly removals: number
-  /** How many subjects the copy held when the window began. */
+  /** How many subjects the copy holds, with what it removed within the breaker's window. */
   readonly held: number
   /** Subjects of the batch that would have gone. */
   readonly subjectIds: readonly string[]

@@ -1,6 +1,7 @@
 /** One event, and one subject: the contract's get (spec §4.2), and the service's own reads (PROTOCOL §11). */
 import type { Connection } from './connection.ts'
 import { decodeEvent, decodeHeads, decodeRun } from './decode.ts'
+import { InvalidAnswerError } from './errors.ts'
 import { requestJson } from './http.ts'
 import { EventNotFoundError, NotFoundError, SubjectNotFoundError } from './service-errors.ts'
 import { feedPaths, headsPath } from './wire.ts'
@@ -79,8 +80,29 @@ export async function requestRun(
   query: RunQuery,
   signal: AbortSignal | undefined,
 ): Promise<EventRun> {
-  return (await requestJson(connection, { method: 'GET', path, query: { ...query } }, decodeRun, signal))
-    .value
+  const decode = (value: unknown) => runBehind(query.after, decodeRun(value))
+  return (await requestJson(connection, { method: 'GET', path, query: { ...query } }, decode, signal)).value
+}
+
+/**
+ * The run, if it can be the answer to what was asked. One with events at or below the number is another request's, out of
+ * a cache that does not look at the query: they may be older than what the reader has. One that does not get on would be
+ * asked for for ever.
+ */
+function runBehind(after: number, run: EventRun | undefined): EventRun | undefined {
+  if (run === undefined) return undefined
+  const repeated = run.items.find(({ sequenceNumber }) => sequenceNumber <= after)
+  if (repeated !== undefined) {
+    throw new InvalidAnswerError(
+      `Asked for events behind ${after}, the service gave number ${repeated.sequenceNumber}. Is there a cache before it that ignores the query?`,
+    )
+  }
+  if (run.next <= after && run.next < run.head) {
+    throw new InvalidAnswerError(
+      `Asked for events behind ${after}, the service said to go on behind ${run.next}, though its head is ${run.head}: that leads nowhere.`,
+    )
+  }
+  return run
 }
 
 async function whenFound<T>(absent: typeof NotFoundError, ask: () => Promise<T>): Promise<T | undefined> {

@@ -1,8 +1,8 @@
 /** One request, and requests that are tried again. Nothing here knows what the answers mean. */
+import { beginAttempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
-import { AbortedError, DeadlineError, InvalidAnswerError, NetworkError } from './errors.ts'
-import type { PropertyEventsError } from './errors.ts'
+import { AbortedError, InvalidAnswerError } from './errors.ts'
 import { delayBefore } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
 
@@ -47,7 +47,7 @@ export async function requestJson<T>(
   const deadline = connection.now() + connection.deadlineMs
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await attemptJson(connection, request, decode, signal)
+      return await attemptJson(connection, request, decode, signal, deadline)
     } catch (error) {
       await waitToRepeat(connection, attempt + 1, error, deadline, signal)
     }
@@ -72,8 +72,9 @@ async function attemptJson<T>(
   request: Request,
   decode: (value: unknown) => T | undefined,
   signal: AbortSignal | undefined,
+  deadline: number,
 ): Promise<Answer<T>> {
-  const answer = await openAnswer(connection, request, signal)
+  const answer = await openAnswer(connection, request, signal, deadline)
   const text = await readText(answer, maxBodyBytes)
   const value = decode(parseJson(text))
   if (value === undefined) {
@@ -85,39 +86,14 @@ async function attemptJson<T>(
   return { value, status: answer.status, headers: answer.headers }
 }
 
-/** One attempt. The caller's signal, the idle limit and the connection end it; each with an error of its own. */
+/** One attempt. The caller's signal, silence, `endsAt` and the connection end it; each with an error of its own. */
 export async function openAnswer(
   connection: Connection,
   request: Request,
   signal: AbortSignal | undefined,
+  endsAt?: number,
 ): Promise<OpenAnswer> {
-  if (signal?.aborted === true) throw new AbortedError({ cause: signal.reason })
-  const controller = new AbortController()
-  let timedOut = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const onAbort = () => controller.abort()
-  const arm = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      timedOut = true
-      controller.abort()
-    }, connection.attemptTimeoutMs)
-  }
-  const settle = () => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
-  const explain = (cause: unknown): PropertyEventsError => {
-    settle()
-    if (signal?.aborted === true) return new AbortedError({ cause: signal.reason })
-    if (timedOut) {
-      return new DeadlineError(`${nameOf(request)}: nothing came for ${connection.attemptTimeoutMs} ms.`)
-    }
-    return new NetworkError(`${nameOf(request)}: ${reasonOf(cause)}`, { cause })
-  }
-  signal?.addEventListener('abort', onAbort, { once: true })
-  arm()
-
+  const attempt = beginAttempt(connection, nameOf(request), signal, endsAt)
   let response: Response
   try {
     response = await connection.fetch(urlOf(connection, request), {
@@ -129,33 +105,33 @@ export async function openAnswer(
       ...(request.body === undefined ? {} : { body: request.body }),
       // A redirect would carry the key to another place.
       redirect: 'error',
-      signal: controller.signal,
+      signal: attempt.signal,
     })
   } catch (cause) {
-    throw explain(cause)
+    throw attempt.explain(cause)
   }
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
     const reader = response.body?.getReader()
     if (reader === undefined) {
-      settle()
+      attempt.settle()
       return
     }
     try {
       for (;;) {
-        arm()
+        attempt.listen()
         const { done, value } = await reader.read()
         if (done) break
         // The reader may take its time over a piece: that is not the sender's silence.
-        clearTimeout(timer)
+        attempt.pause()
         yield value
       }
-      settle()
+      attempt.settle()
     } catch (cause) {
-      throw explain(cause)
+      throw attempt.explain(cause)
     } finally {
-      settle()
-      controller.abort()
+      attempt.settle()
+      attempt.end()
     }
   }
   const answer: OpenAnswer = {
@@ -163,8 +139,8 @@ export async function openAnswer(
     headers: response.headers,
     chunks,
     close: () => {
-      settle()
-      controller.abort()
+      attempt.settle()
+      attempt.end()
     },
   }
   if (response.ok) return answer
@@ -218,11 +194,4 @@ function nameOf(request: Request): string {
 /** The first words of an answer, for a message: enough to see that it is a proxy's page. */
 function show(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
-}
-
-/** fetch hides the reason in `cause`. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'the connection failed.'
-  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  return `${error.message}${inner}`
 }

@@ -4,22 +4,24 @@ import { ServiceError } from './service-errors.ts'
 
 export interface RetryOptions {
   /** Attempts in all, the first one included. 8 by default: with the delays below, about a minute and a half. */
-  readonly attempts?: number
+  readonly attempts?: number | undefined
   /** Longest delay before the second attempt; it doubles with each further one. 500 ms by default. */
-  readonly baseDelayMs?: number
+  readonly baseDelayMs?: number | undefined
   /** No delay is longer, unless the service asks for it with `Retry-After`. 30 s by default. */
-  readonly maxDelayMs?: number
-  /** The longest `Retry-After` that is obeyed; a longer one ends the call. 5 minutes by default. */
-  readonly maxRetryAfterMs?: number
+  readonly maxDelayMs?: number | undefined
+  /**
+   * The longest `Retry-After` that a call waits for; a longer one ends it. 5 minutes by default. A following sync then
+   * waits as long as it was asked to, an hour at most.
+   */
+  readonly maxRetryAfterMs?: number | undefined
 }
 
-export type RetryLimits = Required<RetryOptions>
+export type RetryLimits = { readonly [Name in keyof RetryOptions]-?: number }
 
-export const defaultRetry: RetryLimits = {
-  attempts: 8,
-  baseDelayMs: 500,
-  maxDelayMs: 30_000,
-  maxRetryAfterMs: 300_000,
+/** The options with their defaults; one that is given as undefined has its default, too. */
+export function retryLimitsOf(options: RetryOptions = {}): RetryLimits {
+  const { attempts = 8, baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 300_000 } = options
+  return { attempts, baseDelayMs, maxDelayMs, maxRetryAfterMs }
 }
 
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504])

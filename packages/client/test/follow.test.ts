@@ -62,6 +62,38 @@ describe('a following sync', () => {
     assert.equal(waits.length, 9)
   })
 
+  it('does not come back before the service said it may, but within about an hour', async () => {
+    const refusing = async (seconds: number) => {
+      const ended = new AbortController()
+      const waits: number[] = []
+      let isDown = false
+      const server = createPlainServer({ random: randomOf(1), order: 'ascending', orderBy: 'number' })
+      const headers = { 'retry-after': String(seconds) }
+      await createClient({
+        baseUrl: 'http://feed.example',
+        key: 'k',
+        fetch: (input, init) =>
+          isDown ? Promise.resolve(new Response('', { status: 503, headers })) : server.fetch(input, init),
+        random: () => 0,
+        sleep: async (ms) => {
+          waits.push(ms)
+          isDown = waits.length === 1
+          if (waits.length === 3) ended.abort()
+        },
+      }).sync({
+        checkpoint: memoryCheckpoint(),
+        apply: () => undefined,
+        follow: { minIntervalMs: 100, maxIntervalMs: 1_000 },
+        signal: ended.signal,
+      })
+      return waits
+    }
+    const afterTenMinutes = await refusing(600)
+    assert.deepEqual(afterTenMinutes, [75, 600_750, 750])
+    const afterAWeek = await refusing(604_800)
+    assert.deepEqual(afterAWeek, [75, 3_600_750, 750])
+  })
+
   it('ends between two batches when its signal says so', async () => {
     const ended = new AbortController()
     const server = createPlainServer({ random: randomOf(1), order: 'ascending', orderBy: 'number' })

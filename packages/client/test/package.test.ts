@@ -19,6 +19,7 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { buildPackage } from '../build.ts'
 import { createPlainServer } from './support/plain-server.ts'
+import type { PlainServer } from './support/plain-server.ts'
 import { randomOf } from './support/random.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -93,15 +94,7 @@ describe('the published package', () => {
     const live = [...plain.fold().values()].filter(({ payload }) =>
       payload.includes('"published":true'),
     ).length
-    async function serve(path: string, response: ServerResponse): Promise<void> {
-      const answer = await plain.fetch(`http://x.example${path}`)
-      response.writeHead(answer.status, { 'content-type': 'application/json' })
-      response.end(await answer.text())
-    }
-    const server = createServer((request, response) => void serve(request.url ?? '', response))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    assert.ok(typeof address === 'object' && address !== null)
+    const { server, url } = await serverOf(plain)
     const program = `
       import { createClient } from '@property-events/client'
       import { fileCheckpoint } from '@property-events/client/node'
@@ -124,7 +117,7 @@ describe('the published package', () => {
     const tried = []
     for (const [version, path] of nodes()) {
       const checkpoint = join(folder, `${version}.json`)
-      const { stdout } = await run(path, ['use.js', `http://127.0.0.1:${address.port}`, checkpoint], {
+      const { stdout } = await run(path, ['use.js', url, checkpoint], {
         cwd: consumer,
       })
       const { held, first, second } = JSON.parse(stdout) as {
@@ -140,6 +133,27 @@ describe('the published package', () => {
     server.close()
     context.diagnostic(`tried with ${tried.join(', ')}`)
     assert.ok(tried.length > 0)
+  })
+
+  it('has an example in its readme that holds the whole copy however often it is run', async (context) => {
+    const plain = createPlainServer({ random: randomOf(5), order: 'descending', orderBy: 'number' })
+    for (let left = 40; left > 0; left -= 1) plain.publish()
+    plain.settle()
+    const live = [...plain.fold().values()].filter(({ payload }) => payload.includes('"published":true'))
+    const readme = readFileSync(join(installed, 'README.md'), 'utf8')
+    const example = /^```js\n(.*?)^```$/ms.exec(readme)?.[1]
+    assert.ok(example !== undefined && example.includes('https://feed.example.com'))
+    const { server, url } = await serverOf(plain)
+    context.after(() => server.close())
+    writeFileSync(
+      join(consumer, 'readme.js'),
+      `${example.replace('https://feed.example.com', url)}\nconsole.log(copy.size)`,
+    )
+    const env = { ...process.env, FEED_KEY: 'k' }
+    for (let time = 0; time < 2; time += 1) {
+      const { stdout } = await run(process.execPath, ['readme.js'], { cwd: consumer, env })
+      assert.equal(Number(stdout), live.length)
+    }
   })
 
   it('is type-checked by a strict project, its own types included, with the types of browsers or of Node', async () => {
@@ -198,3 +212,17 @@ describe('the published package', () => {
     }
   })
 })
+
+/** The plain server behind a port of its own. */
+async function serverOf(plain: PlainServer) {
+  async function serve(path: string, response: ServerResponse): Promise<void> {
+    const answer = await plain.fetch(`http://x.example${path}`)
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(await answer.text())
+  }
+  const server = createServer((request, response) => void serve(request.url ?? '', response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return { server, url: `http://127.0.0.1:${address.port}` }
+}

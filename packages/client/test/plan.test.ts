@@ -4,14 +4,14 @@ import { describe, it } from 'node:test'
 import type { EventPage, FeedEvent } from '../src/index.ts'
 import {
   createdMsOf,
-  firstWalk,
   forgettableBeforeMs,
   pageRead,
   runRead,
   wantsLastPage,
   windowBound,
 } from '../src/sync/plan.ts'
-import type { PagesReading } from '../src/sync/plan.ts'
+import { firstWalk } from '../src/sync/reading.ts'
+import type { PagesReading } from '../src/sync/reading.ts'
 
 const overlapMs = 60_000
 const at = (minute: number, second = 0) =>

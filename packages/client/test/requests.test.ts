@@ -131,6 +131,35 @@ describe('a request that fails', () => {
     )
   })
 
+  it('ends at its deadline in the middle of an attempt: dripped at for ever, or met with silence', async () => {
+    const dripping: typeof fetch = async (_input, init) => {
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          if (init?.signal?.aborted === true) controller.error(init.signal.reason)
+          else controller.enqueue(new Uint8Array([0x20]))
+        },
+      })
+      return new Response(body)
+    }
+    const silent: typeof fetch = (_input, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+      })
+    for (const fetch of [dripping, silent]) {
+      const client = createClient({ baseUrl: 'http://feed.example', key: 'k', fetch, deadlineMs: 50 })
+      const signal = AbortSignal.timeout(5_000)
+      await assert.rejects(
+        async () => client.list({ signal }),
+        (error) => {
+          assert.ok(error instanceof DeadlineError, String(error))
+          assert.match(error.message, /deadlineMs.* 50 ms/)
+          return true
+        },
+      )
+    }
+  })
+
   it('by silence ends after its limit; by its signal, at once', async () => {
     const silent: typeof fetch = (_input, init) =>
       new Promise((_resolve, reject) => {
@@ -159,6 +188,19 @@ describe('the options of a client', () => {
     ]) {
       assert.throws(() => createClient(options), InvalidOptionError)
     }
+  })
+
+  it('mean their default when they are given as undefined', async () => {
+    const retry = {
+      attempts: undefined,
+      baseDelayMs: undefined,
+      maxDelayMs: undefined,
+      maxRetryAfterMs: undefined,
+    }
+    const failing = answering([refusal(503, 'overloaded', { 'retry-after': '1' })], { retry })
+    await assert.rejects(async () => failing.client.list(), { code: 'overloaded' })
+    assert.equal(failing.asked(), 8)
+    assert.deepEqual(failing.waits.slice(0, 2), [1_250, 1_500])
   })
 
   it('let the address carry a path prefix', async () => {

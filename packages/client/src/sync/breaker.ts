@@ -6,17 +6,25 @@ export interface BreakerOptions {
   readonly maxShare?: number
   /** So many removals are always let through, however small the copy. 20 by default. */
   readonly minRemovals?: number
-  /** Removals count together for so long, across runs. A day by default. */
+  /** Removals count together for so long (up to a 24th longer), across runs. A day by default. */
   readonly windowMs?: number
 }
 
-/** Removals of the current window; part of the checkpoint. */
+/** Removals of the last window, in slices that leave it one by one; part of the checkpoint. */
 export interface RemovalWindow {
+  /** When the oldest slice began. */
   readonly sinceMs: number
-  /** Subjects the copy held when the window began. */
+  /** Subjects the copy would have held without these removals. */
   readonly held: number
   readonly removed: number
+  /** By rising time. Absent from earlier versions: then everything was removed at `sinceMs`. */
+  readonly slices?: readonly RemovalSlice[]
 }
+
+export type RemovalSlice = readonly [sinceMs: number, removed: number]
+
+/** A window of a day has slices of an hour: what went counts for a day at least, and for an hour more at most. */
+const slicesPerWindow = 24
 
 export interface RemovalRequest {
   readonly window: RemovalWindow | undefined
@@ -33,12 +41,34 @@ export interface RemovalRequest {
 export function countRemovals(request: RemovalRequest, options: BreakerOptions = {}): RemovalWindow {
   const { maxShare = 0.25, minRemovals = 20, windowMs = 86_400_000 } = options
   const { window, nowMs, held, affected, subjectIds, allow } = request
-  const isCurrent = window !== undefined && nowMs >= window.sinceMs && nowMs - window.sinceMs < windowMs
   // What has been allowed once is over: the next window begins with what is left.
-  const base = isCurrent && !allow ? window : { sinceMs: nowMs, held, removed: 0 }
-  const removed = base.removed + affected
-  if (affected > 0 && !allow && removed > Math.max(minRemovals, maxShare * base.held)) {
-    throw new MassRemovalError(removed, base.held, subjectIds)
+  if (allow) return { sinceMs: nowMs, held: Math.max(0, held - affected), removed: 0, slices: [] }
+  const sliceMs = windowMs / slicesPerWindow
+  const slices = slicesOf(window).filter(
+    ([sinceMs]) => nowMs >= sinceMs && nowMs - sinceMs < windowMs + sliceMs,
+  )
+  const removedBefore = slices.reduce((sum, [, count]) => sum + count, 0)
+  // The copy may have grown since the first of them went.
+  const base = held + removedBefore
+  const removed = removedBefore + affected
+  if (affected > 0 && removed > Math.max(minRemovals, maxShare * base)) {
+    throw new MassRemovalError(removed, base, subjectIds)
   }
-  return allow ? { sinceMs: nowMs, held: Math.max(0, held - affected), removed: 0 } : { ...base, removed }
+  const counted = withRemovals(slices, nowMs, affected, sliceMs)
+  return { sinceMs: counted[0]?.[0] ?? nowMs, held: base, removed, slices: counted }
+}
+
+function slicesOf(window: RemovalWindow | undefined): readonly RemovalSlice[] {
+  return window === undefined ? [] : (window.slices ?? [[window.sinceMs, window.removed]])
+}
+
+function withRemovals(
+  slices: readonly RemovalSlice[],
+  nowMs: number,
+  removed: number,
+  sliceMs: number,
+): readonly RemovalSlice[] {
+  const last = slices.at(-1)
+  if (last === undefined || nowMs - last[0] >= sliceMs) return [...slices, [nowMs, removed]]
+  return [...slices.slice(0, -1), [last[0], last[1] + removed]]
 }

@@ -5,7 +5,8 @@ import { CheckpointError } from '../errors.ts'
 import type { FeedName } from '../wire.ts'
 import type { RemovalWindow } from './breaker.ts'
 import type { Applied } from './latest-per-subject.ts'
-import type { Reading } from './plan.ts'
+import { beginningOf, isTied } from './reading.ts'
+import type { Reading } from './reading.ts'
 
 const format = 'property-events-checkpoint/1'
 
@@ -76,6 +77,20 @@ export function newCheckpoint(source: CheckpointSource): Checkpoint {
   }
 }
 
+/**
+ * What is kept while these numbers are being applied, over what is kept already. They mean something in one feed only:
+ * before the first batch nothing kept tells in which, so where reading stands now is asked.
+ */
+export function announcing(
+  kept: Checkpoint,
+  now: Pick<Checkpoint, 'reading' | 'sweep' | 'tenantId'>,
+  numbers: readonly (readonly [subjectId: string, sequenceNumber: number])[],
+): Checkpoint {
+  const base = kept.reading.kind === 'start' ? { ...kept, ...now, reading: beginningOf(now.reading) } : kept
+  if (!isTied(base.reading)) return base
+  return { ...base, pending: { ...base.pending, ...Object.fromEntries(numbers) } }
+}
+
 /** A checkpoint that came back from where it was kept. Throws `CheckpointError` for anything else. */
 export function readCheckpoint(value: unknown): Checkpoint {
   const version = isObject(value) ? value['format'] : undefined
@@ -116,16 +131,28 @@ function isCheckpoint(value: JsonObject): value is JsonObject & Checkpoint {
     Object.values(applied).every((entry) => Array.isArray(entry) && isWhole(entry[0])) &&
     isObject(pending) &&
     Object.values(pending).every(isWhole) &&
-    (removals === null ||
-      (isObject(removals) && ['sinceMs', 'held', 'removed'].every((name) => isWhole(removals[name]))))
+    (removals === null || isRemovalWindow(removals))
+  )
+}
+
+function isRemovalWindow(value: unknown): value is RemovalWindow {
+  if (!isObject(value) || !['sinceMs', 'held', 'removed'].every((name) => isWhole(value[name]))) return false
+  const { slices } = value
+  return (
+    slices === undefined ||
+    (Array.isArray(slices) &&
+      slices.every((slice) => Array.isArray(slice) && slice.length === 2 && slice.every(isWhole)))
   )
 }
 
 function isReading(value: unknown): value is Reading {
   if (!isObject(value)) return false
-  const { kind, epoch, revision, after, head, page, sawNewest } = value
+  const { kind, epoch, revision, after, head, page, pageSize, sawNewest } = value
   if (kind === 'start') return true
-  if (kind === 'pages') return isWhole(page) && page > 0 && typeof sawNewest === 'boolean'
+  if (kind === 'pages') {
+    const isSize = pageSize === undefined || isWhole(pageSize)
+    return isWhole(page) && page > 0 && isSize && typeof sawNewest === 'boolean'
+  }
   if (typeof epoch !== 'string' || !isWhole(revision) || !isWhole(after)) return false
   return kind === 'numbers' || (kind === 'snapshot' && isWhole(head))
 }

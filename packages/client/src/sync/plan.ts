@@ -6,63 +6,7 @@
  * A changed epoch or revision, a refused cursor, or a feed that lost what it showed, lead back to `start`.
  */
 import type { EventPage, EventRun, FeedEvent } from '../wire.ts'
-
-export type Reading = StartReading | SnapshotReading | NumbersReading | PagesReading
-
-/** Nothing is known: read everything. */
-export interface StartReading {
-  readonly kind: 'start'
-}
-
-/** In the middle of a snapshot. */
-export interface SnapshotReading {
-  readonly kind: 'snapshot'
-  readonly epoch: string
-  readonly revision: number
-  /** The number the snapshot is as of. */
-  readonly head: number
-  /** Everything up to this number has been applied. */
-  readonly after: number
-}
-
-/** Behind a number. */
-export interface NumbersReading {
-  readonly kind: 'numbers'
-  readonly epoch: string
-  readonly revision: number
-  readonly after: number
-}
-
-/**
- * In the middle of a walk over pages, or before its first.
- *
- * What is relied on, and no more: an event that becomes visible is at most `overlapMs` older by its `createdDate` than
- * the newest one that was visible then, and of two events of a subject the one with the greater number is at most
- * `overlapMs` older than the other. Pages may shift towards higher numbers while they are walked, in any order.
- */
-export interface PagesReading {
-  readonly kind: 'pages'
-  /** The window's lower bound; absent while the whole feed is walked. */
-  readonly from?: string
-  /** The next page, from 1. */
-  readonly page: number
-  /** Total of the walk's last answer: a smaller one tells that events went and pages moved up. */
-  readonly available?: number
-  /** Newest `createdDate` that was surely visible when this walk began, in ms: the next window is laid from it. */
-  readonly startedMs?: number
-  /** The newest event of all earlier walks: gone from its window, the feed has been rewritten. */
-  readonly newest?: NewestEvent
-  readonly sawNewest: boolean
-  /** The newest event of this walk. */
-  readonly walkNewest?: NewestEvent
-  /** The service's epoch and revision, if it tells them in headers. */
-  readonly mark?: string
-}
-
-export interface NewestEvent {
-  readonly id: string
-  readonly createdMs: number
-}
+import type { NewestEvent, NumbersReading, PagesReading } from './reading.ts'
 
 /** Why a copy is read anew from the beginning. */
 export type ResyncReason =
@@ -76,8 +20,6 @@ export type Step<R> =
   | { readonly kind: 'more'; readonly reading: R }
   | { readonly kind: 'caughtUp'; readonly reading: R }
   | { readonly kind: 'startOver'; readonly reason: ResyncReason }
-
-export const firstWalk: PagesReading = { kind: 'pages', page: 1, sawNewest: false }
 
 /** What a run of events behind a number changes. */
 export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersReading> {
@@ -117,13 +59,14 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
     Math.max(reading.newest?.createdMs ?? -Infinity, newestOf(undefined, events)?.createdMs ?? -Infinity)
   const walked: PagesReading = {
     ...reading,
+    pageSize: page.pageSize,
     available: page.availableCount,
     sawNewest,
     ...(walkNewest === undefined ? {} : { walkNewest }),
     ...(Number.isFinite(startedMs) ? { startedMs } : {}),
     ...(mark === undefined ? {} : { mark }),
   }
-  const vanished = reading.page === 1 ? 0 : (reading.available ?? 0) - page.availableCount
+  const vanished = vanishedBefore(reading, page)
   if (vanished > 0) {
     // What stood on later pages has moved up by as much: go back so far that none of it is jumped over.
     return { kind: 'more', reading: { ...walked, page: pageBefore(reading.page, vanished, page.pageSize) } }
@@ -133,6 +76,19 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
   }
   if (reading.newest !== undefined && !sawNewest) return { kind: 'startOver', reason: 'feed_rewritten' }
   return { kind: 'caughtUp', reading: nextWalk(walked, overlapMs) }
+}
+
+/**
+ * Where a walk that an earlier run began goes on, given the answer for its next page: at page 1 when pages are of another
+ * size than they were, or of one that was not kept. The same page number would then be another place in the feed.
+ */
+export function resumedAt(reading: PagesReading, page: EventPage): PagesReading {
+  return reading.page === 1 || reading.pageSize === page.pageSize ? reading : { ...reading, page: 1 }
+}
+
+/** How many events fewer the answer tells of than the one before it in this walk. */
+export function vanishedBefore(reading: PagesReading, page: EventPage): number {
+  return reading.page === 1 ? 0 : Math.max(0, (reading.available ?? 0) - page.availableCount)
 }
 
 function pageBefore(page: number, vanished: number, pageSize: number): number {

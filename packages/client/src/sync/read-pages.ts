@@ -2,8 +2,10 @@
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
 import type { FeedEvent } from '../wire.ts'
-import { forgettableBeforeMs, pageRead, wantsLastPage } from './plan.ts'
-import type { PagesReading, ResyncReason } from './plan.ts'
+import { createFalls } from './falls.ts'
+import { forgettableBeforeMs, pageRead, resumedAt, wantsLastPage } from './plan.ts'
+import type { ResyncReason } from './plan.ts'
+import type { PagesReading } from './reading.ts'
 import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
 
@@ -27,9 +29,16 @@ export async function walkPages(
       ...(round.signal === undefined ? {} : { signal: round.signal }),
     })
 
+  const falls = createFalls(connection, round.signal)
   let wasBegunBefore = from.page > 1
   for (let reading = from; ;) {
     const { value: page, headers } = await ask(reading.page, reading.from)
+    if (wasBegunBefore && resumedAt(reading, page) !== reading) {
+      reading = resumedAt(reading, page)
+      wasBegunBefore = false
+      continue
+    }
+    if ((await falls.look(reading, page)) === 'askAgain') continue
     const lastPage: readonly FeedEvent[] = wantsLastPage(reading, page)
       ? (await ask(page.totalPages, reading.from)).value.items
       : []
@@ -43,6 +52,7 @@ export async function walkPages(
       await session.finish(forgettableBeforeMs(step.reading, round.overlapMs))
       if (!wasBegunBefore) return undefined
       wasBegunBefore = false
+      falls.forget()
     } else await session.flushIfFull()
     reading = step.reading
   }

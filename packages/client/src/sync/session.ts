@@ -5,13 +5,15 @@ import { countRemovals } from './breaker.ts'
 import type { RemovalWindow } from './breaker.ts'
 import { changeOf, subjectOf } from './change.ts'
 import type { Change } from './change.ts'
-import { checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
+import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { createLatestPerSubject } from './latest-per-subject.ts'
 import type { Applied } from './latest-per-subject.ts'
 import type { SyncOptions } from './options.ts'
 import { createdMsOf } from './plan.ts'
-import type { Reading, ResyncReason } from './plan.ts'
+import { beginningOf, isTied } from './reading.ts'
+import type { ResyncReason } from './plan.ts'
+import type { Reading } from './reading.ts'
 
 /** UTF-16 units of payload after which a batch is full, however few subjects it has: memory stays under about 50 MB. */
 const maxBatchLength = 16 * 2 ** 20
@@ -65,7 +67,11 @@ export async function openSession<F extends FeedName>(
   const seen = new Set<string>()
   let broken = false
   const counts = { events: 0, changes: 0, removals: 0 }
-  if (sweep && (reading.kind === 'snapshot' || reading.kind === 'numbers')) reading = { kind: 'start' }
+  // A first batch failed in its middle: what it put into the copy is not told of again if the feed has lost it.
+  if (opens && copy !== undefined && reading.kind !== 'start') sweep ||= (await copy.count()) > 0
+  if (sweep && (reading.kind === 'snapshot' || reading.kind === 'numbers')) reading = beginningOf(reading)
+  // Earlier versions kept these numbers without telling of what feed: of a rebuilt one, they would hide every event.
+  if (!isTied(reading)) pending.clear()
 
   const checkpointNow = (): Checkpoint => ({
     ...kept,
@@ -101,8 +107,8 @@ export async function openSession<F extends FeedName>(
     const numbers = changes.filter(({ sequenceNumber }) => sequenceNumber > 0)
     if (store.save !== undefined && numbers.length > 0) {
       // Said before it is done: after a crash in between, an older event of these subjects must not follow.
-      const underWay = Object.fromEntries(numbers.map((change) => [change.subjectId, change.sequenceNumber]))
-      await store.save({ ...kept, pending: { ...kept.pending, ...underWay } })
+      const underWay = numbers.map((change) => [change.subjectId, change.sequenceNumber] as const)
+      await store.save(announcing(kept, { reading, sweep, tenantId }, underWay))
     }
     removals = removalsAfter
     opens = false

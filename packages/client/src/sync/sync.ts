@@ -1,14 +1,14 @@
 /** Keeps a copy in step with a feed: load the checkpoint, ask, keep the latest per subject, apply, save, again. */
 import type { Connection } from '../connection.ts'
 import { decodeHeads } from '../decode.ts'
-import { AbortedError } from '../errors.ts'
+import { AbortedError, InvalidAnswerError } from '../errors.ts'
 import { requestJson } from '../http.ts'
 import { isPassing } from '../retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import { headsPath } from '../wire.ts'
-import type { FeedName } from '../wire.ts'
+import type { FeedHead, FeedName } from '../wire.ts'
 import type { SyncOptions, SyncResult } from './options.ts'
-import { firstWalk } from './plan.ts'
+import { firstWalk } from './reading.ts'
 import type { ResyncReason } from './plan.ts'
 import { readNumbers, resyncReasonOf, takeSnapshot } from './read-numbers.ts'
 import { walkPages } from './read-pages.ts'
@@ -58,6 +58,9 @@ export async function sync<F extends FeedName>(
   return resultOf(session, 'aborted')
 }
 
+/** The longest `Retry-After` a following sync waits for: a service that comes back sooner should not be missed for long. */
+const maxAskedMs = 3_600_000
+
 /** Asks again and again, until an abort ends it. */
 async function follow<F extends FeedName>(
   connection: Connection,
@@ -68,8 +71,10 @@ async function follow<F extends FeedName>(
   const { minIntervalMs = 1_000, maxIntervalMs = 30_000 } =
     options.follow === true ? {} : options.follow || {}
   let intervalMs = minIntervalMs
+  let askedMs = 0
   while (options.signal?.aborted !== true) {
-    await connection.sleep(intervalMs * (0.75 + connection.random() / 2), options.signal)
+    await connection.sleep(askedMs + intervalMs * (0.75 + connection.random() / 2), options.signal)
+    askedMs = 0
     const before = session.counts.changes
     try {
       await catchUp(connection, session, round)
@@ -79,6 +84,7 @@ async function follow<F extends FeedName>(
       if (session.broken || !isPassing(error)) throw error
       options.onTrouble?.(error)
       intervalMs = maxIntervalMs
+      askedMs = error instanceof ServiceError ? Math.min(maxAskedMs, error.retryAfterMs ?? 0) : 0
     }
   }
 }
@@ -101,8 +107,18 @@ async function catchUp(connection: Connection, session: Session, round: RoundOpt
       if (reason === 'server_changed') ownReads = undefined
     }
     if (reason === undefined) return
+    if (resyncs >= maxResyncs) throw beginsAnew(resyncs + 1, reason)
+    // Numbers that mean nothing any more may be another tenant's, whose empty feed would empty the copy.
+    if (ownReads === true) await checkTenantAnew(connection, session, round.signal)
     session.startOver(reason)
   }
+}
+
+function beginsAnew(times: number, reason: ResyncReason): InvalidAnswerError {
+  return new InvalidAnswerError(
+    `The feed began anew ${times} times while it was read, the last time with ${reason}. ` +
+      'See that one service with one store answers at this address; the copy is as far as it came.',
+  )
 }
 
 async function readOn(
@@ -137,18 +153,41 @@ async function hasOwnReads(
 ): Promise<boolean> {
   if (session.reading.kind === 'snapshot' || session.reading.kind === 'numbers') return true
   try {
-    const request = { method: 'GET', path: headsPath } as const
-    // Some servers answer every path with 200 and a page: whatever is not ours is an answer, too.
-    const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
-    if (value === 'notOurs') return false
-    const heads = value.filter(({ feed }) => feed === connection.feed)
-    const only = heads.length === 1 ? heads[0] : undefined
-    if (only !== undefined) session.checkTenant(only.tenantId)
-    return only !== undefined
+    const head = await askHead(connection, signal)
+    if (head !== undefined) session.checkTenant(head.tenantId)
+    return head !== undefined
   } catch (error) {
     if (error instanceof ServiceError) return false
     throw error
   }
+}
+
+/** Throws `CheckpointError` when the key reads another tenant than the checkpoint's, even if that one's feed is empty. */
+async function checkTenantAnew(
+  connection: Connection,
+  session: Session,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    const head = await askHead(connection, signal)
+    if (head !== undefined) session.checkTenant(head.tenantId)
+  } catch (error) {
+    // A refusal that lasts says nothing of the tenant; after one that passes it can be asked.
+    if (!(error instanceof ServiceError) || isPassing(error)) throw error
+  }
+}
+
+/** Where the feed stands and whose it is; `undefined` when what answers is not a server of ours. */
+async function askHead(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): Promise<FeedHead | undefined> {
+  const request = { method: 'GET', path: headsPath } as const
+  // Some servers answer every path with 200 and a page: whatever is not ours is an answer, too.
+  const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
+  if (value === 'notOurs') return undefined
+  const heads = value.filter(({ feed }) => feed === connection.feed)
+  return heads.length === 1 ? heads[0] : undefined
 }
 
 function resultOf(session: Session, ended: SyncResult['ended']): SyncResult {

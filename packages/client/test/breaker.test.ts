@@ -1,0 +1,107 @@
+/** What the breaker counts over days: of which copy, and for how long. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createClient, MassRemovalError, memoryCheckpoint } from '../src/index.ts'
+import { eventOf, eventsOf, ownReadsOver } from './support/small-feed.ts'
+
+describe('the breaker', () => {
+  /** A copy of a service's feed that shows so many, and can be changed; what was copied is in step with it. */
+  function growing(count: number) {
+    const feed = eventsOf(count)
+    const copied = new Set<string>()
+    const checkpoint = memoryCheckpoint()
+    let nowMs = 0
+    const reader = createClient({
+      baseUrl: 'http://feed.example',
+      key: 'k',
+      fetch: ownReadsOver(() => ({ tenantId: 't', epoch: 'a', events: feed })),
+      now: () => nowMs,
+    })
+    const run = () =>
+      reader.sync({
+        checkpoint,
+        apply: ({ changes }) => {
+          for (const { kind, subjectId } of changes) {
+            if (kind === 'remove') copied.delete(subjectId)
+            else copied.add(subjectId)
+          }
+        },
+        copy: {
+          count: () => copied.size,
+          holds: (ids) => ids.filter((id) => copied.has(id)).length,
+          subjects: () => [...copied],
+        },
+      })
+    return { feed, copied, checkpoint, run, wait: (ms: number) => void (nowMs += ms) }
+  }
+
+  it('takes the size the copy has now, not the one it had when the first of the day went', async () => {
+    const hour = 3_600_000
+    const { feed, copied, run, wait } = growing(30)
+    await run()
+    feed.push(eventOf(31, 'p1', { published: false }))
+    await run()
+    feed.push(...Array.from({ length: 5_000 }, (_, index) => eventOf(32 + index, `q${index}`)))
+    wait(hour)
+    await run()
+    assert.equal(copied.size, 5_029)
+    wait(hour)
+    for (let index = 0; index < 20; index += 1) {
+      feed.push(eventOf(6_000 + index, `q${index}`, { published: false }))
+    }
+    await run()
+    assert.equal(copied.size, 5_009)
+    for (let index = 20; index < 2_000; index += 1) {
+      feed.push(eventOf(6_000 + index, `q${index}`, { published: false }))
+    }
+    await assert.rejects(run(), (error) => {
+      assert.ok(error instanceof MassRemovalError)
+      assert.deepEqual([error.removals, error.held], [1 + 20 + 1_980, 5_030])
+      return true
+    })
+  })
+
+  it('lets no more than a quarter go within any day, wherever the day begins', async () => {
+    const { feed, copied, run, wait } = growing(1_000)
+    await run()
+    const remove = (from: number, to: number) => {
+      for (let index = from; index <= to; index += 1) {
+        feed.push(eventOf(1_000 + index, `p${index}`, { published: false }))
+      }
+    }
+    remove(1, 1)
+    await run()
+    wait(86_400_000 - 60_000)
+    remove(2, 250)
+    await run()
+    assert.equal(copied.size, 750)
+    wait(120_000)
+    remove(251, 437)
+    await assert.rejects(run(), MassRemovalError)
+    assert.equal(copied.size, 750)
+    // A day, and the hour by which what went may count longer.
+    wait(86_400_000 + 3_600_000)
+    await run()
+    assert.equal(copied.size, 563)
+  })
+
+  it('goes on with what an earlier version has counted', async () => {
+    for (const [ageMs, passes] of [
+      [3_600_000, false],
+      [90_000_000, true],
+    ] as const) {
+      const { feed, copied, run, checkpoint, wait } = growing(100)
+      await run()
+      const kept = checkpoint.current()
+      assert.ok(kept !== undefined)
+      checkpoint.save?.({ ...kept, removals: { sinceMs: 0, held: 115, removed: 15 } })
+      for (let index = 1; index <= 20; index += 1) {
+        feed.push(eventOf(100 + index, `p${index}`, { published: false }))
+      }
+      wait(ageMs)
+      if (passes) await run()
+      else await assert.rejects(run(), MassRemovalError)
+      assert.equal(copied.size, passes ? 80 : 100)
+    }
+  })
+})

@@ -1,0 +1,195 @@
+/** A sync that goes on after it was interrupted, while something else has changed in between. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { CheckpointError, createClient, memoryCheckpoint } from '../src/index.ts'
+import type { Checkpoint, CheckpointStore, FeedEvent, ResyncReason, SyncOptions } from '../src/index.ts'
+import { createConsumer, Crash } from './support/consumer.ts'
+import { eventOf, eventsOf, ownReadsOver, pagesOver } from './support/small-feed.ts'
+
+const day = 86_400_000
+
+function readerOf(fetch: typeof globalThis.fetch) {
+  return createClient({ baseUrl: 'http://feed.example', key: 'k', fetch, sleep: async () => undefined })
+}
+
+/** Like the store, but as an earlier version would have written: its pages did not tell how large they were. */
+function withoutPageSize(store: CheckpointStore & { current(): Checkpoint | undefined }): CheckpointStore {
+  return {
+    load() {
+      const kept = store.current()
+      if (kept?.reading.kind !== 'pages') return kept
+      const { pageSize: _, ...reading } = kept.reading
+      return { ...kept, reading }
+    },
+    save: (checkpoint) => store.save?.(checkpoint),
+  }
+}
+
+describe('a first read of a plain feed that was interrupted', () => {
+  /** 300 properties, a day apart: what the first read jumps over, no later window brings. */
+  const events = eventsOf(300, { stepMs: day })
+
+  async function interrupted(fetch: typeof globalThis.fetch, options: Partial<SyncOptions>) {
+    const consumer = createConsumer('applyThenSave')
+    const checkpoint = memoryCheckpoint()
+    let batches = 0
+    const apply: SyncOptions['apply'] = (batch) => {
+      batches += 1
+      if (batches === 13) throw new Crash()
+      return consumer.apply(batch)
+    }
+    await assert.rejects(readerOf(fetch).sync({ checkpoint, batchSize: 10, ...options, apply }), Crash)
+    return { consumer, checkpoint }
+  }
+
+  for (const withCopy of [true, false]) {
+    const title = withCopy ? 'a view of the copy' : 'no view of the copy'
+    it(`is whole in the end when it goes on with pages of another size, with ${title} (spec §1)`, async () => {
+      const fetch = pagesOver(() => events)
+      for (const pageSize of [100, 7]) {
+        const { consumer, checkpoint } = await interrupted(fetch, { pageSize: 10 })
+        const copy = withCopy ? { copy: consumer.copy } : {}
+        await readerOf(fetch).sync({ checkpoint, apply: consumer.apply, pageSize, ...copy })
+        assert.equal(consumer.rows.size, 300)
+      }
+    })
+  }
+
+  it('is whole in the end when the server gives larger pages than before', async () => {
+    const { consumer, checkpoint } = await interrupted(
+      pagesOver(() => events, 10),
+      { pageSize: 100 },
+    )
+    const fetch = pagesOver(() => events, 100)
+    await readerOf(fetch).sync({ checkpoint, apply: consumer.apply, pageSize: 100 })
+    assert.equal(consumer.rows.size, 300)
+  })
+
+  it('is whole in the end when an earlier version, which did not keep the size, has begun it', async () => {
+    const fetch = pagesOver(() => events)
+    const { consumer, checkpoint } = await interrupted(fetch, { pageSize: 10 })
+    const store = withoutPageSize(checkpoint)
+    await readerOf(fetch).sync({ checkpoint: store, apply: consumer.apply, pageSize: 100 })
+    assert.equal(consumer.rows.size, 300)
+  })
+
+  it('goes on where it was when the pages are of the same size', async () => {
+    const fetch = pagesOver(() => events)
+    const { consumer, checkpoint } = await interrupted(fetch, { pageSize: 10 })
+    const result = await readerOf(fetch).sync({ checkpoint, apply: consumer.apply, pageSize: 10 })
+    assert.equal(consumer.rows.size, 300)
+    assert.ok(result.events < 300, `${result.events} were read`)
+  })
+})
+
+describe('a first read whose first batch failed, of a feed that was then rebuilt with lower numbers', () => {
+  const before = [eventOf(900, 'a'), eventOf(901, 'b'), eventOf(902, 'c')]
+  const rebuilt = [eventOf(1, 'a'), eventOf(2, 'b')]
+
+  /** What the copy holds after the batch failed in its middle, the feed was rebuilt and a second sync has ended. */
+  async function heldAfter(
+    fetch: typeof globalThis.fetch,
+    rebuild: () => void,
+    { withCopy = false, store = (kept: Checkpoint) => kept } = {},
+  ) {
+    const checkpoint = memoryCheckpoint()
+    const rows = new Map<string, number>()
+    const reasons: ResyncReason[] = []
+    let fails = true
+    const options: SyncOptions = {
+      checkpoint,
+      apply: ({ changes, startsOver }) => {
+        if (startsOver) rows.clear()
+        for (const { kind, subjectId, sequenceNumber } of changes) {
+          if (kind === 'remove') rows.delete(subjectId)
+          else rows.set(subjectId, sequenceNumber)
+          if (fails && subjectId === 'b') throw new Crash()
+        }
+      },
+      onResync: (reason) => void reasons.push(reason),
+      ...(withCopy
+        ? {
+            copy: {
+              count: () => rows.size,
+              holds: (ids: readonly string[]) => ids.filter((id) => rows.has(id)).length,
+              subjects: () => rows.keys(),
+            },
+          }
+        : {}),
+    }
+    await assert.rejects(readerOf(fetch).sync(options), Crash)
+    const kept = checkpoint.current()
+    assert.ok(kept !== undefined)
+    checkpoint.save?.(store(kept))
+    fails = false
+    rebuild()
+    await readerOf(fetch).sync(options)
+    return { held: Object.fromEntries(rows), reasons }
+  }
+
+  for (const withCopy of [true, false]) {
+    const title = withCopy ? 'with a view of the copy' : 'without a view of the copy'
+    it(`is read anew from a service with an epoch (${title})`, async () => {
+      let feed = { tenantId: 't', epoch: 'a', events: before }
+      const rebuild = () => void (feed = { tenantId: 't', epoch: 'b', events: rebuilt })
+      const { held, reasons } = await heldAfter(
+        ownReadsOver(() => feed),
+        rebuild,
+        { withCopy },
+      )
+      assert.deepEqual(held, { a: 1, b: 2 })
+      assert.deepEqual(reasons, ['epoch_changed'])
+    })
+
+    it(`is read anew from a plain server (${title})`, async () => {
+      let events: readonly FeedEvent[] = before
+      const { held, reasons } = await heldAfter(
+        pagesOver(() => events),
+        () => void (events = rebuilt),
+        { withCopy },
+      )
+      assert.deepEqual(held, { a: 1, b: 2 })
+      assert.deepEqual(reasons, ['feed_rewritten'])
+    })
+
+    it(`is read whole with the checkpoint of an earlier version, which did not tell of what feed (${title})`, async () => {
+      for (const serve of [
+        (events: () => readonly FeedEvent[]) => pagesOver(events),
+        (events: () => readonly FeedEvent[]) =>
+          ownReadsOver(() => ({ tenantId: 't', epoch: events() === before ? 'a' : 'b', events: events() })),
+      ]) {
+        let events: readonly FeedEvent[] = before
+        const { held } = await heldAfter(
+          serve(() => events),
+          () => void (events = rebuilt),
+          {
+            withCopy,
+            store: (kept) => ({ ...kept, reading: { kind: 'start' }, tenantId: null, sweep: false }),
+          },
+        )
+        assert.deepEqual(held, { a: 1, b: 2 })
+      }
+    })
+
+    it(`goes on with the same feed when it was not rebuilt (${title})`, async () => {
+      const feed = { tenantId: 't', epoch: 'a', events: before }
+      for (const fetch of [ownReadsOver(() => feed), pagesOver(() => before)]) {
+        const { held, reasons } = await heldAfter(fetch, () => undefined, { withCopy })
+        assert.deepEqual(held, { a: 900, b: 901, c: 902 })
+        assert.deepEqual(reasons, [])
+      }
+    })
+  }
+
+  it("and is now another tenant's, is refused", async () => {
+    let feed = { tenantId: 't', epoch: 'a', events: before }
+    const rebuild = () => void (feed = { tenantId: 'other', epoch: 'b', events: rebuilt })
+    await assert.rejects(
+      heldAfter(
+        ownReadsOver(() => feed),
+        rebuild,
+      ),
+      CheckpointError,
+    )
+  })
+})
