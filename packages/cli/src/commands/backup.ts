@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { pepperFileName } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { storeSettings, withStore } from '../open-store.ts'
@@ -22,11 +23,20 @@ export function addBackup(program: Command, context: CommandContext): void {
       if (output.json) return output.writeJson({ file: path, bytes })
       return output.write(
         `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
-          `Keep the key pepper with it, apart (${folder}/pepper or PROPERTY_EVENTS_KEY_PEPPER): without it no key works.\n` +
+          `Keep the key pepper with it, apart (${pepperPlace(folder, database)}): without it no key works.\n` +
           (database === undefined
             ? 'To restore: put it into an empty data folder as property-events.db, run `property-events epoch start`, then serve.\n'
             : 'To restore: run `property-events restore` with an empty database, `property-events epoch start`, then serve.\n'),
       )
     }),
   )
+}
+
+/** Where it may be: this command needs none, and the folder it was run in need not be that of a node of the database. */
+function pepperPlace(folder: string, database: string | undefined): string {
+  const variable = 'PROPERTY_EVENTS_KEY_PEPPER'
+  if (database !== undefined)
+    return `the file "${pepperFileName}" in the data folder of a node, or ${variable}`
+  const file = join(folder, pepperFileName)
+  return existsSync(file) ? file : variable
 }

@@ -36,7 +36,7 @@ describe('the schema in PostgreSQL', () => {
     const url = await databases.create()
     const nodes = await Promise.all(Array.from({ length: 20 }, () => open(url)))
     for (const node of nodes) {
-      assert.deepEqual(node.settings, settings)
+      assert.deepEqual(node.settings, { ...settings, storeId: nodes[0]?.settings.storeId })
       await node.close()
     }
     const { rows } = await withClient(url, (client) => client.query('SELECT schema_version FROM store'))
