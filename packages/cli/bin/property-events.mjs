@@ -37,7 +37,7 @@ if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
 /**
  * What serves for long starts once more in its own place, with two settings that are read only while a process starts: threads
  * take their memory from one heap of the C library instead of keeping one each, and what V8 sets aside for new objects grows to 16
- * MB a thread instead of 64. Under load that was 50 MB less of 270; reading and publishing take as long, the start some 25 ms longer.
+ * MB a thread instead of 64. Under a mixed load that is 40 MB less of 255; reading and publishing take as long, the start some 25 ms longer.
  * Several threads that serve would wait for each other (gzipped pages took a sixth longer), so they are left alone, and whoever sets
  * MALLOC_ARENA_MAX decides by themselves.
  */

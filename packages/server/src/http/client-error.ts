@@ -12,7 +12,7 @@ import { responseUnderWay } from './response-under-way.ts'
  * rest of the broken request. Whoever asked something whole before them gets the answer to that first.
  */
 export function clientErrorHandler(context: HttpContext, nextId: () => string) {
-  /** Each broken byte is told anew. */
+  /** Where broken bytes wait for an answer to what came before; all that follows them is broken too, and told again. */
   const waiting = new WeakSet<Socket>()
 
   function onClientError(error: ClientError, socket: Socket): void {
@@ -26,9 +26,10 @@ export function clientErrorHandler(context: HttpContext, nextId: () => string) {
         // An answer that was the last of its connection has closed it.
         if (socket.writable) onClientError(error, socket)
       })
-      // The bytes belong to the request that is being answered: another answer would be read as a part of this one.
-    } else if (response.headersSent) socket.destroy(error)
-    else refuse(error, socket)
+    } else if (response.headersSent) {
+      // Of the request that is being answered: another answer would be read as a part of this one.
+      socket.destroy(error)
+    } else refuse(error, socket)
   }
 
   function refuse(error: ClientError, socket: Socket): void {

@@ -115,9 +115,9 @@ export function openSegmentFile(
 }
 
 /**
- * A segment in the file, and its id. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are fields of its
- * own, and it is what is remembered of bytes that are kept: V8 makes object literals of which many were kept old from the start,
- * those for one answer as well, and lets tens of megabytes of them pile up.
+ * A segment in the file, and its id. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are
+ * fields of its own, and it is what is remembered of bytes that are kept: V8 makes object literals of which many were kept old
+ * from the start, those for one answer as well, and lets tens of megabytes of them pile up.
  */
 export class StoredSegment implements SegmentFacts, SegmentId {
   readonly series: string

@@ -11,12 +11,13 @@ export function keyOfSegment({ series, number }: SegmentId): string {
   return `${series} ${number}`
 }
 
+/** Back from such a key. */
 export function segmentOfKey(key: string): SegmentId {
   const behind = key.lastIndexOf(' ')
   return { series: key.slice(0, behind), number: Number(key.slice(behind + 1)) }
 }
 
-/** Values by segment. Found without a text of its own for each: making and hashing one took a tenth of reading an event. */
+/** Values by segment. Found without a text of its own for each: making and hashing one took a tenth of reading an event (by hand). */
 export class SegmentMap<Value> {
   readonly #bySeries = new Map<string, Map<number, Value>>()
 

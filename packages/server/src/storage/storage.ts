@@ -206,7 +206,6 @@ export interface EventStore {
 }
 
 /** What is recorded once, when a store is created. */
-/** What was recorded when a store was made. */
 export interface StoreSettings {
   /** Random: the same in a backup of the store, another in every other store. */
   readonly storeId: string

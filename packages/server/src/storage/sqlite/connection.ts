@@ -16,8 +16,9 @@ export const pageSize = 4096
 
 /**
  * What a connection keeps of the store's pages, which the kernel keeps as well. With a million events, publishing was no slower with 2
- * MB than with 8 (medians of 5 in turn: one publisher 1,077 events/s and 1,076, fifty 3,684 and 3,284, batches of 100 5,310 and 5,620)
- * or with 64, nor was reading with 2 MB instead of 32 (an event by its id, a page straight from the store).
+ * MB (and V8's young heaps at half of what they were) than with 8, or with 64: medians of 5 in turn, one publisher 1,077 events/s and
+ * 1,076, fifty 3,684 and 3,284, batches of 100 5,310 and 5,620. Nor was reading with 2 MB instead of 32 (an event by its id, a page
+ * straight from the store).
  */
 const cacheKiB = 2_048
 
