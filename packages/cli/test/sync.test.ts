@@ -228,6 +228,24 @@ describe('sync, interrupted', () => {
   })
 })
 
+describe('sync --follow into a file', () => {
+  it('has each change in the file before the next one comes', async () => {
+    const file = join(market.folder, 'followed.ndjson')
+    const holds = async (subjectId: string) => {
+      const deadlineMs = Date.now() + 30_000
+      while (!existsSync(`${file}.checkpoint`) || !readFileSync(file, 'utf8').includes(subjectId)) {
+        assert.ok(Date.now() < deadlineMs, `${subjectId} is not in the file`)
+        await delay(20)
+      }
+    }
+    const running = await runUntil(['sync', file, '--follow'], holds(refOf(1)), { environment })
+    await publish([property(400)])
+    await holds(refOf(400))
+    const { code, stderr } = await running.stop()
+    assert.equal(code, 0, stderr)
+  })
+})
+
 describe('sync, while the service is away', () => {
   /** Waits by chance are short ones, so that many attempts are soon over. */
   const nodeArguments = ['--import', 'data:text/javascript,Math.random=()=>0.001']

@@ -16,6 +16,7 @@ async function followed(
   let isDown = false
   const troubles: unknown[] = []
   const seen: number[] = []
+  const caughtUpAfter: { waits: number; changes: number }[] = []
   const result = await createClient({
     baseUrl: 'http://feed.example',
     key: 'k',
@@ -35,9 +36,10 @@ async function followed(
     overlapMs: plainServerOverlapMs,
     follow: { minIntervalMs: 100, maxIntervalMs: 1_000 },
     onTrouble: (error) => troubles.push(error),
+    onCaughtUp: () => void caughtUpAfter.push({ waits: waits.length, changes: seen.length }),
     signal: ended.signal,
   })
-  return { waits, troubles, seen, result }
+  return { waits, troubles, seen, caughtUpAfter, result }
 }
 
 describe('a following sync', () => {
@@ -53,6 +55,26 @@ describe('a following sync', () => {
     // Something came after the fourth wait: brief again. Then the service was away: the longest wait.
     assert.deepEqual(waits.slice(4, 8), [100, 200, 1_000, 1_000])
     assert.deepEqual(seen, [1, 2])
+  })
+
+  it('says after each round that the copy is up to date, also when nothing came, and not while the service is away', async () => {
+    const { caughtUpAfter } = await followed((wait, server) => {
+      if (wait === 2) {
+        server.publish()
+        server.settle()
+      }
+      return wait === 8 ? 'end' : 'go on'
+    })
+    assert.deepEqual(caughtUpAfter, [
+      { waits: 0, changes: 1 },
+      { waits: 1, changes: 1 },
+      { waits: 2, changes: 2 },
+      { waits: 3, changes: 2 },
+      { waits: 4, changes: 2 },
+      { waits: 5, changes: 2 },
+      // After the sixth wait the service was away.
+      { waits: 7, changes: 2 },
+    ])
   })
 
   it('outlives a service that is away, and tells of it', async () => {

@@ -53,7 +53,14 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, checkpointFileName))
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
-  let last: Checkpoint | undefined
+  /** Where the copy is, as long as it is not all on disk. */
+  let unkept: Checkpoint | undefined
+  /** Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may put it off unless `finished`. */
+  const keep = async (finished: boolean): Promise<void> => {
+    if (unkept === undefined || !(await copy.flush(finished))) return
+    if (isFile) await store.save?.(unkept)
+    unkept = undefined
+  }
   /** Of all runs together: one that an outage ended is followed by another. */
   const counts = { eventsBefore: 0, events: 0, changes: 0, removals: 0 }
   const options = {
@@ -70,11 +77,13 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
     onTrouble: (error: unknown) => output.say(error instanceof Error ? error.message : String(error)),
     apply: async (batch: Batch) => {
       await applyTo(copy, batch)
-      last = batch.checkpoint
+      unkept = batch.checkpoint
       counts.changes += batch.changes.length
       counts.removals += batch.changes.filter(({ kind }) => kind === 'remove').length
-      if ((await copy.flush(false)) && isFile) await store.save?.(last)
+      await keep(false)
     },
+    // What was put off is not left for the next change, which may take hours.
+    onCaughtUp: () => keep(false),
   }
   // A file is written now and then, so its checkpoint is kept only when the file is.
   const checkpoint = isFile ? { load: () => store.load() } : store
@@ -86,10 +95,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
       return result
     } finally {
       counts.eventsBefore = counts.events
-      if (last !== undefined) {
-        await copy.flush(true)
-        if (isFile) await store.save?.(last)
-      }
+      await keep(true)
     }
   }
   try {

@@ -5,13 +5,13 @@ import { entryText, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from './write-whole.ts'
 
-/** A long sync is on disk as far as it has come every so often; writing the file costs what it holds. */
-const flushEveryMs = 10_000
+/** Writing the file costs what it holds, so a write is followed by nine times as long without one. */
+const restPerWrite = 9
 
 /** A copy as one NDJSON file with a line for each property, written whole. It is held in memory meanwhile. */
 export function fileCopy(path: string, clock: () => number = Date.now): LocalCopy {
   const lines = readLines(path)
-  let flushedMs = clock()
+  let restsUntilMs = 0
   return {
     count: () => lines.size,
     holds: (subjectIds) => subjectIds.filter((subjectId) => lines.has(subjectId)).length,
@@ -23,9 +23,10 @@ export function fileCopy(path: string, clock: () => number = Date.now): LocalCop
       lines.delete(subjectId)
     },
     async flush(finished) {
-      if (!finished && clock() - flushedMs < flushEveryMs) return false
+      const startedMs = clock()
+      if (!finished && startedMs < restsUntilMs) return false
       await writeWhole(path, lines.values())
-      flushedMs = clock()
+      restsUntilMs = clock() + restPerWrite * (clock() - startedMs)
       return true
     },
   }

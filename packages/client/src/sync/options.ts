@@ -73,6 +73,11 @@ export interface SyncOptions<F extends FeedName = FeedName> {
    */
   readonly overlapMs?: number
   readonly onProgress?: (progress: SyncProgress) => void
+  /**
+   * The copy has all that the feed had when it was asked last: after every round that came to its end, whether it brought
+   * something or not. What it throws ends the sync.
+   */
+  readonly onCaughtUp?: () => void | Promise<void>
   /** The whole feed is read again, and why. Not called for the first read. */
   readonly onResync?: (reason: ResyncReason) => void
   /** While following: a failure that will be tried again. */

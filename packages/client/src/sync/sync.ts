@@ -49,6 +49,7 @@ export async function sync<F extends FeedName>(
   }
   try {
     await catchUp(connection, session, round)
+    await options.onCaughtUp?.()
     if (options.follow === undefined || options.follow === false) return resultOf(session, 'caughtUp')
     await follow(connection, session, round, options)
   } catch (error) {
@@ -85,7 +86,9 @@ async function follow<F extends FeedName>(
       options.onTrouble?.(error)
       intervalMs = maxIntervalMs
       askedMs = error instanceof ServiceError ? Math.min(maxAskedMs, error.retryAfterMs ?? 0) : 0
+      continue
     }
+    await options.onCaughtUp?.()
   }
 }
 
