@@ -13,6 +13,7 @@ import {
   eventsOf,
   ownReadsOver,
   pagesOver,
+  showing,
   urlOf,
 } from '../packages/client/test/support/small-feed.ts'
 
@@ -63,6 +64,18 @@ describe('the PHP example', () => {
     const { failure, count } = await copied(context, feed)
     assert.equal(failure, undefined)
     assert.equal(count(), 300)
+  })
+
+  it('reads a plain feed whole, although some of its pages are empty', async (context) => {
+    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
+    const all = eventsOf(1_000)
+    const feed = showing(
+      pagesOver(() => all),
+      ({ sequenceNumber }) => sequenceNumber <= 250 || sequenceNumber > 600,
+    )
+    const { failure, count } = await copied(context, feed)
+    assert.equal(failure, undefined)
+    assert.equal(count(), 650)
   })
 
   it("ends with a sentence when a run does not get on, or is another request's", async (context) => {

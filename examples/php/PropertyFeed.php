@@ -200,8 +200,9 @@ final class PropertyFeed
                 [$furthest, $falls] = [$page, 0];
             }
             $events = $answer['items'];
-            if ($page === 1 && $this->state['from'] === null && $answer['totalPages'] > 1) {
+            if ($page < $answer['totalPages'] && ($events === [] || ($page === 1 && $this->state['from'] === null))) {
                 // Where the newest events stand depends on the server's order: the first page or the last.
+                // Beside an empty page the last one tells a gap from a total that says too much.
                 $events = array_merge($events, $this->page($answer['totalPages'])['items']);
             }
             foreach ($events as $event) {
@@ -217,7 +218,7 @@ final class PropertyFeed
             $walk['available'] = $answer['availableCount'];
             if ($vanished > 0) {
                 $page = max(1, $page - (int) ceil($vanished / max(1, $answer['pageSize'])));
-            } elseif ($answer['items'] === [] || $page >= $answer['totalPages']) {
+            } elseif ($events === [] || $page >= $answer['totalPages']) {
                 break;
             } else {
                 $page++;

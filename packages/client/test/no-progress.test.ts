@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { createClient, InvalidAnswerError } from '../src/index.ts'
 import type { FeedEvent, ResyncReason } from '../src/index.ts'
 import { createConsumer } from './support/consumer.ts'
-import { eventOf, eventsOf, ownReadsOver, pagesOver, urlOf } from './support/small-feed.ts'
+import { eventOf, eventsOf, ownReadsOver, pagesOver, showing, urlOf } from './support/small-feed.ts'
 
 /** A sync whose requests and waits are counted; one that does not end is ended after 500 requests. */
 async function synced(fetch: typeof globalThis.fetch, consumer = createConsumer('applyThenSave')) {
@@ -83,6 +83,29 @@ describe('a plain server behind which nodes do not show the same', () => {
     const { outcome, requests, waits } = await synced(shrinking)
     assertInvalidAnswer(outcome, /availableCount/)
     assert.ok(requests < 30 && waits > 5, `${requests} requests, ${waits} waits`)
+  })
+})
+
+describe('a plain server whose total says more than its pages hold', () => {
+  const all = eventsOf(1_000)
+  const feed = pagesOver(() => all)
+
+  it('is read whole, although some of its pages are empty', async () => {
+    const { outcome, consumer } = await synced(
+      showing(feed, ({ sequenceNumber }) => sequenceNumber <= 250 || sequenceNumber > 600),
+    )
+    assert.equal(outcome, 'caughtUp')
+    assert.equal(consumer.rows.size, 650)
+  })
+
+  it('is not walked to its supposed end when that is empty, too', async () => {
+    const { outcome, consumer, requests } = await synced(
+      showing(feed, ({ sequenceNumber }) => sequenceNumber <= 250),
+    )
+    assert.equal(outcome, 'caughtUp')
+    assert.equal(consumer.rows.size, 250)
+    // The question whose server it is, page 1 and the last, two more pages, the empty one, and the last again.
+    assert.equal(requests, 7)
   })
 })
 

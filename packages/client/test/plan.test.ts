@@ -63,11 +63,15 @@ describe('the plan of a walk over pages', () => {
     assert.equal(step.reading.page, 6)
   })
 
-  it('does not end at a short page, but at an empty one or the last', () => {
+  it('does not end at a short page, but at the last one, or at an empty one when the last is empty too', () => {
     const short = read({ ...firstWalk, page: 2, available: 10 }, pageOf([event(1, at(0))], 2, 5))
     assert.equal(short.kind, 'more')
-    const empty = read({ ...firstWalk, page: 3, available: 10 }, pageOf([], 3, 5))
-    assert.equal(empty.kind, 'caughtUp')
+    const empty = pageOf([], 3, 5)
+    const walking: PagesReading = { ...firstWalk, page: 3, available: 10 }
+    assert.equal(wantsLastPage(walking, empty), true)
+    assert.equal(read(walking, empty).kind, 'caughtUp')
+    assert.equal(read(walking, empty, [event(9, at(5))]).kind, 'more')
+    assert.equal(wantsLastPage({ ...walking, page: 5 }, pageOf([], 5, 5)), false)
     assert.equal(read(firstWalk, pageOf([], 1, 0)).kind, 'caughtUp')
   })
 

@@ -29,16 +29,21 @@ export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersRea
   return run.next >= run.head ? { kind: 'caughtUp', reading: next } : { kind: 'more', reading: next }
 }
 
-/** Whether the last page is to be looked at before the others: it may hold the newest events, or page 1 may. */
+/**
+ * Whether the last page is to be looked at with this one. Beside page 1 of the whole feed: either may hold the newest
+ * events. Beside an empty page before the last: it tells a gap, where some servers leave out events after they have made
+ * their pages, from a total that says too much.
+ */
 export function wantsLastPage(reading: PagesReading, page: EventPage): boolean {
-  return reading.from === undefined && reading.page === 1 && page.totalPages > 1
+  if (reading.page >= page.totalPages) return false
+  return page.items.length === 0 || (reading.from === undefined && reading.page === 1)
 }
 
 export interface PageSeen {
   readonly page: EventPage
   /** `epoch/revision` from the headers, if the service sends them. */
   readonly mark: string | undefined
-  /** Events of the last page, if it was looked at first (`wantsLastPage`). */
+  /** Events of the last page, if it was looked at with this one (`wantsLastPage`). */
   readonly lastPage: readonly FeedEvent[]
   readonly overlapMs: number
 }
@@ -71,7 +76,7 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
     // What stood on later pages has moved up by as much: go back so far that none of it is jumped over.
     return { kind: 'more', reading: { ...walked, page: pageBefore(reading.page, vanished, page.pageSize) } }
   }
-  if (page.items.length > 0 && reading.page < page.totalPages) {
+  if (events.length > 0 && reading.page < page.totalPages) {
     return { kind: 'more', reading: { ...walked, page: reading.page + 1 } }
   }
   if (reading.newest !== undefined && !sawNewest) return { kind: 'startOver', reason: 'feed_rewritten' }

@@ -46,6 +46,16 @@ export function pagesOver(events: () => readonly FeedEvent[], largestPageSize = 
   }
 }
 
+/** The pages of `feed` without the events that are not shown, left out after the pages were made: some are short or empty. */
+export function showing(feed: typeof fetch, isShown: (event: FeedEvent) => boolean): typeof fetch {
+  return async (input, init) => {
+    const answer = await feed(input, init)
+    if (!answer.ok) return answer
+    const page = (await answer.json()) as { items: FeedEvent[] }
+    return Response.json({ ...page, items: page.items.filter(isShown) })
+  }
+}
+
 export interface SmallFeed {
   readonly tenantId: string
   readonly epoch: string
