@@ -8,6 +8,7 @@ import { answerHeads } from '../../src/http/direct/answer.ts'
 import type { DirectAnswer } from '../../src/http/direct/answer.ts'
 import { PlainConnection } from '../../src/http/direct/plain-connection.ts'
 import { plainHeads } from '../../src/http/direct/plain-head.ts'
+import { sendTogether } from '../../src/http/direct/send-together.ts'
 import { directTargets } from '../../src/http/direct/target.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
 import { createTokenBuckets } from '../../src/http/token-bucket.ts'
@@ -51,6 +52,7 @@ describe('the body of an answer', () => {
           reading: answer(),
         }),
         writeHead: answerHeads(context),
+        sendSoon: sendTogether(),
         passOn: () => void (passedOn += 1),
         onSilence: () => assert.fail('all ask'),
         onEnd: () => undefined,

@@ -7,12 +7,15 @@ import { settleTokens, statusOf } from './answer.ts'
 import type { DirectAnswer, WriteHead } from './answer.ts'
 import type { DirectRead, DirectReads } from './direct-reads.ts'
 import type { PlainHeads, PlainRequest } from './plain-head.ts'
+import type { Sender } from './send-together.ts'
 
 export interface PlainConnectionParts {
   readonly context: Pick<HttpContext, 'limits' | 'requestBuckets' | 'stopping' | 'metrics' | 'log'>
   readonly readHead: PlainHeads
   readonly readDirectly: DirectReads
   readonly writeHead: WriteHead
+  /** Has the sender send at the end of this turn of the event loop. */
+  readonly sendSoon: (sender: Sender) => void
   /** The connection is somebody else's from here on, who has to be given these bytes first. */
   readonly passOn: (socket: Socket, unanswered: Buffer) => void
   /** Nothing came for as long as a head may take. */
@@ -27,11 +30,10 @@ interface Exchange {
   readonly bytes: Buffer
   readonly request: PlainRequest
   readonly startedMs: number
-  /** From when it is written. */
-  written?: Written
+  ready?: ReadyAnswer
 }
 
-interface Written {
+interface ReadyAnswer {
   readonly read: DirectRead
   readonly answer: DirectAnswer
   readonly requestId: string
@@ -39,6 +41,8 @@ interface Written {
 
 /** Node's own: a request that was sent just before its client's time was up is still answered. */
 const keepAliveGraceMs = 1_000
+/** Bodies of up to this many bytes are small: single events, as a rule, and no full pages. */
+const smallBytes = 16_384
 
 export class PlainConnection {
   readonly #socket: Socket
@@ -98,7 +102,7 @@ export class PlainConnection {
 
   #settle(exchange: Exchange, read: DirectRead, answer: DirectAnswer | undefined): void {
     if (answer === undefined) this.#answerByRouter(exchange)
-    else this.#write(exchange, read, answer)
+    else this.#answer(exchange, read, answer)
   }
 
   #answerByRouter({ bytes }: Exchange): void {
@@ -110,15 +114,26 @@ export class PlainConnection {
     else this.#passOn(this.#early === undefined ? bytes : Buffer.concat([bytes, this.#early]))
   }
 
-  #write(exchange: Exchange, read: DirectRead, answer: DirectAnswer): void {
+  #answer(exchange: Exchange, read: DirectRead, answer: DirectAnswer): void {
+    const requestId = chosenRequestId(exchange.request.headers.requestId)
+    exchange.ready = { read, answer, requestId }
+    // What is large gives its bytes back as soon as it can.
+    if (answer.kind === 'body' && answer.body.byteLength > smallBytes) this.send()
+    else this.#parts.sendSoon(this)
+  }
+
+  /** Sends the answer that is ready. */
+  send(): void {
+    const exchange = this.#exchange
+    if (exchange?.ready === undefined) return
     const { context, writeHead } = this.#parts
     const socket = this.#socket
-    const { headers } = exchange.request
-    const requestId = chosenRequestId(headers.requestId)
-    exchange.written = { read, answer, requestId }
+    const { read, answer, requestId } = exchange.ready
     this.#answered += 1
     this.#isLast ||=
-      headers.closes || this.#answered >= context.limits.maxRequestsPerSocket || context.stopping()
+      exchange.request.headers.closes ||
+      this.#answered >= context.limits.maxRequestsPerSocket ||
+      context.stopping()
     const tokens = settleTokens(context, read.access, answer)
     if (socket.destroyed) {
       // The client went away while the page was read: no close will be told any more.
@@ -145,10 +160,10 @@ export class PlainConnection {
   /** The answer is with the kernel, or nobody takes it any more. */
   #finish(aborted: boolean): void {
     const exchange = this.#exchange
-    if (exchange?.written === undefined) return
+    if (exchange?.ready === undefined) return
     this.#exchange = undefined
     const { request, startedMs } = exchange
-    const { read, answer, requestId } = exchange.written
+    const { read, answer, requestId } = exchange.ready
     if (answer.kind === 'body') answer.body.release()
     const { keyId, tenantId } = read.access
     reportDone(this.#parts.context, {
@@ -161,7 +176,7 @@ export class PlainConnection {
       aborted,
       facts: { keyId, tenantId },
     })
-    if (this.#isLast) this.#socket.destroySoon()
+    if (this.#isLast || this.#socket.destroyed) this.#socket.destroySoon()
     else if (this.#early !== undefined) this.#passOn(this.#early)
     else if (this.#answered === 1 || this.#waitsLonger) {
       this.#waitsLonger = false

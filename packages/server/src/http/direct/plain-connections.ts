@@ -17,6 +17,7 @@ import { answerHeads } from './answer.ts'
 import { directReads } from './direct-reads.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { plainHeads } from './plain-head.ts'
+import { sendTogether } from './send-together.ts'
 import { directTargets } from './target.ts'
 
 export interface PlainConnections {
@@ -38,6 +39,7 @@ export function takePlainConnections(
   const readTarget = directTargets(context.basePath, context.limits)
   const readDirectly = directReads(context)
   const writeHead = answerHeads(context)
+  const sendSoon = sendTogether()
   const passOn = (socket: Socket, unanswered: Buffer): void => {
     socket.pause()
     for (const listener of toHttp) Reflect.apply(listener, server, [socket])
@@ -53,7 +55,16 @@ export function takePlainConnections(
     const onEnd = (): void => void open.delete(socket)
     open.set(
       socket,
-      new PlainConnection(socket, { context, readHead, readDirectly, writeHead, passOn, onSilence, onEnd }),
+      new PlainConnection(socket, {
+        context,
+        readHead,
+        readDirectly,
+        writeHead,
+        sendSoon,
+        passOn,
+        onSilence,
+        onEnd,
+      }),
     )
   })
 
