@@ -13,14 +13,19 @@ export interface KnownPositions {
   set(key: FeedKey, id: string, position: number): void
 }
 
-/** Two numbers each; the last id with an entry's hash has it. */
-const entries = 131_072
+/** An id may stand in any entry of its row; the one that came last takes the place of the oldest. */
+const rows = 32_768
+const entriesPerRow = 4
+/** What is left of the id, and its position; 0: nothing. */
+const numbersPerEntry = 2
+const numbersPerRow = entriesPerRow * numbersPerEntry
 
 export function createKnownPositions(): KnownPositions {
-  const numbers = new Uint32Array(2 * entries)
-  let [place, mark] = [0, 0]
+  const numbers = new Uint32Array(rows * numbersPerRow)
+  let [row, mark] = [0, 0]
 
-  function find({ tenantId, feed }: FeedKey, id: string): void {
+  /** Where the id's entry begins; of an id without one, the end of its row. */
+  function find({ tenantId, feed }: FeedKey, id: string): number {
     let one = feed === 'property' ? 0x811c9dc5 : 0x9e3779b9
     let other = 0x85ebca6b
     for (const text of [tenantId, id]) {
@@ -30,21 +35,27 @@ export function createKnownPositions(): KnownPositions {
         other = Math.imul(other ^ code, 0x5bd1e995) + (one >>> 15)
       }
     }
-    place = 2 * ((one ^ (one >>> 15)) & (entries - 1))
+    row = numbersPerRow * ((one ^ (one >>> 15)) & (rows - 1))
     mark = (other ^ (other >>> 13)) >>> 0
+    const end = row + numbersPerRow
+    let entry = row
+    while (entry < end && (numbers[entry] !== mark || numbers[entry + 1] === 0)) entry += numbersPerEntry
+    return entry
   }
 
   return {
     get(key, id) {
-      find(key, id)
-      const position = numbers[place + 1] ?? 0
-      return position !== 0 && numbers[place] === mark ? position : undefined
+      const entry = find(key, id)
+      return entry === row + numbersPerRow ? undefined : numbers[entry + 1]
     },
     set(key, id, position) {
       if (position >= 2 ** 32) return
-      find(key, id)
-      numbers[place] = mark
-      numbers[place + 1] = position
+      const known = find(key, id)
+      if (known === row + numbersPerRow) {
+        numbers.copyWithin(row + numbersPerEntry, row, row + numbersPerRow - numbersPerEntry)
+        numbers[row] = mark
+        numbers[row + 1] = position
+      } else numbers[known + 1] = position
     },
   }
 }

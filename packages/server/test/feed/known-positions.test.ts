@@ -13,10 +13,22 @@ import { withTenants } from '../storage/support/stores.ts'
 describe('positions of events that were asked for', () => {
   it('are remembered, each for its feed, and the last ones where there is no room for all', () => {
     const positions = createKnownPositions()
-    const ids = Array.from({ length: 20_000 }, (_, index) => uuid(`event ${index}`))
-    for (const [index, id] of ids.entries()) positions.set(feedKey(), id, index + 1)
-    const found = ids.map((id, index) => positions.get(feedKey(), id) === index + 1)
-    assert.ok(found.filter(Boolean).length > 17_000)
+    const ids = Array.from(
+      { length: 200_000 },
+      (_, index) => `9b6e2c1f-4d5a-4c3b-8f7e-${index.toString(16).padStart(12, '0')}`,
+    )
+    const remembered = (some: readonly string[], first: number): number =>
+      some.filter((id, index) => positions.get(feedKey(), id) === first + index).length
+    for (const [index, id] of ids.entries()) {
+      positions.set(feedKey(), id, index + 1)
+      if (index + 1 === 20_000) assert.ok(remembered(ids.slice(0, 20_000), 1) > 19_900)
+    }
+    assert.ok(remembered(ids.slice(-20_000), 180_001) > 19_800)
+    const all = remembered(ids, 1)
+    assert.ok(all > 100_000 && all <= 131_072, `${all} remembered`)
+    positions.set(feedKey(), ids.at(-1) ?? '', 7)
+    assert.equal(positions.get(feedKey(), ids.at(-1) ?? ''), 7)
+    positions.set(feedKey(), ids.at(-1) ?? '', ids.length)
     assert.equal(positions.get(feedKey(), ids.at(-1) ?? ''), ids.length)
     for (const id of ids.slice(0, 1_000)) {
       assert.equal(positions.get(feedKey(tenantB), id), undefined)

@@ -55,23 +55,21 @@ function readSealed(
   key: FeedKey,
   eventId: string,
 ): PageBody | undefined | Promise<PageBody | undefined> {
-  const known = ranges.known(key, 'all') ?? ranges.locate({ key, view: 'all' })
-  return whenThere(
-    known,
-    (located) =>
-      located &&
-      whenThere(positions.get(key, eventId) ?? events.positionOf(key, eventId), (position) => {
-        if (position === undefined || position > located.range.count) return undefined
-        const sealed = pages.readSealedEvent(key, located.head, position)
-        if (sealed === undefined) return undefined
-        if (isEvent(sealed, eventId)) {
-          positions.set(key, eventId, position)
-          return sealed
-        }
-        sealed.release()
-        return undefined
-      }),
-  )
+  return whenThere(ranges.known(key, 'all') ?? ranges.locate({ key, view: 'all' }), (located) => {
+    if (located === undefined) return undefined
+    const known = positions.get(key, eventId)
+    return whenThere(known ?? events.positionOf(key, eventId), (position) => {
+      if (position === undefined || position > located.range.count) return undefined
+      const sealed = pages.readSealedEvent(key, located.head, position)
+      if (sealed === undefined) return undefined
+      if (isEvent(sealed, eventId)) {
+        if (known === undefined) positions.set(key, eventId, position)
+        return sealed
+      }
+      sealed.release()
+      return undefined
+    })
+  })
 }
 
 /** What stands behind the id in an event's bytes: `","createdDate":"2025-01-31T00:00:00.0000000Z"}`, and some room. */
