@@ -81,6 +81,12 @@ export function codeIn<C extends number | string>(codes: CodeList<C>): ValueRule
   })
 }
 
+/** Words of any kind, or a code of the list. */
+export function wordsOrCodeIn(codes: CodeList<number>): ValueRule {
+  const code = codeIn(codes)
+  return value((sent, show) => (typeof sent === 'number' ? code.check(sent, show) : undefined))
+}
+
 /** A text of so many characters. */
 export function textOf(min: number, max: number): ValueRule {
   return text((sent) => {

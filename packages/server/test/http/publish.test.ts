@@ -434,6 +434,28 @@ onEngines('publishing', {}, (service) => {
     assert.ok(receiptOf(answer).warnings.length > 0)
   })
 
+  it('warns of what belongs to the other category: than the one sent, else than the one implied (D23)', async () => {
+    const warned = async (category: string | undefined, fields: Readonly<Record<string, unknown>>) => {
+      const answer = await post(JSON.stringify({ payload: property(fields), category }))
+      return receiptOf(answer).warnings.map(({ pointer, code }) => `${pointer} ${code}`)
+    }
+    const rent = { price_information: { price: 900, rent_frequency: 12 } }
+    assert.deepEqual(await warned('sales', { ...rent, status: 6 }), [
+      '/status lettings_only',
+      '/price_information/rent_frequency lettings_only',
+    ])
+    assert.deepEqual(await warned('lettings', { status: 2 }), ['/status sales_only'])
+    assert.deepEqual(await warned('lettings', { student_property: true }), [])
+    assert.deepEqual(await warned(undefined, { ...rent, status: 2 }), ['/status sales_only'])
+    // Neither sent nor implied: it is what it was, which is known only when the event is stored.
+    assert.deepEqual(await warned(undefined, { student_property: true }), [])
+  })
+
+  it('takes a removal reason in words without a warning (D26)', async () => {
+    const payload = property({ published: false, removal_reason: 'withdrawn by the vendor' })
+    assert.deepEqual(receiptOf(await post(JSON.stringify({ payload }))).warnings, [])
+  })
+
   it('publishes contacts to their own feed (D18)', async () => {
     const answer = await post(JSON.stringify({ payload: contact() }), { feed: 'contact' })
     assert.equal(answer.status, 201)
