@@ -451,6 +451,21 @@ onEngines('publishing', {}, (service) => {
     assert.deepEqual(await warned(undefined, { student_property: true }), [])
   })
 
+  it('reports the first 20 faults of a payload, and the first 100 faults or warnings of a request (PROTOCOL §8)', async () => {
+    const faulty = { payload: property({ media: Array.from({ length: 30 }, () => ({ caption: 7 })) }) }
+    const errorsOf = async (events: unknown) =>
+      (await refused(post(JSON.stringify(events)), 400, 'invalid_body')).errors?.length
+    assert.equal(await errorsOf(faulty), 20)
+    assert.equal(await errorsOf(Array.from({ length: 6 }, () => faulty)), 100)
+
+    const warningsOf = async (events: unknown) =>
+      receiptOf(await post(JSON.stringify(events))).warnings.length
+    const media = Array.from({ length: 60 }, () => ({ media_type: 99 }))
+    assert.equal(await warningsOf({ payload: property({ media }) }), 50)
+    const doubtful = Array.from({ length: 150 }, () => ({ payload: property({ status: 99 }) }))
+    assert.equal(await warningsOf(doubtful), 100)
+  })
+
   it('takes a removal reason in words without a warning (D26)', async () => {
     const payload = property({ published: false, removal_reason: 'withdrawn by the vendor' })
     assert.deepEqual(receiptOf(await post(JSON.stringify({ payload }))).warnings, [])
