@@ -133,12 +133,9 @@ export const inwardCode: ValueRule = text((sent, show) => {
 /** An address that every URL parser reads the same way and that is no longer than `max`. */
 export function webAddress(max: number): ValueRule {
   return text((sent, show) => {
-    if (/[\s"<>\\^`{|}]/.test(sent) || !URL.canParse(sent)) {
-      return {
-        code: 'bad_url',
-        message: `should be a URL with special characters percent-encoded; ${show(sent)} was sent`,
-      }
-    }
+    if (/[\s"<>\\^`{|}]/.test(sent)) return badUrl('special characters percent-encoded', show(sent))
+    // The contract has seen to the scheme: only the host or the port can be what no parser reads.
+    if (!URL.canParse(sent)) return badUrl('a valid host and a port up to 65535', show(sent))
     return tooLong(sent, max)
   })
 }
@@ -161,6 +158,10 @@ function dated(isDate: (text: string) => boolean, form: string): ValueRule {
       message: `should be a date that exists, written ${form}; ${show(sent)} was sent`,
     }
   })
+}
+
+function badUrl(lacking: string, shown: string): Complaint {
+  return { code: 'bad_url', message: `should be a URL with ${lacking}; ${shown} was sent` }
 }
 
 function tooLong(sent: string, max: number): Complaint | undefined {

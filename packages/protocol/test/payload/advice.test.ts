@@ -79,6 +79,15 @@ describe('advice about properties', () => {
     })
   }
 
+  it('of a URL it is said whether its host or port is wrong, or its characters (spec §2.7)', () => {
+    const messageFor = (media_url: string) =>
+      adviseProperty({ agent_ref: subject, media: [{ media_url }] }, undefined)[0]?.message ?? ''
+    assert.match(messageFor('https://example.com/front of house.jpg'), /percent-encoded/)
+    for (const url of ['https://example.com:99999/', 'https://[.]/', 'https://256.1.1.1/']) {
+      assert.match(messageFor(url), /should be a URL with a valid host and a port up to 65535; /, url)
+    }
+  })
+
   it('dates exist and are written day first (D24)', () => {
     for (const text of ['29-02-2024 00:00:00', '31-12-1999 23:59:59', '29-02-2000 12:00:00']) {
       assert.deepEqual(advice({ agent_ref: subject, create_date: text }), [])
