@@ -479,6 +479,24 @@ onEngines('publishing', {}, (service) => {
     await refused(post(JSON.stringify({ payload: contact() })), 400, 'invalid_body')
   })
 
+  it('keeps what a ContactErased was preceded by, as it was published (PROTOCOL §5.7)', async () => {
+    const payload = contact()
+    const [first] = receiptOf(await post(JSON.stringify({ payload }), { feed: 'contact' })).events
+    const gone = { payload: { contact_ref: payload['contact_ref'] }, eventType: 'ContactErased' }
+    const [last] = receiptOf(await post(JSON.stringify(gone), { feed: 'contact' })).events
+    assert.equal(last?.eventTypeShortCode, 'ContactErased')
+    const key = service().tenant.readKey
+    const history = `/v1/contacts/${String(payload['contact_ref'])}/history`
+    const { text, headers } = await call(service(), history, { key })
+    const { items } = JSON.parse(text) as { items: readonly { id: string; payload: string }[] }
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [first?.id, last.id],
+    )
+    assert.equal(items[0]?.payload, JSON.stringify(payload))
+    assert.equal(headers['x-feed-revision'], '0')
+  })
+
   it('never repeats a payload in the log or in an error (D6, D18)', async () => {
     const secret = 'Zebedee-Ruthven-Smythe'
     const before = service().logLines.length
