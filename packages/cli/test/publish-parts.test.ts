@@ -163,6 +163,7 @@ describe('an event of a file', () => {
       const reading = read(text, { line: 3 })
       assert(reading.kind === 'refused')
       assert.deepEqual([reading.refused.line, reading.refused.code], [3, code])
+      if (code === 'too_deep') assert.equal(reading.refused.message, 'Nested deeper than 32 levels.')
     }
   })
 })

@@ -28,6 +28,7 @@ export interface MemberSpan {
 }
 
 export interface JsonLimits {
+  /** Of the whole text. A fault counts, as its sender does, from the members that are looked for. */
   readonly maxDepth: number
   /** Collect the spans of these members of objects at this depth (the outermost value is depth 1). */
   readonly members?: { readonly keys: readonly string[]; readonly depth: number }
@@ -100,7 +101,8 @@ export class JsonScan {
   #openContainer(isObject: boolean): JsonFault | undefined {
     this.#valueStarts()
     if (this.#open.length >= this.#limits.maxDepth) {
-      const message = `Nested deeper than ${this.#limits.maxDepth} levels.`
+      const { maxDepth, members } = this.#limits
+      const message = `Nested deeper than ${maxDepth - (members?.depth ?? 0)} levels.`
       return { code: 'too_deep', pointer: this.#pointer(), message }
     }
     this.#open.push({ isObject, keys: undefined, key: '', index: 0 })
@@ -273,13 +275,14 @@ function unescapeKey(raw: string): string {
   }
 }
 
-/** Numbers are kept as written, but one that a reader's double turns into something else is refused. */
+/**
+ * Numbers are kept as written. Refused, in whatever form: those beyond ±(2^53 - 1), where a reader's double is no longer sure to
+ * be the number that was meant, and those that it makes 0. It may round a fraction.
+ */
 export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)
   if (Number.isNaN(value)) return undefined
-  if (!Number.isFinite(value)) return 'The number is too large for a double.'
-  if (/^-?\d+$/.test(lexeme) && !Number.isSafeInteger(value))
-    return 'Whole numbers lie between -(2^53 - 1) and 2^53 - 1.'
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return 'Numbers lie between -(2^53 - 1) and 2^53 - 1.'
   if (value === 0 && /[1-9]/.test(lexeme.split(/e/i)[0] ?? '')) return 'The number is too small for a double.'
   return undefined
 }
