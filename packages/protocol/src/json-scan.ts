@@ -276,13 +276,15 @@ function unescapeKey(raw: string): string {
 }
 
 /**
- * Numbers are kept as written. Refused, in whatever form: those beyond ±(2^53 - 1), where a reader's double is no longer sure to
- * be the number that was meant, and those that it makes 0. It may round a fraction.
+ * Numbers are kept as written. Refused are whole numbers that a reader's double turns into others, which as a rule are ids, and
+ * what it makes infinite or 0. It may round what is written with a fraction or an exponent.
  */
 export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)
   if (Number.isNaN(value)) return undefined
-  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return 'Numbers lie between -(2^53 - 1) and 2^53 - 1.'
+  if (!Number.isFinite(value)) return 'The number is too large for a double.'
+  if (/^-?\d+$/.test(lexeme) && !Number.isSafeInteger(value))
+    return 'Whole numbers lie between -(2^53 - 1) and 2^53 - 1.'
   if (value === 0 && /[1-9]/.test(lexeme.split(/e/i)[0] ?? '')) return 'The number is too small for a double.'
   return undefined
 }
