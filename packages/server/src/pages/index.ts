@@ -45,7 +45,7 @@ export function sealedPages(events: EventStore, options: SealedPagesOptions): Pa
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
-  const file = shared === undefined ? own : joinSegmentFile(shared)
+  const file = shared === undefined ? own : joinSegmentFile(shared, () => memory.clear())
   const store = createSegmentStore({ memory, file })
   return createPageReader(events, { store, sealer: createSealer(events, store, Date.now) })
 }

@@ -5,10 +5,11 @@
  * A record: head (7 numbers of 32 bits, little endian: magic, key length, joined length, deflated length, CRC of
  * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
+import { readBytes } from './read-bytes.ts'
 import { createSegmentIndex } from './segment-index.ts'
 import { keyOfSegment, segmentOfKey } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
@@ -171,7 +172,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
     return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
   }
 
-  /** Read when it is first asked for, and not again. */
+  /** Read when it is first asked for, and not again. Throws when that is not possible. */
   table(): SegmentTable {
     this.#table ??= this.#readTable()
     return this.#table
@@ -179,12 +180,12 @@ export class StoredSegment implements SegmentFacts, SegmentId {
 
   #readTable(): SegmentTable {
     const numbers = new Uint32Array(tableNumbers)
-    readSync(this.#file, numbers, 0, tableBytes, this.#at - tableBytes)
+    if (!readBytes(this.#file, numbers, this.#at - tableBytes)) throw new Error('a table cannot be read')
     return readTable(numbers)
   }
 
-  /** Where `count` events from `index` on stand in the joined bytes. */
-  readSpan(index: number, count: number): readonly [from: number, to: number] {
+  /** Where `count` events from `index` on stand in the joined bytes; `undefined` when the file does not tell. */
+  readSpan(index: number, count: number): readonly [from: number, to: number] | undefined {
     return this.#index.starts.span(this.#file, this.#at - tableBytes, index, count)
   }
 
@@ -193,7 +194,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
    * False: they are not (a crash took them), or nobody has looked yet.
    */
   readJoined(target: Buffer, from: number): boolean {
-    if (!this.#read(target, this.#at + from)) return false
+    if (!readBytes(this.#file, target, this.#at + from)) return false
     if (this.joinedChecked) return true
     if (target.length !== this.joinedLength || crc32(target) !== this.#joinedCrc) return false
     this.#note({ joinedChecked: true })
@@ -202,7 +203,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
 
   /** Reads all deflated bytes. False: they are not what was written. */
   readDeflated(target: Buffer): boolean {
-    if (!this.#read(target, this.#at + this.joinedLength)) return false
+    if (!readBytes(this.#file, target, this.#at + this.joinedLength)) return false
     if (this.#deflatedChecked) return true
     if (crc32(target) !== this.#deflatedCrc) return false
     this.#note({ deflatedChecked: true })
@@ -212,10 +213,6 @@ export class StoredSegment implements SegmentFacts, SegmentId {
   #note(checked: Partial<RecordFacts>): void {
     const known = this.#index.get(this)
     if (known !== undefined) this.#index.set(this, { ...known, ...checked })
-  }
-
-  #read(target: Buffer, from: number): boolean {
-    return readSync(this.#file, target, 0, target.length, from) === target.length
   }
 }
 
@@ -243,15 +240,14 @@ function readRecord(
   size: number,
 ): { readonly key: string; readonly facts: RecordFacts; readonly end: number } | undefined {
   const head = Buffer.alloc(headBytes)
-  if (readSync(file, head, 0, headBytes, start) !== headBytes || head.readUInt32LE(0) !== magic)
-    return undefined
+  if (!readBytes(file, head, start) || head.readUInt32LE(0) !== magic) return undefined
   const [keyLength, joinedLength, deflatedLength, joinedCrc, deflatedCrc, storedCrc] = [
     4, 8, 12, 16, 20, 24,
   ].map((at) => head.readUInt32LE(at))
   if (keyLength === undefined || joinedLength === undefined || deflatedLength === undefined) return undefined
   if (joinedCrc === undefined || deflatedCrc === undefined || keyLength > maxKeyBytes) return undefined
   const rest = Buffer.alloc(keyLength + tableBytes)
-  if (readSync(file, rest, 0, rest.length, start + headBytes) !== rest.length) return undefined
+  if (!readBytes(file, rest, start + headBytes)) return undefined
   const keyBytes = rest.subarray(0, keyLength)
   const tableBuffer = rest.subarray(keyLength)
   if (headCrc(head, keyBytes, tableBuffer) !== storedCrc) return undefined

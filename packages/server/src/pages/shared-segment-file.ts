@@ -89,9 +89,13 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
   }
 }
 
-/** The file as a thread uses it. What it puts can be read when it was written. */
+/**
+ * The file as a thread uses it. What it puts can be read when it was written. `onEmptied`: the file is about to be emptied, by whichever
+ * thread; what this one remembers of it is not to be used any more.
+ */
 export function joinSegmentFile(
   pass: SegmentFilePass,
+  onEmptied: () => void,
 ): Pick<SegmentFile, 'get' | 'index' | 'put' | 'clear' | 'close'> {
   const { port, descriptor } = pass
   const index = createSegmentIndex(pass.series)
@@ -102,6 +106,7 @@ export function joinSegmentFile(
     if (message.kind === 'added') index.set(message.id, message.facts)
     else {
       index.clear()
+      onEmptied()
       generation = message.generation
       send({ kind: 'forgotten', generation })
     }

@@ -22,7 +22,8 @@ import { createPageReader } from '../../src/pages/page-reader.ts'
 import type { PageReader } from '../../src/pages/page-reader.ts'
 import { createSealer } from '../../src/pages/sealer.ts'
 import type { Sealer } from '../../src/pages/sealer.ts'
-import { openSegmentFile } from '../../src/pages/segment-file.ts'
+import { openSegmentFile, storedSegment } from '../../src/pages/segment-file.ts'
+import type { SegmentId } from '../../src/pages/segment-id.ts'
 import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
 import type { SegmentMemory } from '../../src/pages/segment-memory.ts'
 import { createSegmentStore } from '../../src/pages/segment-store.ts'
@@ -213,7 +214,10 @@ describe('sealed pages', () => {
         rmSync(`${path}.index`)
       },
     ]
-    for (const [damage, end] of damages.flatMap((damage) => ends.map((end) => [damage, end] as const))) {
+    const cases = damages.flatMap((damage) =>
+      ends.flatMap((end) => [0, 1e7].map((memoryBytes) => [damage, end, memoryBytes] as const)),
+    )
+    for (const [damage, end, memoryBytes] of cases) {
       using folder = temporaryFolder()
       const view = growingView(400)
       const path = join(folder.path, 'sealed')
@@ -222,9 +226,11 @@ describe('sealed pages', () => {
       await wait(20)
       damage(path, statSync(path).size)
 
-      const second = sealedReader(view, { path, memoryBytes: 0 })
+      const second = sealedReader(view, { path, memoryBytes })
       const whole = pageAt(1, 400)
-      for (const page of [pageAt(301, 100), pageAt(26, 25), pageAt(30, 9), whole, whole]) {
+      const parts = [pageAt(26, 25), pageAt(30, 9)]
+      // The first is kept whole, where anything is kept, and parts of it are asked for when the damage behind it was found.
+      for (const page of [pageAt(1, 100), pageAt(201, 200), ...parts, whole, whole, ...parts]) {
         for (const coding of ['gzip', 'identity'] as const) {
           assert.equal(await textOf(second.reader, page, coding), expected(view.events, page))
           await second.sealer.idle()
@@ -235,6 +241,43 @@ describe('sealed pages', () => {
       assert.equal(view.eventsRead(), before, 'what was damaged is made again')
       await second.reader.close()
     }
+  })
+
+  it('come from the store when their file cannot be read any more, and hold no memory then (P9, P11)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(300)
+    const path = join(folder.path, 'sealed')
+    // Reading a folder fails as a broken disk does.
+    const unreadable = openSync(folder.path, 'r')
+    const pages = [pageAt(1, 100), pageAt(101, 100), pageAt(26, 25), pageAt(130, 9)]
+    for (const coding of ['identity', 'gzip'] as const) {
+      for (const [memoryBytes, fault] of [0, 1e7].flatMap((bytes) =>
+        (['unreadable', 'cut'] as const).map((fault) => [bytes, fault] as const),
+      )) {
+        for (const page of pages) {
+          await sealAndClose(view, path)
+          const file = openSegmentFile(path, 1e9)
+          let isUnreadable = false
+          const get = (id: SegmentId) =>
+            isUnreadable ? storedSegment(unreadable, file.index, id) : file.get(id)
+          const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
+          const store = createSegmentStore({ memory, file: { ...file, get } })
+          const sealer = createSealer(view, store, () => 0)
+          const reader = createPageReader(view, { store, sealer })
+          const first = pageAt(1, 100)
+          assert.equal(await textOf(reader, first, coding), expected(view.events, first))
+          if (fault === 'cut') truncateSync(path, 0)
+          else isUnreadable = true
+          assert.equal(await textOf(reader, page, coding), expected(view.events, page))
+          assert.equal(reader.readSealedEvent(key, page.head, 201), undefined)
+          await sealer.idle()
+          store.clear()
+          assert.equal(memory.freeBytes, memory.byteLength)
+          await reader.close()
+        }
+      }
+    }
+    closeSync(unreadable)
   })
 
   it('are still checked after an orderly end when a crash came before and not all was read since (P9)', async () => {
