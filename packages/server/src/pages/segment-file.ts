@@ -5,7 +5,7 @@
  * A record: head (7 numbers of 32 bits, little endian: magic, key length, joined length, deflated length, CRC of
  * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
@@ -23,17 +23,23 @@ const headBytes = 28
 const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
 
+/** As whoever makes pages uses it, be it their own or one of several threads. */
 export interface SegmentFile {
   get(id: SegmentId): StoredSegment | undefined
   /** What is in the file, as numbers. */
   readonly index: SegmentIndex
-  /** Appends; without effect when the segment is there or the file is full. */
+  /** Appends; without effect when the segment is there, or does not fit into the file or on the disk. */
   put(id: SegmentId, segment: Segment): void
-  readonly descriptor: number
-  readonly byteLength: number
+  /** Whether what was last put did not fit. */
+  isFull(): boolean
   /** Forgets everything and gives the disk space back. */
   clear(): void
   close(): void
+}
+
+export interface OpenSegmentFile extends SegmentFile {
+  readonly descriptor: number
+  readonly byteLength: number
 }
 
 /**
@@ -50,13 +56,14 @@ export function openSegmentFile(
   path: string,
   maxBytes: number,
   notedEveryBytes = defaultNotedEveryBytes,
-): SegmentFile {
-  const file = openSync(path, 'a+', 0o600)
+): OpenSegmentFile {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   const note = readIndexNote(path, file)
   const index = createSegmentIndex(note?.series)
   if (note?.closed === false) index.doubt()
   let noted = note?.end ?? 0
   let end = readRecords(file, noted, index)
+  let full = false
   // Where there is nothing to cut off, the time of the last change is left as it is.
   if (end < fstatSync(file).size) ftruncateSync(file, end)
 
@@ -66,6 +73,26 @@ export function openSegmentFile(
     noted = end
   }
   noteProgress()
+
+  /** Whether there was room for all of it; if not, the file stays as it was. */
+  function append(parts: readonly Uint8Array[], length: number): boolean {
+    try {
+      if (writevSync(file, parts, end) === length) return true
+    } catch {
+      // The disk is full to the last byte, or takes nothing any more.
+    }
+    cutOff(end)
+    return false
+  }
+
+  /** What cannot be cut off is never read, and written over: nothing says that it is there. */
+  function cutOff(from: number): void {
+    try {
+      ftruncateSync(file, from)
+    } catch {
+      // As above.
+    }
+  }
 
   return {
     descriptor: file,
@@ -79,7 +106,9 @@ export function openSegmentFile(
       const keyBytes = Buffer.from(keyOfSegment(id))
       const numbers = writeTable(table)
       const length = headBytes + keyBytes.length + tableBytes + joined.byteLength + deflated.byteLength
-      if (index.get(id) !== undefined || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
+      if (index.get(id) !== undefined || keyBytes.length > maxKeyBytes) return
+      full = end + length > maxBytes
+      if (full) return
       const joinedCrc = crc32(joined)
       const deflatedCrc = crc32(deflated)
       const head = Buffer.alloc(headBytes)
@@ -87,12 +116,8 @@ export function openSegmentFile(
       for (const [index, field] of fields.entries()) head.writeUInt32LE(field, index * 4)
       const tableBuffer = Buffer.from(numbers.buffer)
       head.writeUInt32LE(headCrc(head, keyBytes, tableBuffer), 24)
-      const parts = [head, keyBytes, tableBuffer, joined, deflated]
-      if (writevSync(file, parts) !== length) {
-        // The disk is full: what was written in part is cut off, and the file stays as it was.
-        ftruncateSync(file, end)
-        return
-      }
+      full = !append([head, keyBytes, tableBuffer, joined, deflated], length)
+      if (full) return
       const at = end + headBytes + keyBytes.length + tableBytes
       const [joinedLength, deflatedLength] = [joined.byteLength, deflated.byteLength]
       const { crc, shift } = table
@@ -101,12 +126,14 @@ export function openSegmentFile(
       end += length
       noteProgress()
     },
+    isFull: () => full,
     clear() {
       index.clear()
       forgetIndexNote(path)
-      ftruncateSync(file, 0)
+      cutOff(0)
       end = 0
       noted = 0
+      full = false
     },
     close() {
       leaveClosingNote(path, file, end, index.series())

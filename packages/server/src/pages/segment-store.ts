@@ -14,6 +14,8 @@ export interface SegmentStore {
   /** All deflated bytes. Where `count` is less than all events, the table is known: the file may be emptied from then on. */
   deflated(id: SegmentId, count: number): SegmentBytes | undefined
   put(id: SegmentId, segment: Segment): void
+  /** Whether what was last put did not fit into the file. */
+  isFull(): boolean
   /** Of each view of each feed of which there are segments. */
   seriesNames(): readonly string[]
   /** Forgets everything, in memory and in the file. */
@@ -24,7 +26,7 @@ export interface SegmentStore {
 export interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without one, segments live in memory alone. */
-  readonly file: Pick<SegmentFile, 'get' | 'index' | 'put' | 'clear' | 'close'> | undefined
+  readonly file: SegmentFile | undefined
 }
 
 export function createSegmentStore({ memory, file }: SegmentStoreParts): SegmentStore {
@@ -108,6 +110,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       memory.put('joined', id, joined, facts)
       memory.put('deflated', id, deflated, facts)
     },
+    isFull: () => file?.isFull() === true,
     seriesNames: () => file?.index.names() ?? [],
     clear,
     close() {

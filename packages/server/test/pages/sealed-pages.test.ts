@@ -17,6 +17,7 @@ import { gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { ViewName } from '@property-events/protocol'
 import type { LocatedPage } from '../../src/feed/list.ts'
+import { sealedPages } from '../../src/pages/index.ts'
 import type { PageBody } from '../../src/pages/page-body.ts'
 import { createPageReader } from '../../src/pages/page-reader.ts'
 import type { PageReader } from '../../src/pages/page-reader.ts'
@@ -77,13 +78,19 @@ interface Sealed {
 
 function sealedReader(
   view: { readRange: (range: ViewRange) => Promise<readonly Uint8Array[]> },
-  options: { path?: string; memoryBytes?: number; fileBytes?: number; notedEveryBytes?: number },
+  options: {
+    path?: string
+    memoryBytes?: number
+    fileBytes?: number
+    notedEveryBytes?: number
+    clock?: () => number
+  },
 ): Sealed {
-  const { path, memoryBytes = 1e9, fileBytes = 1e9, notedEveryBytes } = options
+  const { path, memoryBytes = 1e9, fileBytes = 1e9, notedEveryBytes, clock = () => 0 } = options
   const file = path === undefined ? undefined : openSegmentFile(path, fileBytes, notedEveryBytes)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
   const store = createSegmentStore({ memory, file })
-  const sealer = createSealer(view, store, () => 0)
+  const sealer = createSealer(view, store, clock)
   return { reader: createPageReader(view, { store, sealer }), sealer, memory }
 }
 
@@ -155,6 +162,47 @@ describe('sealed pages', () => {
     view.events.push(...Array.from({ length: 60 }, (_, index) => eventJson(251 + index)))
     const page = pageAt(201, 100)
     assert.equal(await textOf(reader, page, 'identity'), expected(view.events, page))
+    await reader.close()
+  })
+
+  it('are not made for nothing when their file is full, tried again after a while, and made again when it was emptied (P9)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(300)
+    let nowMs = 0
+    const path = join(folder.path, 'sealed')
+    const { reader, sealer } = sealedReader(view, { path, memoryBytes: 0, fileBytes: 1, clock: () => nowMs })
+    const readsOf = async (page: LocatedPage): Promise<number> => {
+      const before = view.eventsRead()
+      assert.equal(await textOf(reader, page, 'identity'), expected(view.events, page))
+      await sealer.idle()
+      return view.eventsRead() - before
+    }
+    assert.equal(await readsOf(pageAt(1, 300)), 400, 'the first segment shows that there is no room')
+    for (let round = 0; round < 5; round += 1) assert.equal(await readsOf(pageAt(1, 300)), 300)
+    nowMs += 60_000
+    assert.equal(await readsOf(pageAt(1, 300)), 400)
+    assert.equal(await readsOf(pageAt(1, 300)), 300)
+    assert.equal(await readsOf(pageAt(1, 300, { revision: 1 })), 400)
+    await reader.close()
+  })
+
+  it('are sealed soon after the view has grown, whatever becomes of the clock meanwhile (P9)', async (context) => {
+    let [sinceStart, sinceEpoch] = [0, 1e12]
+    context.mock.method(performance, 'now', () => sinceStart)
+    context.mock.method(Date, 'now', () => sinceEpoch)
+    const view = growingView(50)
+    const reader = sealedPages(view, { memoryBytes: 1e7, folder: undefined, fileBytes: 0 })
+    await textOf(reader, pageAt(1, 50), 'identity')
+    // Looked at, and found incomplete.
+    await wait(20)
+    view.events.push(...Array.from({ length: 50 }, (_, index) => eventJson(51 + index)))
+    sinceStart += 3_000
+    sinceEpoch -= 3_600_000
+    await textOf(reader, pageAt(1, 100), 'identity')
+    await wait(50)
+    const before = view.eventsRead()
+    assert.equal(await textOf(reader, pageAt(1, 100), 'identity'), expected(view.events, pageAt(1, 100)))
+    assert.equal(view.eventsRead(), before)
     await reader.close()
   })
 

@@ -1,6 +1,6 @@
 /** Sealed pages of several threads in one file: sealed by any, read by all, and gone for all. */
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { LocatedPage } from '../../src/feed/list.ts'
@@ -140,5 +140,28 @@ describe('sealed pages of several threads', () => {
       await textOf(two, part),
       `{"items":[${text}],"page":1,"pageSize":100,"availableCount":200,"totalPages":2}`,
     )
+  })
+
+  it('come from the store when their file or its disk is full, and are not made for nothing by any thread (P9)', async () => {
+    for (const [fileBytes, file] of [
+      [1, undefined],
+      [2 ** 24, '/dev/full'],
+    ] as const) {
+      using folder = temporaryFolder()
+      const path = join(folder.path, 'sealed-pages')
+      if (file !== undefined) symlinkSync(file, path)
+      const events = await countingStore()
+      await using threads = twoThreads(events, folder.path, { fileBytes })
+      const { one, two } = threads
+      assert.equal(await textOf(one, page(1)), expected(1))
+      // One of them makes a segment, and both are told that it did not fit.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      const before = events.reads()
+      for (let round = 0; round < 5; round += 1) {
+        for (const reader of [one, two]) assert.equal(await textOf(reader, page(1)), expected(1))
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      assert.equal(events.reads() - before, 1_000)
+    }
   })
 })
