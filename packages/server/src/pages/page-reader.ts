@@ -52,10 +52,11 @@ export function createPageReader(
   events: Pick<EventStore, 'readRange'>,
   sealed: SealedPages | undefined,
 ): PageReader {
-  const feedSeries = createFeedSeries(sealed?.store.seriesNames() ?? [], () => {
+  const feedSeries = createFeedSeries(() => {
     sealed?.sealer.forgetAll()
     sealed?.store.clear()
   })
+  sealed?.store.watch(feedSeries)
 
   function partsOf({ range, head }: LocatedPage): readonly Part[] {
     const series = feedSeries.of(range.key, head, range.view)

@@ -1,6 +1,7 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
 import type { SegmentFile, StoredSegment } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
+import type { SeriesWatcher } from './segment-index.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
 import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
 import type { Segment } from './segment.ts'
@@ -16,8 +17,8 @@ export interface SegmentStore {
   put(id: SegmentId, segment: Segment): void
   /** Whether what was last put did not fit into the file. */
   isFull(): boolean
-  /** Of each view of each feed of which there are segments. */
-  seriesNames(): readonly string[]
+  /** The watcher hears of the series in the file, at once of those that there are. */
+  watch(watcher: SeriesWatcher): void
   /** Forgets everything, in memory and in the file. */
   clear(): void
   close(): void
@@ -111,7 +112,7 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       memory.put('deflated', id, deflated, facts)
     },
     isFull: () => file?.isFull() === true,
-    seriesNames: () => file?.index.names() ?? [],
+    watch: (watcher) => file?.index.watch(watcher),
     clear,
     close() {
       memory.clear()

@@ -28,6 +28,7 @@ import type { SegmentId } from '../../src/pages/segment-id.ts'
 import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
 import type { SegmentMemory } from '../../src/pages/segment-memory.ts'
 import { createSegmentStore } from '../../src/pages/segment-store.ts'
+import { sealSegment } from '../../src/pages/segment.ts'
 import type { ViewRange } from '../../src/storage/storage.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
@@ -379,6 +380,31 @@ describe('sealed pages', () => {
     await textOf(second.reader, pageAt(1, 0, { revision: 1 }), 'identity')
     await second.reader.close()
     assert.equal(readFileSync(path).includes('Mrs Example'), false)
+  })
+
+  it('empty a file that has segments of two states of a feed, whichever is the present one (D13, D17)', async () => {
+    const view = growingView(100)
+    const segment = await sealSegment(Buffer.from(view.events.join(',')))
+    assert.ok(segment)
+    const orders = [
+      [0, 1],
+      [1, 0],
+    ]
+    for (const order of orders) {
+      for (const present of order) {
+        using folder = temporaryFolder()
+        const path = join(folder.path, 'sealed')
+        const file = openSegmentFile(path, 1e9)
+        for (const revision of order) {
+          file.put({ series: `${key.tenantId}/${key.feed} epoch/${revision} all`, number: 0 }, segment)
+        }
+        file.close()
+        const { reader } = sealedReader(view, { path })
+        await textOf(reader, pageAt(1, 0, { revision: present }), 'identity')
+        await reader.close()
+        assert.equal(statSync(path).size, 0)
+      }
+    }
   })
 
   it('keep views apart (P4)', async () => {

@@ -1,6 +1,6 @@
 /** Sealed pages of several threads in one file: sealed by any, read by all, and gone for all. */
 import assert from 'node:assert/strict'
-import { statSync, symlinkSync } from 'node:fs'
+import { readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { LocatedPage } from '../../src/feed/list.ts'
@@ -163,5 +163,42 @@ describe('sealed pages of several threads', () => {
       }
       assert.equal(events.reads() - before, 1_000)
     }
+  })
+
+  it('of an earlier state leave the disk when a thread is asked for the feed, whichever thread made them, and when (D13, D17)', async () => {
+    using folder = temporaryFolder()
+    const events = await countingStore()
+    const path = join(folder.path, 'sealed-pages')
+    const isOnDisk = (revision: number) => readFileSync(path).includes(`epoch/${revision}`)
+    const aMoment = () => new Promise((resolve) => setTimeout(resolve, 50))
+    await using threads = twoThreads(events, folder.path, {})
+    const { one, two } = threads
+    await untilSealed(events, one, page(1))
+    await aMoment()
+    assert.ok(isOnDisk(0))
+    // This thread has not been asked for the feed before.
+    await textOf(two, page(1, 1))
+    await aMoment()
+    assert.ok(!isOnDisk(0))
+
+    await untilSealed(events, two, page(1, 1))
+    // An answer begun before the change, say, is late.
+    await untilSealed(events, one, page(2))
+    await untilSealed(events, two, page(1, 1))
+    await aMoment()
+    assert.ok(!isOnDisk(0))
+  })
+
+  it('are emptied once when the feed changes, not once by each thread (D17)', async () => {
+    using folder = temporaryFolder()
+    const events = await countingStore()
+    await using threads = twoThreads(events, folder.path, {})
+    const { one, two } = threads
+    for (const reader of [one, two]) await untilSealed(events, reader, page(1))
+    await untilSealed(events, one, page(1, 1))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const before = events.reads()
+    for (const reader of [two, one]) assert.equal(await textOf(reader, page(1, 1)), expected(1))
+    assert.equal(events.reads(), before)
   })
 })
