@@ -1,6 +1,6 @@
 /**
  * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: flushed only when
- * it is closed, dropped and made again whenever anything about it is doubtful.
+ * it is closed, dropped and made again when a part of it is found not to be what was written, or cannot be read.
  *
  * A record: head (7 numbers of 32 bits, little endian: magic, key length, joined length, deflated length, CRC of
  * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
