@@ -49,7 +49,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
   const client = createClient({ ...address, feed, fetch: tellingFetch(address.baseUrl, outage) })
   const isFile = target.endsWith('.ndjson')
-  const copy = isFile ? fileCopy(target) : folderCopy(target)
+  const copy = isFile ? await fileCopy(target) : folderCopy(target)
   const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, checkpointFileName))
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
