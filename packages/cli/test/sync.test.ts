@@ -122,6 +122,7 @@ describe('sync', () => {
       createdDate: '2026-01-01T00:00:00.0000000',
     }
     const subjectIds = ['../flat 7', refOf(1), 'package']
+    mkdirSync(folder)
     const copy = folderCopy(folder)
     for (const subjectId of subjectIds) await copy.put({ subjectId, event })
     await copy.flush(true)
