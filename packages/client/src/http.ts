@@ -5,6 +5,7 @@ import { parseJson } from './decode.ts'
 import { AbortedError, InvalidAnswerError } from './errors.ts'
 import { delayBefore } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
+import type { ProblemFault } from './wire.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
@@ -13,6 +14,10 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: string
   readonly contentType?: string
+  /** What messages call it; its method and path by default. */
+  readonly name?: string | undefined
+  /** A fault the service names, in the caller's terms: the body may be a part of what the caller gave. */
+  readonly placeFault?: (fault: ProblemFault) => ProblemFault
 }
 
 export interface Answer<T> {
@@ -150,6 +155,7 @@ export async function openAnswer(
     body: await readText(answer, maxProblemBytes).catch(withoutBody),
     request: nameOf(request),
     nowMs: connection.now(),
+    placeFault: request.placeFault,
   })
 }
 
@@ -188,7 +194,7 @@ function urlOf(connection: Connection, request: Request): string {
 }
 
 function nameOf(request: Request): string {
-  return `${request.method} ${request.path}`
+  return request.name ?? `${request.method} ${request.path}`
 }
 
 /** The first words of an answer, for a message: enough to see that it is a proxy's page. */

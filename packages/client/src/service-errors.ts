@@ -144,9 +144,11 @@ export interface RefusedAnswer {
   readonly headers: Headers
   /** At most the first part of the body. */
   readonly body: string
-  /** Method and path, without the query. */
+  /** What the message calls the request: method and path, without the query. */
   readonly request: string
   readonly nowMs: number
+  /** A fault in the caller's terms. */
+  readonly placeFault: ((fault: ProblemFault) => ProblemFault) | undefined
 }
 
 /** The error for an answer that refuses: by its problem code, else by its status. */
@@ -162,7 +164,7 @@ export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
     status: answer.status,
     message: `${answer.request}: ${[detail, ...faults].join(' ')}`,
     requestId: problem.requestId ?? answer.headers.get('x-request-id') ?? undefined,
-    faults: problem.faults,
+    faults: answer.placeFault === undefined ? problem.faults : problem.faults.map(answer.placeFault),
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), answer.nowMs),
   })
 }

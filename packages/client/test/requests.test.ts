@@ -275,6 +275,27 @@ describe('a client of the service', () => {
     assert.equal(unknown?.index, 2)
   })
 
+  it('counts the places of faults from the first event given, and says how many had been published (PROTOCOL §4.7)', async () => {
+    const bad: Publication = { payload: { agent_ref: randomUUID(), published: true, status: 'x' } }
+    const given = [propertyOf(), propertyOf(), propertyOf(), bad, propertyOf()]
+    const before = (await reader().list()).availableCount
+    for (const { dryRun, said } of [
+      { dryRun: true, said: /2 of 5 events had been checked before/ },
+      { dryRun: false, said: /2 of 5 events had been published before/ },
+    ]) {
+      await assert.rejects(publisher().publish(given, { batchSize: 2, dryRun }), (error) => {
+        assert.ok(error instanceof InvalidBodyError)
+        assert.deepEqual(
+          error.faults.map(({ pointer }) => pointer),
+          ['/3/payload/status'],
+        )
+        assert.match(error.message, said)
+        return true
+      })
+      assert.equal((await reader().list()).availableCount, before + (dryRun ? 0 : 2))
+    }
+  })
+
   it('tells apart what a publish can be refused for', async () => {
     const id = randomUUID()
     await publisher().publish({ ...propertyOf(), id })
