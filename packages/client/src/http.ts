@@ -3,6 +3,7 @@ import { beginAttempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
 import { AbortedError, InvalidAnswerError } from './errors.ts'
+import { redirectErrorOf } from './redirect.ts'
 import { delayBefore } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
 import type { ProblemFault } from './wire.ts'
@@ -99,17 +100,18 @@ export async function openAnswer(
   endsAt?: number,
 ): Promise<OpenAnswer> {
   const attempt = beginAttempt(connection, nameOf(request), signal, endsAt)
+  const url = urlOf(connection, request)
   let response: Response
   try {
-    response = await connection.fetch(urlOf(connection, request), {
+    response = await connection.fetch(url, {
       method: request.method,
       headers: {
         'x-api-key': connection.key,
         ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
       },
       ...(request.body === undefined ? {} : { body: request.body }),
-      // A redirect would carry the key to another place.
-      redirect: 'error',
+      // Followed, it would carry the key to another place; as an error, it could not be told from an outage.
+      redirect: 'manual',
       signal: attempt.signal,
     })
   } catch (cause) {
@@ -149,6 +151,11 @@ export async function openAnswer(
     },
   }
   if (response.ok) return answer
+  const redirected = redirectErrorOf(response, { name: nameOf(request), path: request.path, url })
+  if (redirected !== undefined) {
+    answer.close()
+    throw redirected
+  }
   throw serviceErrorOf({
     status: response.status,
     headers: response.headers,

@@ -24,7 +24,8 @@ export interface PublishOptions {
  * Publishes events in their order, in as few requests as the limits allow, one after the other. Each request is stored
  * whole or not at all. Every event gets an id before anything is sent, so a request whose answer was lost is repeated
  * without making an event twice. If it fails half-way, what was acknowledged stays, and the error's message says how
- * many events that are; calling again with the same ids goes on from there. Faults count from the first event given.
+ * many events that are, unless `signal` ended it; calling again with the same ids goes on from there. Pointers of faults
+ * count from the first event given.
  */
 export async function publish(
   connection: Connection,
@@ -71,7 +72,10 @@ export async function publish(
 
 /** Of a body the pointer begins with the place of the event: here counted from the first event of all batches. */
 function placedBehind(start: number, fault: ProblemFault): ProblemFault {
-  const pointer = fault.pointer?.replace(/^\/(\d+)(?=\/|$)/, (_, place) => `/${Number(place) + start}`)
+  const pointer = fault.pointer?.replace(
+    /^\/(\d+)(?=\/|$)/,
+    (_, place: string) => `/${Number(place) + start}`,
+  )
   return pointer === undefined ? fault : { ...fault, pointer }
 }
 

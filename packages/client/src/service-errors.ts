@@ -71,6 +71,8 @@ export class OverloadedError extends UnavailableError {}
 export class EpochRequiredError extends UnavailableError {}
 export class SequenceNotReachedError extends UnavailableError {}
 export class UnsupportedHttpVersionError extends ServiceError {}
+/** The address leads elsewhere. Not followed: the key would go along. `status` is 0 in browsers, which do not tell it. */
+export class RedirectedError extends ServiceError {}
 
 type ServiceErrorClass = new (refusal: Refusal) => ServiceError
 

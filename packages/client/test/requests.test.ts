@@ -18,6 +18,7 @@ import {
   NetworkError,
   PropertyEventsError,
   RateLimitedError,
+  RedirectedError,
   ServiceError,
   UnauthorizedError,
 } from '../src/index.ts'
@@ -102,6 +103,35 @@ describe('a request that fails', () => {
     for (const status of [400, 401, 403, 404, 405, 406, 413]) {
       const { client, asked } = answering([() => new Response('', { status })])
       await assert.rejects(async () => client.list(), ServiceError)
+      assert.equal(asked(), 1)
+    }
+  })
+
+  it('by a redirect is refused at once, with the address to use: the key goes nowhere else', async () => {
+    const path = '/api/func/api/v1/events/getevents'
+    const redirect = (location: string | undefined) => () =>
+      new Response('moved', { status: 301, headers: location === undefined ? {} : { location } })
+    // What a browser shows of a redirect: neither its status nor where it leads.
+    const opaque = () => Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' })
+    for (const [answer, status, said] of [
+      [redirect(`https://feed.example${path}?page=1`), 301, / Use https:\/\/feed\.example as the address\./],
+      [redirect(`/feed${path}`), 301, / Use http:\/\/feed\.example\/feed as the address\./],
+      [redirect('https://user:secret@login.example/a?token=x'), 301, / to https:\/\/login\.example\/a, /],
+      [redirect('http://['), 301, / elsewhere, /],
+      [redirect(undefined), 301, / elsewhere, /],
+      [opaque, 0, / elsewhere, /],
+    ] as const) {
+      const { client, asked } = answering([answer])
+      await assert.rejects(
+        async () => client.list(),
+        (error) => {
+          assert.ok(error instanceof RedirectedError, String(error))
+          assert.deepEqual([error.code, error.status], ['redirected', status])
+          assert.match(error.message, said)
+          assert.doesNotMatch(error.message, /secret|token/)
+          return true
+        },
+      )
       assert.equal(asked(), 1)
     }
   })
