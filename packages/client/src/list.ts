@@ -8,16 +8,16 @@ import type { EventPage, FeedEvent } from './wire.ts'
 
 export interface ListQuery {
   /** `property`, `salesproperty`, `lettingsproperty`, `contact`; the whole feed by default. */
-  readonly apiEventType?: string
+  readonly apiEventType?: string | undefined
   /** From 1. Iteration starts there. */
-  readonly page?: number
+  readonly page?: number | undefined
   /** 100 by default. */
-  readonly pageSize?: number
+  readonly pageSize?: number | undefined
   /** `YYYY-MM-DD HH:mm:ss.ff`, UTC. */
-  readonly from?: string
+  readonly from?: string | undefined
   /** The same; the whole interval of its last digit is included. */
-  readonly to?: string
-  readonly signal?: AbortSignal
+  readonly to?: string | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

@@ -158,17 +158,23 @@ export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
   const problem = decodeProblem(answer.body)
   const [statusCode, statusClass] = codeOfStatus[answer.status] ?? [`http_${answer.status}`, ServiceError]
   const code = problem.code ?? statusCode
-  const faults = problem.faults.map((fault) => fault.message)
+  const { placeFault = (fault) => fault } = answer
+  const faults = problem.faults.map((fault) => placeFault(fault))
   const detail = problem.detail ?? `The service answered with status ${answer.status}.`
   const Class = Object.hasOwn(classOfCode, code) ? (classOfCode[code] ?? statusClass) : statusClass
   return new Class({
     code,
     status: answer.status,
-    message: `${answer.request}: ${[detail, ...faults].join(' ')}`,
+    message: `${answer.request}: ${[detail, ...faults.map(faultText)].join(' ')}`,
     requestId: problem.requestId ?? answer.headers.get('x-request-id') ?? undefined,
-    faults: answer.placeFault === undefined ? problem.faults : problem.faults.map(answer.placeFault),
+    faults,
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), answer.nowMs),
   })
+}
+
+function faultText({ parameter, pointer, message }: ProblemFault): string {
+  const place = parameter ?? pointer ?? ''
+  return place === '' ? message : `${place}: ${message}`
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. */
