@@ -1,4 +1,4 @@
-/** Where the service is, and publishing to it with every answer in hand: which of many lines it refuses is known from those. */
+/** Where the service is, and publishing to it: refusals are answers here, since they tell which of many lines to leave out. */
 import packageJson from '../package.json' with { type: 'json' }
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'

@@ -161,6 +161,20 @@ describe('a request that fails', () => {
     )
   })
 
+  it('tells its faults as far as they are what they should be', async () => {
+    const errors = [
+      { pointer: 7, parameter: null, code: 'odd', message: 'No.' },
+      'x',
+      { code: 1, message: '' },
+    ]
+    const { client } = answering([() => Response.json({ code: 'invalid_body', errors }, { status: 400 })])
+    await assert.rejects(client.publish({ payload: {} }), (error) => {
+      assert.ok(error instanceof InvalidBodyError, String(error))
+      assert.deepEqual(error.faults, [{ code: 'odd', message: 'No.' }])
+      return true
+    })
+  })
+
   it('ends at its deadline in the middle of an attempt: dripped at for ever, or met with silence', async () => {
     const dripping: typeof fetch = async (_input, init) => {
       const body = new ReadableStream<Uint8Array>({
