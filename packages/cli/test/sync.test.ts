@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -293,6 +294,30 @@ describe('sync, while the service is away', () => {
     assert.equal(code, 1)
     assert.ok(!existsSync(target), 'nothing is written before anything came')
     assert.match(stderr, /^http:\S+ does not answer \(.+\)\. Waiting for it\.\nGET .*\n$/)
+  })
+})
+
+describe('sync from an address that redirects', () => {
+  it('says at once which address to use, whether it follows or not, and takes its key nowhere else', async (context) => {
+    const asked: string[] = []
+    const server = createHttpServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(301, { location: `https://127.0.0.1:1${request.url}` }).end()
+    }).listen(0, '127.0.0.1')
+    context.after(() => server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const more of [[], ['--follow']]) {
+      asked.length = 0
+      const target = join(market.folder, 'redirected')
+      const { code, stderr } = await run(['sync', target, ...more, '--url', url], { environment })
+      assert.equal(code, 1, stderr)
+      assert.match(
+        stderr,
+        /^GET \S+ The address redirects \(301\) to https:.* Use https:\/\/127\.0\.0\.1:1 as/,
+      )
+      assert.equal(new Set(asked).size, asked.length, 'nothing is asked twice')
+    }
   })
 })
 
