@@ -27,7 +27,12 @@ function folderFor(context: TestContext): string {
 }
 
 /** Runs the program once against this feed; one that asks more than 100 times is refused from then on. */
-async function copied(context: TestContext, feed: typeof fetch, folder = folderFor(context)) {
+async function copied(
+  context: TestContext,
+  feed: typeof fetch,
+  folder = folderFor(context),
+  start: readonly [string, ...string[]] = ['php'],
+) {
   let asked = 0
   async function serve(path: string, response: ServerResponse): Promise<void> {
     asked += 1
@@ -43,7 +48,8 @@ async function copied(context: TestContext, feed: typeof fetch, folder = folderF
   const path = join(folder, 'copy.json')
   const env = { ...process.env, FEED_URL: `http://127.0.0.1:${address.port}`, FEED_KEY: 'k' }
   const failure = await new Promise<string | undefined>((resolve) => {
-    execFile('php', [program, path], { env }, (error, stdout, stderr) =>
+    const [command, ...words] = start
+    execFile(command, [...words, program, path], { env }, (error, stdout, stderr) =>
       resolve(error === null ? undefined : stdout + stderr),
     )
   })
@@ -108,5 +114,21 @@ describe('the PHP example', () => {
     const anew = await copied(context, theirs('t', 'c', 20), folder)
     assert.equal(anew.failure, undefined)
     assert.equal(anew.count(), 20)
+  })
+
+  it('leaves the copy as it is when the disk takes only a part of the next one', async (context) => {
+    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
+    const folder = folderFor(context)
+    const feed = (count: number) =>
+      ownReadsOver(() => ({ tenantId: 't', epoch: 'a', events: eventsOf(count) }))
+    assert.equal((await copied(context, feed(30), folder)).failure, undefined)
+    // A limit on the size of files stands for the full disk: the write that crosses it is cut short there.
+    const limited = `trap '' XFSZ; ulimit -f 8; exec php "$@"`
+    const full = await copied(context, feed(2_000), folder, ['/bin/sh', '-c', limited, 'sh'])
+    assert.match(full.failure ?? '', /copy\.json could not be written/)
+    assert.equal(full.count(), 30)
+    const again = await copied(context, feed(2_000), folder)
+    assert.equal(again.failure, undefined)
+    assert.equal(again.count(), 2_000)
   })
 })

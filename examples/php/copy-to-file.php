@@ -39,8 +39,11 @@ $feed->sync(
             $copy['properties'] = array_filter($copy['properties'], static fn (array $property): bool => !isset($property['stale']));
         }
         $copy['checkpoint'] = $checkpoint;
-        file_put_contents("$path.new", json_encode($copy, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION));
-        rename("$path.new", $path);
+        $text = json_encode($copy, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
+        // A full disk takes a part and throws nothing: only a whole file may take the place of the copy.
+        if (file_put_contents("$path.new", $text) !== strlen($text) || !rename("$path.new", $path)) {
+            throw new RuntimeException("$path could not be written; it is as it was.");
+        }
     },
 );
 echo count($copy['properties']), " properties\n";

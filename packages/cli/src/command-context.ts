@@ -3,6 +3,8 @@ import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 import { readSettings } from './read-settings.ts'
 import type { Environment, SettingReader } from './read-settings.ts'
+import { Refusal } from './refusal.ts'
+import { plainText } from './terminal-text.ts'
 
 /** What every command gets from `main`. */
 export interface CommandContext {
@@ -38,4 +40,16 @@ export function addAction(
 export function flagText(flags: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** A flag's whole number, where it was given; `option` is the flag as it is written. */
+export function flagNumber(
+  flags: Readonly<Record<string, unknown>>,
+  name: string,
+  option: string,
+): number | undefined {
+  const text = flagText(flags, name)
+  if (text === undefined) return undefined
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw new Refusal(`${option} is "${plainText(text.slice(0, 100))}", but must be a whole number such as 10.`)
 }

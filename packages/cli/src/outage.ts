@@ -1,13 +1,11 @@
 /** What a command does while the service is away: say so, and wait for it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { DeadlineError, NetworkError, ServiceError } from '@property-events/client'
+import { InvalidAnswerError, isPassing, isPassingStatus } from '@property-events/client'
 import { reasonOf } from './service-client.ts'
 import { plainText } from './terminal-text.ts'
 
-/** After the attempts of a client, which take about half a minute. */
+/** After the attempts of a client, whose own waits sum to half a minute on average. */
 const longestWaitMs = 30_000
-/** The service may answer otherwise a little later. */
-const passingStatuses: readonly number[] = [408, 429, 500, 502, 503, 504]
 
 export interface OutageOptions {
   readonly say: (line: string) => void
@@ -25,7 +23,7 @@ export function tellingFetch(baseUrl: string, { say, signal }: OutageOptions): t
   return async (input, init) => {
     try {
       const response = await fetch(input, init)
-      if (passingStatuses.includes(response.status)) isAway(`answers with status ${response.status}`)
+      if (isPassingStatus(response.status)) isAway(`answers with status ${response.status}`)
       else if (away) {
         away = false
         say(`${baseUrl} answers again.`)
@@ -47,11 +45,9 @@ export async function outlastOutages<Result>(
     try {
       return await work()
     } catch (error) {
-      const isPassing =
-        error instanceof NetworkError ||
-        error instanceof DeadlineError ||
-        (error instanceof ServiceError && passingStatuses.includes(error.status))
-      if (!isPassing) throw error
+      // Whoever answers with something else is there, and perhaps not the service: no wait makes that right.
+      const isAway = error instanceof Error && isPassing(error) && !(error instanceof InvalidAnswerError)
+      if (!isAway) throw error
       // By chance, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs
       say(`${plainText(error.message)} Asking again in ${Math.ceil(waitMs / 1000)} s.`)

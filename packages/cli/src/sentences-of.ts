@@ -1,5 +1,5 @@
 import { sep } from 'node:path'
-import { PropertyEventsError } from '@property-events/client'
+import { PropertyEventsError, ServiceError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
@@ -13,9 +13,15 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
   // Of the server's own refusals the message is a sentence for the operator.
   if (error.name === 'StorageRefusal' || error.name === 'PepperRefusal')
     return plainText(error.message, { multiline: true })
+  if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
   if (error instanceof PropertyEventsError) return plainText(error.message)
   if (error.name === 'StorageFailure') return failureSentence(error, dataFolder)
   return systemSentence(error, dataFolder) ?? unexpected(error.message)
+}
+
+/** With what an operator needs to find the request. */
+function refusalSentence({ message, status, code, requestId }: ServiceError): string {
+  return plainText(`${message} (${status}, ${code}, request ${requestId})`)
 }
 
 function unexpected(message: string): string {

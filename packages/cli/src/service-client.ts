@@ -1,16 +1,16 @@
-/** Talking to a running service as any client does: HTTP and a key. */
+/** Where the service is, and publishing to it: refusals are answers here, since they tell which of many lines to leave out. */
 import packageJson from '../package.json' with { type: 'json' }
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
 import { plainText } from './terminal-text.ts'
 import type { SettingReader } from './read-settings.ts'
 
-export interface ServiceRequest {
-  readonly method: 'GET' | 'POST'
+export interface PublishRequest {
   /** After the base address, with a leading slash. */
   readonly path: string
-  readonly query?: Readonly<Record<string, string | undefined>>
-  readonly body?: { readonly type: string; readonly text: string }
+  readonly query: Readonly<Record<string, string | undefined>>
+  /** One event a line. */
+  readonly text: string
 }
 
 /** The service's answer, of any status. `body` is the parsed JSON, or `undefined` when it is not JSON. */
@@ -21,24 +21,24 @@ export interface ServiceAnswer {
 }
 
 export interface ServiceClient {
-  readonly baseUrl: string
-  /** Rejects with a `Refusal` of what the machine said when there is no answer. */
-  send(request: ServiceRequest): Promise<ServiceAnswer>
+  /** Sends once. Rejects with `NoAnswer` and what the machine said when there is none. */
+  publish(request: PublishRequest): Promise<ServiceAnswer>
 }
 
 /** There was no answer at all: refused, cut off, timed out. Asking again may help. */
 export class NoAnswer extends Refusal {}
 
+/** `error` is what `fetch` failed with. */
+export function noAnswerOf(baseUrl: string, error: unknown): NoAnswer {
+  return new NoAnswer(
+    `${baseUrl} does not answer (${reasonOf(error)}). Is the service running, and is --url right?`,
+  )
+}
+
 /** A publish of 8 MiB on a slow disk takes seconds, not a minute. */
 const timeoutMs = 60_000
 
 /** The two settings every client command has. The key must be there. */
-export function clientFromSettings(reader: SettingReader): ServiceClient {
-  const { baseUrl, key } = addressFromSettings(reader)
-  return createServiceClient(baseUrl, key)
-}
-
-/** The same, for a client made elsewhere. */
 export function addressFromSettings(reader: SettingReader): {
   readonly baseUrl: string
   readonly key: string
@@ -54,24 +54,24 @@ export function addressFromSettings(reader: SettingReader): {
   return { baseUrl, key: key ?? '' }
 }
 
-export function createServiceClient(baseUrl: string, key: string): ServiceClient {
+export function clientFromSettings(reader: SettingReader): ServiceClient {
+  const { baseUrl, key } = addressFromSettings(reader)
   return {
-    baseUrl,
-    async send({ method, path, query = {}, body }) {
+    async publish({ path, query, text: body }) {
       const url = new URL(baseUrl + path)
       for (const [name, value] of Object.entries(query)) {
         if (value !== undefined) url.searchParams.set(name, value)
       }
       try {
         const response = await fetch(url, {
-          method,
+          method: 'POST',
           headers: {
             'x-api-key': key,
             accept: 'application/json',
             'user-agent': `property-events-cli/${packageJson.version}`,
-            ...(body === undefined ? {} : { 'content-type': body.type }),
+            'content-type': 'application/x-ndjson',
           },
-          ...(body === undefined ? {} : { body: body.text }),
+          body,
           // A redirect would carry the key to wherever it points.
           redirect: 'manual',
           signal: AbortSignal.timeout(timeoutMs),
@@ -80,18 +80,10 @@ export function createServiceClient(baseUrl: string, key: string): ServiceClient
         const retryAfterMs = readRetryAfter(response.headers.get('retry-after'))
         return { status: response.status, body: parseJson(text), retryAfterMs }
       } catch (error) {
-        throw new NoAnswer(
-          `${baseUrl} does not answer (${reasonOf(error)}). Is the service running, and is --url right?`,
-        )
+        throw noAnswerOf(baseUrl, error)
       }
     },
   }
-}
-
-/** The answer's body when it was a 200 or 201, else a `Refusal` with what the service said. */
-export function expectSuccess(answer: ServiceAnswer): unknown {
-  if (answer.status === 200 || answer.status === 201) return answer.body
-  throw new Refusal(problemSentence(answer))
 }
 
 /** What the service said about a request it refused. */

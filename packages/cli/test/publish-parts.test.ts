@@ -163,6 +163,7 @@ describe('an event of a file', () => {
       const reading = read(text, { line: 3 })
       assert(reading.kind === 'refused')
       assert.deepEqual([reading.refused.line, reading.refused.code], [3, code])
+      if (code === 'too_deep') assert.equal(reading.refused.message, 'Nested deeper than 32 levels.')
     }
   })
 })
@@ -233,6 +234,14 @@ describe('asking again', () => {
     }
   })
 
+  it('goes on after every status that may pass, the same ones as the client of the package', async () => {
+    for (const status of [408, 425, 429, 500, 502, 503, 504]) {
+      const { result, asks } = await asked([answer(status), answer(201)])
+      assert(result.status === 'fulfilled')
+      assert.deepEqual([result.value.status, asks], [201, 2], String(status))
+    }
+  })
+
   it('ends after ten tries', async () => {
     const busy = await asked([answer(503, 'overloaded')])
     assert.deepEqual([busy.asks, busy.result.status], [10, 'fulfilled'])
@@ -244,7 +253,7 @@ describe('asking again', () => {
     for (const one of [
       answer(400, 'invalid_body'),
       answer(401, 'unauthorized'),
-      answer(500, 'internal_error'),
+      answer(501),
       answer(503, 'epoch_required'),
       answer(503, 'clock_behind', 60_000),
       answer(429, 'rate_limited', 3_600_000),

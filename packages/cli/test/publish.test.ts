@@ -243,17 +243,9 @@ describe('publish', () => {
       [['publish', market.folder], environment, /is not a file/],
       [['publish', file, '--feed', 'people'], environment, /--feed is "people"/],
       [['publish', file, '--unchanged', 'maybe'], environment, /--unchanged is "maybe"/],
-      [
-        ['events', 'list', '--page', '0'],
-        { ...environment, PROPERTY_EVENTS_KEY: market.readKey },
-        /400, invalid_parameter/,
-      ],
-      [
-        ['events', 'get', newSubject()],
-        { ...environment, PROPERTY_EVENTS_KEY: market.readKey },
-        /404, event_not_found/,
-      ],
+      [['events', 'get', newSubject()], reading, /The feed has no event with the id 7d1c3a54-/],
       [['events', 'get', 'x'], environment, /is not the id of an event/],
+      [['events', 'list'], environment, /scope property:read.*401, key_scope, request /],
     ]
     await Promise.all(
       cases.map(async ([args, variables, expected]) => {
@@ -341,6 +333,36 @@ describe('events', () => {
     const table = await run(['events', 'list', '--page-size', '2'], { environment: reading })
     assert.match(table.stdout, /^number +created/)
     assert.match(table.stdout, /page 1 of \d+, \d+ events\n$/)
+  })
+})
+
+describe('events list, asked for what there cannot be', () => {
+  it('names the flag, what was given and what is allowed', async () => {
+    const reading = { ...environment, PROPERTY_EVENTS_KEY: market.readKey }
+    for (const [flag, value, expected] of [
+      ['--page', '0', / page: "0" is not allowed.* \(400, invalid_parameter, request \S+\)$/m],
+      ['--page-size', '100000', / pageSize: "100000".*1000/],
+      ['--from', 'yesterday', / from: "yesterday".*YYYY-MM-DD/],
+      ['--type', 'sale', / apiEventType: "sale".*salesproperty/],
+      ['--page', '1e3', /--page is "1e3", but must be a whole number/],
+      ['--page-size', 'x\u001b[2J', /--page-size is "x\\u001b\[2J", but must be a whole number/],
+    ] as const) {
+      const { code, stdout, stderr } = await run(['events', 'list', flag, value], { environment: reading })
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, expected)
+    }
+  })
+
+  it('asks a service that does not answer once, since somebody waits', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await new Promise((resolve) => server.close(resolve))
+    const { stderr } = await run(['events', 'list', '--url', url], { environment })
+    assert.equal(
+      stderr,
+      `${url} does not answer (ECONNREFUSED). Is the service running, and is --url right?\n`,
+    )
   })
 })
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -121,6 +123,7 @@ describe('sync', () => {
       createdDate: '2026-01-01T00:00:00.0000000',
     }
     const subjectIds = ['../flat 7', refOf(1), 'package']
+    mkdirSync(folder)
     const copy = folderCopy(folder)
     for (const subjectId of subjectIds) await copy.put({ subjectId, event })
     await copy.flush(true)
@@ -148,6 +151,21 @@ describe('sync', () => {
     // Status 6 makes it a letting: its removal from sales is an event of its own (D23), superseded at once.
     assert.deepEqual([second.events, second.changes, second.held], [3, 2, first.held + 1])
     assert.equal(lines().find(({ subjectId }) => subjectId === refOf(5))?.payload.status, 6)
+  })
+
+  it('opens an NDJSON file of more than 512 MiB, the longest text there is', async () => {
+    const file = join(market.folder, 'large.ndjson')
+    await runJson<Summary>(['sync', file], { environment })
+    // A pipe, so that it takes no disk; and one property again and again, so that it takes no memory.
+    rmSync(file)
+    execFileSync('mkfifo', [file])
+    const line = JSON.stringify({ subjectId: refOf(1), payload: 'x'.repeat(99_000) })
+    const script = 'yes "$1" | head -n 5500 > "$2"'
+    const writer = spawn('/bin/sh', ['-c', script, 'sh', line, file], { stdio: 'ignore' })
+    const { code, stdout, stderr } = await run(['sync', file], { environment })
+    writer.kill()
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, '0 events read, 0 put, 0 removed; the copy holds 1\n')
   })
 
   it('stops before it empties a copy, says how to go on, and then goes on', async () => {
@@ -276,6 +294,30 @@ describe('sync, while the service is away', () => {
     assert.equal(code, 1)
     assert.ok(!existsSync(target), 'nothing is written before anything came')
     assert.match(stderr, /^http:\S+ does not answer \(.+\)\. Waiting for it\.\nGET .*\n$/)
+  })
+})
+
+describe('sync from an address that redirects', () => {
+  it('says at once which address to use, whether it follows or not, and takes its key nowhere else', async (context) => {
+    const asked: string[] = []
+    const server = createHttpServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.writeHead(301, { location: `https://127.0.0.1:1${request.url}` }).end()
+    }).listen(0, '127.0.0.1')
+    context.after(() => server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (const more of [[], ['--follow']]) {
+      asked.length = 0
+      const target = join(market.folder, 'redirected')
+      const { code, stderr } = await run(['sync', target, ...more, '--url', url], { environment })
+      assert.equal(code, 1, stderr)
+      assert.match(
+        stderr,
+        /^GET \S+ The address redirects \(301\) to https:.* Use https:\/\/127\.0\.0\.1:1 as/,
+      )
+      assert.equal(new Set(asked).size, asked.length, 'nothing is asked twice')
+    }
   })
 })
 

@@ -114,12 +114,20 @@ export function decodeProblem(text: string): ProblemText {
     ...(typeof code === 'string' ? { code } : {}),
     ...(typeof detail === 'string' ? { detail } : {}),
     ...(typeof requestId === 'string' ? { requestId } : {}),
-    faults: Array.isArray(errors) ? errors.filter(isFault) : [],
+    faults: Array.isArray(errors) ? errors.flatMap((error) => decodeFault(error) ?? []) : [],
   }
 }
 
-function isFault(value: unknown): value is ProblemFault {
-  return isObject(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string'
+function decodeFault(value: unknown): ProblemFault | undefined {
+  if (!isObject(value)) return undefined
+  const { parameter, pointer, code, message } = value
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined
+  return {
+    ...(typeof parameter === 'string' ? { parameter } : {}),
+    ...(typeof pointer === 'string' ? { pointer } : {}),
+    code,
+    message,
+  }
 }
 
 export function isWhole(value: unknown): value is number {

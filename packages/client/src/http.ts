@@ -3,8 +3,10 @@ import { beginAttempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
 import { AbortedError, InvalidAnswerError } from './errors.ts'
+import { redirectErrorOf } from './redirect.ts'
 import { delayBefore } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
+import type { ProblemFault } from './wire.ts'
 
 export interface Request {
   readonly method: 'GET' | 'POST'
@@ -13,6 +15,10 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: string
   readonly contentType?: string
+  /** What messages call it; its method and path by default. */
+  readonly name?: string | undefined
+  /** A fault the service names, in the caller's terms: the body may be a part of what the caller gave. */
+  readonly placeFault?: (fault: ProblemFault) => ProblemFault
 }
 
 export interface Answer<T> {
@@ -94,17 +100,18 @@ export async function openAnswer(
   endsAt?: number,
 ): Promise<OpenAnswer> {
   const attempt = beginAttempt(connection, nameOf(request), signal, endsAt)
+  const url = urlOf(connection, request)
   let response: Response
   try {
-    response = await connection.fetch(urlOf(connection, request), {
+    response = await connection.fetch(url, {
       method: request.method,
       headers: {
         'x-api-key': connection.key,
         ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
       },
       ...(request.body === undefined ? {} : { body: request.body }),
-      // A redirect would carry the key to another place.
-      redirect: 'error',
+      // Followed, it would carry the key to another place; as an error, it could not be told from an outage.
+      redirect: 'manual',
       signal: attempt.signal,
     })
   } catch (cause) {
@@ -144,12 +151,18 @@ export async function openAnswer(
     },
   }
   if (response.ok) return answer
+  const redirected = redirectErrorOf(response, { name: nameOf(request), path: request.path, url })
+  if (redirected !== undefined) {
+    answer.close()
+    throw redirected
+  }
   throw serviceErrorOf({
     status: response.status,
     headers: response.headers,
     body: await readText(answer, maxProblemBytes).catch(withoutBody),
     request: nameOf(request),
     nowMs: connection.now(),
+    placeFault: request.placeFault,
   })
 }
 
@@ -188,7 +201,7 @@ function urlOf(connection: Connection, request: Request): string {
 }
 
 function nameOf(request: Request): string {
-  return `${request.method} ${request.path}`
+  return request.name ?? `${request.method} ${request.path}`
 }
 
 /** The first words of an answer, for a message: enough to see that it is a proxy's page. */

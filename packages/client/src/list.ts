@@ -8,16 +8,16 @@ import type { EventPage, FeedEvent } from './wire.ts'
 
 export interface ListQuery {
   /** `property`, `salesproperty`, `lettingsproperty`, `contact`; the whole feed by default. */
-  readonly apiEventType?: string
+  readonly apiEventType?: string | undefined
   /** From 1. Iteration starts there. */
-  readonly page?: number
+  readonly page?: number | undefined
   /** 100 by default. */
-  readonly pageSize?: number
+  readonly pageSize?: number | undefined
   /** `YYYY-MM-DD HH:mm:ss.ff`, UTC. */
-  readonly from?: string
+  readonly from?: string | undefined
   /** The same; the whole interval of its last digit is included. */
-  readonly to?: string
-  readonly signal?: AbortSignal
+  readonly to?: string | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -29,21 +29,26 @@ export interface EventList extends Promise<EventPage>, AsyncIterable<FeedEvent> 
 }
 
 /**
- * The list of a feed. Iteration ends at an empty page or the last one the service tells of, never at a short one.
+ * The list of a feed. Iteration ends at the last page the service tells of, or at an empty one when that last page is
+ * empty, too; never at a short one, nor at a gap.
  * A feed that grows meanwhile may show an event twice if the service lists it newest first: `sync` copes with that.
  */
 export function list(connection: Connection, query: ListQuery = {}): EventList {
-  const first = requestPage(connection, query).then((answer) => answer.value)
+  const ask = async (page: number) => (await requestPage(connection, { ...query, page })).value
+  const firstPage = query.page ?? 1
+  const first = ask(firstPage)
   // Whoever only iterates hears of a failure there; without this, Node would end the program before.
   first.catch(() => undefined)
 
   async function* pages(): AsyncGenerator<EventPage> {
     let page = await first
-    for (let number = query.page ?? 1; ;) {
+    for (let number = firstPage; ;) {
       if (page.items.length > 0) yield page
-      if (page.items.length === 0 || number >= page.totalPages) return
+      if (number >= page.totalPages) return
+      // The last page tells a gap from a total that says too much.
+      if (page.items.length === 0 && (await ask(page.totalPages)).items.length === 0) return
       number += 1
-      page = (await requestPage(connection, { ...query, page: number })).value
+      page = await ask(number)
     }
   }
   async function* events(): AsyncGenerator<FeedEvent> {

@@ -4,7 +4,7 @@ import { isReceipt } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
 import { requestJson } from './http.ts'
 import { feedPaths } from './wire.ts'
-import type { Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
+import type { ProblemFault, Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
 
 export interface PublishOptions {
   /** Say what would happen; store nothing. */
@@ -15,7 +15,7 @@ export interface PublishOptions {
   readonly batchSize?: number
   /** Most UTF-8 bytes in a request, 4 MiB by default; a service takes at most 16 MiB. */
   readonly batchBytes?: number
-  /** Called after each request: that batch is on the service's disk. `stored` counts from the first event. */
+  /** Called after each request: the first `published` events are on the service's disk, or in a dry run have passed. */
   readonly onProgress?: (progress: { readonly published: number; readonly total: number }) => void
   readonly signal?: AbortSignal
 }
@@ -23,8 +23,9 @@ export interface PublishOptions {
 /**
  * Publishes events in their order, in as few requests as the limits allow, one after the other. Each request is stored
  * whole or not at all. Every event gets an id before anything is sent, so a request whose answer was lost is repeated
- * without making an event twice. If it fails half-way, what was acknowledged stays; calling again with the same ids
- * goes on from there.
+ * without making an event twice. If it fails half-way, what was acknowledged stays, and the error's message says how
+ * many events that are, unless `signal` ended it; calling again with the same ids goes on from there. Pointers of faults
+ * count from the first event given.
  */
 export async function publish(
   connection: Connection,
@@ -38,12 +39,19 @@ export async function publish(
   const events: ReceiptEvent[] = []
   const warnings: PublishWarning[] = []
   let repeated = lines.length > 0
+  const { events: path } = feedPaths[connection.feed]
+  const done = options.dryRun === true ? 'checked' : 'published'
   for (const { start, end } of batchesOf(lines, options)) {
     const answer = await requestJson(
       connection,
       {
         method: 'POST',
-        path: feedPaths[connection.feed].events,
+        path,
+        name:
+          start === 0
+            ? undefined
+            : `POST ${path} (${start} of ${lines.length} events had been ${done} before)`,
+        placeFault: (fault) => placedBehind(start, fault),
         query: {
           dryRun: options.dryRun === true ? 'true' : undefined,
           unchanged: options.unchanged === 'skip' ? 'skip' : undefined,
@@ -60,6 +68,15 @@ export async function publish(
     options.onProgress?.({ published: end, total: lines.length })
   }
   return { events, repeated, warnings }
+}
+
+/** Of a body the pointer begins with the place of the event: here counted from the first event of all batches. */
+function placedBehind(start: number, fault: ProblemFault): ProblemFault {
+  const pointer = fault.pointer?.replace(
+    /^\/(\d+)(?=\/|$)/,
+    (_, place: string) => `/${Number(place) + start}`,
+  )
+  return pointer === undefined ? fault : { ...fault, pointer }
 }
 
 function isList(value: Publication | readonly Publication[]): value is readonly Publication[] {

@@ -3,7 +3,7 @@ import { AbortedError, DeadlineError, InvalidAnswerError, NetworkError } from '.
 import { ServiceError } from './service-errors.ts'
 
 export interface RetryOptions {
-  /** Attempts in all, the first one included. 8 by default: with the delays below, about a minute and a half. */
+  /** Attempts in all, the first one included. 8 by default: their delays sum to a minute at most, half of that on average. */
   readonly attempts?: number | undefined
   /** Longest delay before the second attempt; it doubles with each further one. 500 ms by default. */
   readonly baseDelayMs?: number | undefined
@@ -26,10 +26,15 @@ export function retryLimitsOf(options: RetryOptions = {}): RetryLimits {
 
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504])
 
+/** Whether an answer with this status may well be another one a little later. */
+export function isPassingStatus(status: number): boolean {
+  return passingStatuses.has(status)
+}
+
 /** Whether the same request may well succeed later. Everything this package sends can be repeated without harm. */
 export function isPassing(error: unknown): boolean {
   // `conflict` is a 409 that has lost its body on the way: only the code in it says what to do.
-  if (error instanceof ServiceError) return passingStatuses.has(error.status) || error.code === 'conflict'
+  if (error instanceof ServiceError) return isPassingStatus(error.status) || error.code === 'conflict'
   return (
     error instanceof NetworkError || error instanceof InvalidAnswerError || error instanceof DeadlineError
   )

@@ -71,6 +71,8 @@ export class OverloadedError extends UnavailableError {}
 export class EpochRequiredError extends UnavailableError {}
 export class SequenceNotReachedError extends UnavailableError {}
 export class UnsupportedHttpVersionError extends ServiceError {}
+/** The address leads elsewhere. Not followed: the key would go along. `status` is 0 in browsers, which do not tell it. */
+export class RedirectedError extends ServiceError {}
 
 type ServiceErrorClass = new (refusal: Refusal) => ServiceError
 
@@ -144,9 +146,11 @@ export interface RefusedAnswer {
   readonly headers: Headers
   /** At most the first part of the body. */
   readonly body: string
-  /** Method and path, without the query. */
+  /** What the message calls the request: method and path, without the query. */
   readonly request: string
   readonly nowMs: number
+  /** A fault in the caller's terms. */
+  readonly placeFault: ((fault: ProblemFault) => ProblemFault) | undefined
 }
 
 /** The error for an answer that refuses: by its problem code, else by its status. */
@@ -154,17 +158,23 @@ export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
   const problem = decodeProblem(answer.body)
   const [statusCode, statusClass] = codeOfStatus[answer.status] ?? [`http_${answer.status}`, ServiceError]
   const code = problem.code ?? statusCode
-  const faults = problem.faults.map((fault) => fault.message)
+  const { placeFault = (fault) => fault } = answer
+  const faults = problem.faults.map((fault) => placeFault(fault))
   const detail = problem.detail ?? `The service answered with status ${answer.status}.`
   const Class = Object.hasOwn(classOfCode, code) ? (classOfCode[code] ?? statusClass) : statusClass
   return new Class({
     code,
     status: answer.status,
-    message: `${answer.request}: ${[detail, ...faults].join(' ')}`,
+    message: `${answer.request}: ${[detail, ...faults.map(faultText)].join(' ')}`,
     requestId: problem.requestId ?? answer.headers.get('x-request-id') ?? undefined,
-    faults: problem.faults,
+    faults,
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), answer.nowMs),
   })
+}
+
+function faultText({ parameter, pointer, message }: ProblemFault): string {
+  const place = parameter ?? pointer ?? ''
+  return place === '' ? message : `${place}: ${message}`
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. */

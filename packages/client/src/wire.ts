@@ -108,6 +108,7 @@ export interface PublishReceipt {
   readonly events: readonly ReceiptEvent[]
   /** Every event had been stored before. */
   readonly repeated: boolean
+  /** At most 100 of each request that was made of the events. */
   readonly warnings: readonly PublishWarning[]
 }
 

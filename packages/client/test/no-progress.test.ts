@@ -98,6 +98,35 @@ describe('a plain server whose total says more than its pages hold', () => {
     assert.equal(consumer.rows.size, 650)
   })
 
+  it('is listed whole, event by event or page by page, from any page on', async () => {
+    const shown = ({ sequenceNumber: number }: FeedEvent) => number <= 250 || number > 600
+    const client = createClient({ baseUrl: 'http://feed.example', key: 'k', fetch: showing(feed, shown) })
+    const listed: number[] = []
+    for await (const { sequenceNumber } of client.list()) listed.push(sequenceNumber)
+    assert.deepEqual(
+      listed,
+      all.filter(shown).map(({ sequenceNumber }) => sequenceNumber),
+    )
+    const pages: number[] = []
+    for await (const { page } of client.list({ page: 5 }).pages()) pages.push(page)
+    assert.deepEqual(pages, [7, 8, 9, 10])
+  })
+
+  it('is listed to its first empty page when the last one is empty, too', async () => {
+    let requests = 0
+    const half = showing(feed, ({ sequenceNumber }) => sequenceNumber <= 250)
+    const fetch: typeof half = (input, init) => {
+      requests += 1
+      return half(input, init)
+    }
+    const listed = await Array.fromAsync(
+      createClient({ baseUrl: 'http://feed.example', key: 'k', fetch }).list(),
+    )
+    assert.equal(listed.length, 250)
+    // Three pages, the empty one, and the last.
+    assert.equal(requests, 5)
+  })
+
   it('is not walked to its supposed end when that is empty, too', async () => {
     const { outcome, consumer, requests } = await synced(
       showing(feed, ({ sequenceNumber }) => sequenceNumber <= 250),

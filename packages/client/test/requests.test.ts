@@ -18,6 +18,7 @@ import {
   NetworkError,
   PropertyEventsError,
   RateLimitedError,
+  RedirectedError,
   ServiceError,
   UnauthorizedError,
 } from '../src/index.ts'
@@ -106,6 +107,35 @@ describe('a request that fails', () => {
     }
   })
 
+  it('by a redirect is refused at once, with the address to use: the key goes nowhere else', async () => {
+    const path = '/api/func/api/v1/events/getevents'
+    const redirect = (location: string | undefined) => () =>
+      new Response('moved', { status: 301, headers: location === undefined ? {} : { location } })
+    // What a browser shows of a redirect: neither its status nor where it leads.
+    const opaque = () => Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' })
+    for (const [answer, status, said] of [
+      [redirect(`https://feed.example${path}?page=1`), 301, / Use https:\/\/feed\.example as the address\./],
+      [redirect(`/feed${path}`), 301, / Use http:\/\/feed\.example\/feed as the address\./],
+      [redirect('https://user:secret@login.example/a?token=x'), 301, / to https:\/\/login\.example\/a, /],
+      [redirect('http://['), 301, / elsewhere, /],
+      [redirect(undefined), 301, / elsewhere, /],
+      [opaque, 0, / elsewhere, /],
+    ] as const) {
+      const { client, asked } = answering([answer])
+      await assert.rejects(
+        async () => client.list(),
+        (error) => {
+          assert.ok(error instanceof RedirectedError, String(error))
+          assert.deepEqual([error.code, error.status], ['redirected', status])
+          assert.match(error.message, said)
+          assert.doesNotMatch(error.message, /secret|token/)
+          return true
+        },
+      )
+      assert.equal(asked(), 1)
+    }
+  })
+
   it('tells its code, status, sentence and request id, whoever answered', async () => {
     const { client } = answering([refusal(403, 'missing_scope')])
     await assert.rejects(
@@ -129,6 +159,20 @@ describe('a request that fails', () => {
         return true
       },
     )
+  })
+
+  it('tells its faults as far as they are what they should be', async () => {
+    const errors = [
+      { pointer: 7, parameter: null, code: 'odd', message: 'No.' },
+      'x',
+      { code: 1, message: '' },
+    ]
+    const { client } = answering([() => Response.json({ code: 'invalid_body', errors }, { status: 400 })])
+    await assert.rejects(client.publish({ payload: {} }), (error) => {
+      assert.ok(error instanceof InvalidBodyError, String(error))
+      assert.deepEqual(error.faults, [{ code: 'odd', message: 'No.' }])
+      return true
+    })
   })
 
   it('ends at its deadline in the middle of an attempt: dripped at for ever, or met with silence', async () => {
@@ -273,6 +317,27 @@ describe('a client of the service', () => {
     assert.ok(bodies.every((length) => length <= 1_000))
     const unknown = receipt.warnings.find(({ code }) => code === 'unknown_code')
     assert.equal(unknown?.index, 2)
+  })
+
+  it('counts the places of faults from the first event given, and says how many had been published (PROTOCOL §4.7)', async () => {
+    const bad: Publication = { payload: { agent_ref: randomUUID(), published: true, status: 'x' } }
+    const given = [propertyOf(), propertyOf(), propertyOf(), bad, propertyOf()]
+    const before = (await reader().list()).availableCount
+    for (const { dryRun, said } of [
+      { dryRun: true, said: /2 of 5 events had been checked before.* \/3\/payload\/status: / },
+      { dryRun: false, said: /2 of 5 events had been published before.* \/3\/payload\/status: / },
+    ]) {
+      await assert.rejects(publisher().publish(given, { batchSize: 2, dryRun }), (error) => {
+        assert.ok(error instanceof InvalidBodyError)
+        assert.deepEqual(
+          error.faults.map(({ pointer }) => pointer),
+          ['/3/payload/status'],
+        )
+        assert.match(error.message, said)
+        return true
+      })
+      assert.equal((await reader().list()).availableCount, before + (dryRun ? 0 : 2))
+    }
   })
 
   it('tells apart what a publish can be refused for', async () => {

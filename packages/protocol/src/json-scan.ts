@@ -28,6 +28,7 @@ export interface MemberSpan {
 }
 
 export interface JsonLimits {
+  /** Of the whole text. A fault counts, as its sender does, from the members that are looked for. */
   readonly maxDepth: number
   /** Collect the spans of these members of objects at this depth (the outermost value is depth 1). */
   readonly members?: { readonly keys: readonly string[]; readonly depth: number }
@@ -100,7 +101,8 @@ export class JsonScan {
   #openContainer(isObject: boolean): JsonFault | undefined {
     this.#valueStarts()
     if (this.#open.length >= this.#limits.maxDepth) {
-      const message = `Nested deeper than ${this.#limits.maxDepth} levels.`
+      const { maxDepth, members } = this.#limits
+      const message = `Nested deeper than ${maxDepth - (members?.depth ?? 0)} levels.`
       return { code: 'too_deep', pointer: this.#pointer(), message }
     }
     this.#open.push({ isObject, keys: undefined, key: '', index: 0 })
@@ -273,7 +275,10 @@ function unescapeKey(raw: string): string {
   }
 }
 
-/** Numbers are kept as written, but one that a reader's double turns into something else is refused. */
+/**
+ * Numbers are kept as written. Refused are whole numbers that a reader's double turns into others, which as a rule are ids, and
+ * what it makes infinite or 0. It may round what is written with a fraction or an exponent.
+ */
 export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)
   if (Number.isNaN(value)) return undefined

@@ -22,7 +22,9 @@ export const Problem = Type.Object(
     instance: Type.String({ description: 'The path of the request, without its query.' }),
     code: Type.String({ description: 'Stable, machine-readable; see PROTOCOL.md.' }),
     requestId: Type.String(),
-    errors: Type.Optional(Type.Array(ProblemError)),
+    errors: Type.Optional(
+      Type.Array(ProblemError, { description: 'At most 100, and of one payload at most 20.' }),
+    ),
   },
   { title: 'Problem' },
 )

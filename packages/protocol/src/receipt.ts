@@ -41,7 +41,9 @@ export const PublishReceipt = Type.Object(
   {
     events: Type.Array(ReceiptEvent),
     repeated: Type.Boolean({ description: 'True when every event of the request had been stored before.' }),
-    warnings: Type.Array(PublishWarning),
+    warnings: Type.Array(PublishWarning, {
+      description: 'The first 100 of the request, and the first 50 about the fields of one payload.',
+    }),
   },
   { title: 'PublishReceipt' },
 )

@@ -1,4 +1,4 @@
-/** UUIDs: strict reading (spec §2.1, D8) and the three ways we make them. Runs anywhere: Web Crypto only for randomness. */
+/** UUIDs: strict reading (spec §2.1, D8) and the two ways we make them. Runs anywhere: Web Crypto only for randomness. */
 
 const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 

@@ -105,7 +105,7 @@ describe('strict JSON', () => {
 
   it('keeps what is unusual but exact: -0, trailing zeros, escaped pairs (D22)', () => {
     for (const text of [
-      '[-0,0.0,250000.00,1e5,123456789.123456789,9007199254740991]',
+      '[-0,0.0,250000.00,1e5,123456789.123456789,9007199254740991,9007199254740993.0,1e16,1e-300]',
       String.raw`["\ud83d\ude00"]`,
     ]) {
       assert.equal(readJson(text, limits).kind, 'read', text)
@@ -116,7 +116,11 @@ describe('strict JSON', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     assert.equal(readJson(nested(32), limits).kind, 'read')
     const reading = readJson(nested(33), limits)
-    assert.equal(reading.kind === 'fault' ? reading.fault.code : undefined, 'too_deep')
+    assert.deepEqual(reading.kind === 'fault' ? reading.fault : undefined, {
+      code: 'too_deep',
+      pointer: '/0'.repeat(32).slice(0, 200),
+      message: 'Nested deeper than 32 levels.',
+    })
     assert.equal(readJson('['.repeat(1_000_000), limits).kind, 'fault')
     assert.equal(readJson('{"a":'.repeat(1_000_000), limits).kind, 'fault')
   })

@@ -141,11 +141,17 @@ const namedSchemas = {
     properties: {
       ...PublishReceipt.properties,
       events: listOf('ReceiptEvent'),
-      warnings: listOf('PublishWarning'),
+      warnings: { ...PublishReceipt.properties.warnings, items: refTo('PublishWarning') },
     },
   },
   ProblemError,
-  Problem: { ...Problem, properties: { ...Problem.properties, errors: listOf('ProblemError') } },
+  Problem: {
+    ...Problem,
+    properties: {
+      ...Problem.properties,
+      errors: { ...Problem.properties.errors, items: refTo('ProblemError') },
+    },
+  },
 }
 
 export type SchemaName = keyof typeof namedSchemas

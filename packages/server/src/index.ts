@@ -21,10 +21,11 @@ export {
   inspectStore,
   openForThreads,
   openStorage,
+  takeFileLock,
 } from './storage/open-storage.ts'
 export type {
+  FileLock,
   OpenStorageOptions,
-  ServingLock,
   SharedStorage,
   StoreInspection,
   DatabaseInspection,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
 import type { FeedEvent } from '@property-events/client'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -29,14 +29,13 @@ export function addTail(events: Command, context: CommandContext): void {
 async function tail({ output, settings: reader, flags }: Invocation): Promise<void> {
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
-  const last = flagText(flags, 'last') ?? ''
-  if (!/^\d{1,9}$/.test(last)) throw new Refusal('--last must be a whole number such as 10.')
+  const last = flagNumber(flags, 'last', '--last') ?? 0
   const apiEventType = flagText(flags, 'type')
   const client = createClient({ ...addressFromSettings(reader), feed })
   const signal = stopSignal()
   const head = (await client.heads({ signal })).find((one) => one.feed === feed)
   if (head === undefined) throw new Refusal(`The key does not read the ${feed} feed.`)
-  for (let after = Math.max(0, head.sequenceNumber - Number(last)); !signal.aborted;) {
+  for (let after = Math.max(0, head.sequenceNumber - last); !signal.aborted;) {
     const run = await client.after({ after, epoch: head.epoch, apiEventType }, { signal })
     for (const event of run.items) {
       await (output.json ? output.writeJson(event) : output.write(`${eventLine(event)}\n`))

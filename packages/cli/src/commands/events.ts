@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
-import { feeds, parseUuid } from '@property-events/protocol'
+import { createClient, NetworkError } from '@property-events/client'
+import type { Client } from '@property-events/client'
+import { parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { addAction, flagText } from '../command-context.ts'
-import type { CommandContext } from '../command-context.ts'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { clientFromSettings, expectSuccess, memberOf, memberText } from '../service-client.ts'
+import { addressFromSettings, noAnswerOf } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
 import { addTail } from './events-tail.ts'
@@ -28,38 +30,30 @@ function addList(events: Command, context: CommandContext): void {
     .option('--page <number>', 'page number, from 1')
     .option('--page-size <number>', 'events a page')
   addSettings(command, [settings.url, settings.key])
-  addAction(command, context, async ({ output, settings: reader, flags }) => {
-    const feed = feedOf(flags)
-    const client = clientFromSettings(reader)
-    const answer = await client.send({
-      method: 'GET',
-      path: `${feeds[feed].eventsPath}/getevents`,
-      query: {
-        apiEventType: flagText(flags, 'type'),
-        from: flagText(flags, 'from'),
-        to: flagText(flags, 'to'),
-        page: flagText(flags, 'page'),
-        pageSize: flagText(flags, 'pageSize'),
-      },
-    })
-    const page = expectSuccess(answer)
-    if (output.json) return output.writeJson(page)
-    const items = memberOf(page, 'items')
-    const rows = (Array.isArray(items) ? items : []).map((event: unknown) => [
-      cell(event, 'sequenceNumber'),
-      cell(event, 'createdDate'),
-      cell(event, 'eventType'),
-      cell(event, 'eventTypeShortCode'),
-      cell(event, 'id'),
-      cell(event, 'transactionId'),
-    ])
-    await output.write(
-      tableText(['number', 'created (UTC)', 'type', 'short code', 'id', 'transaction'], rows),
-    )
-    await output.write(
-      `page ${cell(page, 'page')} of ${cell(page, 'totalPages')}, ${cell(page, 'availableCount')} events\n`,
-    )
-  })
+  addAction(command, context, list)
+}
+
+async function list(invocation: Invocation): Promise<void> {
+  const { output, flags } = invocation
+  const query = {
+    apiEventType: flagText(flags, 'type'),
+    from: flagText(flags, 'from'),
+    to: flagText(flags, 'to'),
+    page: flagNumber(flags, 'page', '--page'),
+    pageSize: flagNumber(flags, 'pageSize', '--page-size'),
+  }
+  const page = await askOnce(invocation, (client) => client.list(query))
+  if (output.json) return output.writeJson(page)
+  const rows = page.items.map((event) => [
+    String(event.sequenceNumber),
+    event.createdDate,
+    String(event.eventType),
+    event.eventTypeShortCode,
+    event.id,
+    event.transactionId,
+  ])
+  await output.write(tableText(['number', 'created (UTC)', 'type', 'short code', 'id', 'transaction'], rows))
+  return output.write(`page ${page.page} of ${page.totalPages}, ${page.availableCount} events\n`)
 }
 
 function addGet(events: Command, context: CommandContext): void {
@@ -69,28 +63,42 @@ function addGet(events: Command, context: CommandContext): void {
     .argument('<id>', 'id of the event')
     .option('--feed <feed>', 'property or contact', 'property')
   addSettings(command, [settings.url, settings.key])
-  addAction(command, context, async ({ output, settings: reader, flags }, [id = '']) => {
-    const feed = feedOf(flags)
-    const eventId = parseUuid(id)
-    if (eventId === undefined)
-      reader.fault(`"${plainText(id.slice(0, 100))}" is not the id of an event, a UUID.`)
-    const client = clientFromSettings(reader)
-    const path = `${feeds[feed].eventsPath}/geteventbyid/${eventId ?? ''}`
-    const event = expectSuccess(await client.send({ method: 'GET', path }))
-    if (output.json) return output.writeJson(event)
-    for (const name of [
-      'sequenceNumber',
-      'createdDate',
-      'eventType',
-      'eventTypeShortCode',
-      'id',
-      'transactionId',
-      'tenantId',
-    ]) {
-      await output.write(`${name.padEnd(18)} ${cell(event, name)}\n`)
-    }
-    await output.write(`payload\n${payloadText(memberText(event, 'payload') ?? '')}\n`)
-  })
+  addAction(command, context, get)
+}
+
+async function get(invocation: Invocation, [id = '']: readonly string[]): Promise<void> {
+  const { output, settings: reader } = invocation
+  const eventId = parseUuid(id) ?? ''
+  if (eventId === '') reader.fault(`"${plainText(id.slice(0, 100))}" is not the id of an event, a UUID.`)
+  const event = await askOnce(invocation, (client) => client.get(eventId))
+  if (event === undefined) throw new Refusal(`The feed has no event with the id ${eventId}.`)
+  if (output.json) return output.writeJson(event)
+  for (const name of [
+    'sequenceNumber',
+    'createdDate',
+    'eventType',
+    'eventTypeShortCode',
+    'id',
+    'transactionId',
+    'tenantId',
+  ] as const) {
+    await output.write(`${name.padEnd(18)} ${plainText(String(event[name]))}\n`)
+  }
+  return output.write(`payload\n${payloadText(event.payload)}\n`)
+}
+
+/** Without trying again: somebody waits for the answer. */
+async function askOnce<Value>(
+  { settings: reader, flags }: Invocation,
+  question: (client: Client<FeedName>) => Promise<Value>,
+): Promise<Value> {
+  const feed = feedOf(flags)
+  const address = addressFromSettings(reader)
+  try {
+    return await question(createClient({ ...address, feed, retry: { attempts: 1 } }))
+  } catch (error) {
+    throw error instanceof NetworkError ? noAnswerOf(address.baseUrl, error.cause) : error
+  }
 }
 
 function payloadText(payload: string): string {
@@ -99,11 +107,6 @@ function payloadText(payload: string): string {
   } catch {
     return plainText(payload, { multiline: true })
   }
-}
-
-function cell(value: unknown, name: string): string {
-  const member = memberOf(value, name)
-  return typeof member === 'string' || typeof member === 'number' ? plainText(String(member)) : ''
 }
 
 function feedOf(flags: Readonly<Record<string, unknown>>): FeedName {

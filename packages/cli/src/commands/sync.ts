@@ -1,13 +1,10 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createClient, MassRemovalError } from '@property-events/client'
 import type { Batch, Checkpoint, SyncProgress, SyncResult } from '@property-events/client'
-import { fileCheckpoint } from '@property-events/client/node'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { fileCopy } from '../copy/file-copy.ts'
-import { checkpointFileName, folderCopy } from '../copy/folder-copy.ts'
 import type { LocalCopy } from '../copy/local-copy.ts'
+import { isFileCopy, openCopy } from '../copy/open-copy.ts'
 import { outlastOutages, tellingFetch } from '../outage.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
@@ -48,9 +45,8 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   const follow = flags['follow'] === true
   const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
   const client = createClient({ ...address, feed, fetch: tellingFetch(address.baseUrl, outage) })
-  const isFile = target.endsWith('.ndjson')
-  const copy = isFile ? fileCopy(target) : folderCopy(target)
-  const store = fileCheckpoint(isFile ? `${target}.checkpoint` : join(target, checkpointFileName))
+  const isFile = isFileCopy(target)
+  const { copy, store } = await openCopy(target)
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
   /** Where the copy is, as long as it is not all on disk. */

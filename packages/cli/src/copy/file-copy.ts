@@ -1,4 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { readChunks } from '../publish/open-source.ts'
+import { splitLines } from '../publish/split-lines.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { entryText, subjectIn } from './local-copy.ts'
@@ -9,8 +11,8 @@ import { writeWhole } from './write-whole.ts'
 const restPerWrite = 9
 
 /** A copy as one NDJSON file with a line for each property, written whole. It is held in memory meanwhile. */
-export function fileCopy(path: string, clock: () => number = Date.now): LocalCopy {
-  const lines = readLines(path)
+export async function fileCopy(path: string, clock: () => number = Date.now): Promise<LocalCopy> {
+  const lines = await readLines(path)
   let restsUntilMs = 0
   return {
     count: () => lines.size,
@@ -32,11 +34,12 @@ export function fileCopy(path: string, clock: () => number = Date.now): LocalCop
   }
 }
 
-function readLines(path: string): Map<string, string> {
+/** Line by line, because a text cannot be longer than 512 MiB, and a file can. */
+async function readLines(path: string): Promise<Map<string, string>> {
   const lines = new Map<string, string>()
   if (!existsSync(path)) return lines
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
-    if (line === '') continue
+  for await (const { bytes } of splitLines(readChunks(path), Infinity)) {
+    const line = bytes?.toString('utf8') ?? ''
     const subjectId = subjectIn(line)
     if (subjectId === undefined) {
       throw new Refusal(

@@ -16,15 +16,28 @@ const maxWriting = 16
 export const checkpointFileName = '.checkpoint'
 
 /**
- * A copy as a folder with one JSON file for each property, named by its reference. Files with other names are not part
- * of it. Throws a `Refusal` for a folder with JSON files that is not such a copy: a sync would take some for its own.
+ * Makes the folder of a copy if there is none. Throws a `Refusal` for one with JSON files that is not a copy, and leaves
+ * it as it was: a sync would take some for its own.
  */
-export function folderCopy(folder: string): LocalCopy {
+export function prepareFolder(folder: string): void {
   mkdirSync(folder, { recursive: true })
   const files = readdirSync(folder)
-  refuseFolderOfOthers(folder, files)
+  const [first, ...others] = files.filter((file) => file.endsWith('.json'))
+  if (first === undefined || files.includes(checkpointFileName)) return
+  const more = others.length === 0 ? '' : ` and ${others.length} more JSON files`
+  throw new Refusal(
+    `${plainText(folder)} is not a copy that sync has made: it holds ${plainText(first)}${more}, and no ${checkpointFileName}. ` +
+      'Name a new or empty folder.',
+  )
+}
+
+/**
+ * A copy as a folder, which `prepareFolder` has seen, with one JSON file for each property, named by its reference.
+ * Files with other names are not part of it.
+ */
+export function folderCopy(folder: string): LocalCopy {
   const names = new Set(
-    files
+    readdirSync(folder)
       .filter((file) => file.endsWith('.json'))
       .map((file) => file.slice(0, -'.json'.length))
       .filter(isName),
@@ -56,16 +69,6 @@ export function folderCopy(folder: string): LocalCopy {
       return true
     },
   }
-}
-
-function refuseFolderOfOthers(folder: string, files: readonly string[]): void {
-  const [first, ...others] = files.filter((file) => file.endsWith('.json'))
-  if (first === undefined || files.includes(checkpointFileName)) return
-  const more = others.length === 0 ? '' : ` and ${others.length} more JSON files`
-  throw new Refusal(
-    `${plainText(folder)} is not a copy that sync has made: it holds ${plainText(first)}${more}, and no ${checkpointFileName}. ` +
-      'Name a new or empty folder.',
-  )
 }
 
 /** The reference that a file is named by; where the name is a digest, the one that stands in it. */

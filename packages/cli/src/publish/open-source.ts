@@ -72,7 +72,8 @@ async function* readEvents(path: string): AsyncGenerator<Buffer> {
 
 const byteOrderMark = Buffer.from('\ufeff')
 
-async function* readChunks(path: string): AsyncGenerator<Buffer> {
+/** A file of any size, a part at a time. */
+export async function* readChunks(path: string): AsyncGenerator<Buffer> {
   for await (const chunk of createReadStream(path, { highWaterMark: chunkBytes })) {
     if (Buffer.isBuffer(chunk)) yield chunk
   }

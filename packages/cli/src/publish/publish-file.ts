@@ -34,10 +34,7 @@ export async function publishFile(options: PublishFileOptions): Promise<void> {
   const query = { unchanged, dryRun: dryRun ? 'true' : undefined }
   const path = feeds[feed].publishPath
   const send = (text: string) =>
-    withRetries(
-      () => client.send({ method: 'POST', path, query, body: { type: 'application/x-ndjson', text } }),
-      { onWait: options.onWait },
-    )
+    withRetries(() => client.publish({ path, query, text }), { onWait: options.onWait })
   const batches = gatherBatches(readEntries(options))
   let next = batches.next()
   for (;;) {

@@ -18,10 +18,13 @@ export const maxPieceBytes = 4 * 2 ** 20
 const lineFeed = 0x0a
 
 /** NDJSON. Blank lines are counted and not yielded. */
-export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
+export async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes = maxPieceBytes,
+): AsyncGenerator<Piece> {
   let line = 1
   let offset = 0
-  let kept = createKeeper()
+  let kept = createKeeper(maxBytes)
   const piece = (): Piece => ({ line, item: undefined, bytes: kept.bytes(), endOffset: offset })
   for await (const chunk of chunks) {
     let start = 0
@@ -29,7 +32,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
       kept.add(chunk.subarray(start, end))
       offset += end + 1 - start
       if (!kept.isBlank()) yield piece()
-      kept = createKeeper()
+      kept = createKeeper(maxBytes)
       line += 1
       start = end + 1
     }
@@ -46,17 +49,17 @@ export interface Keeper {
 }
 
 /** Gathers parts up to the allowed length, and beyond it only knows that there was too much. */
-export function createKeeper(): Keeper {
+export function createKeeper(maxBytes = maxPieceBytes): Keeper {
   let parts: Buffer[] = []
   let length = 0
   return {
     add(part) {
       length += part.length
-      if (length > maxPieceBytes) parts = []
+      if (length > maxBytes) parts = []
       else if (part.length > 0) parts.push(part)
     },
-    isBlank: () => length <= maxPieceBytes && parts.every((part) => part.every(isWhiteSpaceByte)),
-    bytes: () => (length > maxPieceBytes ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)),
+    isBlank: () => length <= maxBytes && parts.every((part) => part.every(isWhiteSpaceByte)),
+    bytes: () => (length > maxBytes ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)),
   }
 }
 

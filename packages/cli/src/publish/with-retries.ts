@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isPassingStatus } from '@property-events/client'
 import { NoAnswer, memberText, problemSentence } from '../service-client.ts'
 import type { ServiceAnswer } from '../service-client.ts'
 
-/** Waits of half a second, doubling to half a minute: ten tries bridge a restart or a failover of about 2 minutes. */
+/** Waits of half a second, doubling to half a minute: ten tries bridge a restart or a failover of 1 to 2 minutes. */
 const attempts = 10
 const firstWaitMs = 500
 const longestWaitMs = 30_000
@@ -19,8 +20,8 @@ export interface RetryOptions {
 }
 
 /**
- * Asks again while the service is busy (429, 502, 503, 504) or does not answer. Every event carries an id, so one that
- * was stored although the answer got lost is recognised as a repeat (P6).
+ * Asks again while the service does not answer, or answers with a status that may pass. Every event carries an id, so
+ * one that was stored although the answer got lost is recognised as a repeat (P6).
  */
 export async function withRetries(
   ask: () => Promise<ServiceAnswer>,
@@ -32,9 +33,8 @@ export async function withRetries(
     try {
       const answer = await ask()
       wantedMs = answer.retryAfterMs ?? 0
-      const isBusy = [429, 502, 503, 504].includes(answer.status)
       const isHopeless = hopeless.has(memberText(answer.body, 'code') ?? '') || wantedMs > longestRetryAfterMs
-      if (!isBusy || isHopeless || attempt >= attempts) return answer
+      if (!isPassingStatus(answer.status) || isHopeless || attempt >= attempts) return answer
       sentence = problemSentence(answer)
     } catch (error) {
       if (!(error instanceof NoAnswer) || attempt >= attempts) throw error

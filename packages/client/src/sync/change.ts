@@ -66,11 +66,10 @@ const readers: { readonly [F in FeedName]: FeedReader<F> } = {
  * services empty it when a property goes), the `transactionId`, which defaults to the subject (D15).
  */
 export function subjectOf(feed: FeedName, event: FeedEvent): string {
-  return namedSubject(feed, event) ?? event.transactionId.toLowerCase()
+  return namedSubject(feed, parseJson(event.payload)) ?? event.transactionId.toLowerCase()
 }
 
-function namedSubject(feed: FeedName, event: FeedEvent): string | undefined {
-  const payload = parseJson(event.payload)
+function namedSubject(feed: FeedName, payload: unknown): string | undefined {
   const subject = isObject(payload) ? payload[readers[feed].subjectField] : undefined
   return typeof subject === 'string' && subject !== '' ? subject.toLowerCase() : undefined
 }
@@ -78,9 +77,9 @@ function namedSubject(feed: FeedName, event: FeedEvent): string | undefined {
 /** The change an event makes, when it is its subject's latest. */
 export function changeOf<F extends FeedName>(feed: F, subjectId: string, event: FeedEvent): Change<F> {
   const reader: FeedReader<F> = readers[feed]
-  const { value, quirks: found } = reader.read(event.payload)
+  const { value, quirks: found, raw } = reader.read(event.payload)
   const quirks: readonly Quirk[] =
-    namedSubject(feed, event) === undefined
+    namedSubject(feed, raw) === undefined
       ? [...found, { code: 'subject_from_transaction', pointer: '', message: subjectMissing }]
       : found
   const { sequenceNumber } = event

@@ -2,14 +2,13 @@
  * Rule 1 of the contract: only the event with the highest number of a subject counts (spec §1). Gathers events in any
  * order, with repeats, and gives each subject's latest, unless the copy has it or a later one already.
  */
-import { subjectOf } from './change.ts'
-import type { FeedEvent, FeedName } from '../wire.ts'
+import type { FeedEvent } from '../wire.ts'
 
 /** What the copy holds, as far as it must be known: number and time of the subject's event. */
 export type Applied = readonly [sequenceNumber: number, createdMs: number]
 
 export interface LatestPerSubject {
-  add(event: FeedEvent): void
+  add(subjectId: string, event: FeedEvent): void
   /** Subjects gathered. */
   readonly size: number
   /** UTF-16 units of payload gathered. */
@@ -30,12 +29,11 @@ export interface KnownNumbers {
   readonly pending: ReadonlyMap<string, number>
 }
 
-export function createLatestPerSubject(feed: FeedName, known: KnownNumbers): LatestPerSubject {
+export function createLatestPerSubject(known: KnownNumbers): LatestPerSubject {
   let gathered = new Map<string, FeedEvent>()
   let length = 0
   return {
-    add(event) {
-      const subjectId = subjectOf(feed, event)
+    add(subjectId, event) {
       const number = event.sequenceNumber
       if (number <= (known.applied.get(subjectId)?.[0] ?? -1)) return
       if (number < (known.pending.get(subjectId) ?? -1)) return

@@ -23,10 +23,10 @@ export async function walkPages(
   const ask = (page: number, bound: string | undefined) =>
     requestPage(connection, {
       page,
-      ...(round.pageSize === undefined ? {} : { pageSize: round.pageSize }),
-      ...(round.apiEventType === undefined ? {} : { apiEventType: round.apiEventType }),
-      ...(bound === undefined ? {} : { from: bound }),
-      ...(round.signal === undefined ? {} : { signal: round.signal }),
+      pageSize: round.pageSize,
+      apiEventType: round.apiEventType,
+      from: bound,
+      signal: round.signal,
     })
 
   const falls = createFalls(connection, round.signal)

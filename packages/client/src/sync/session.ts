@@ -62,7 +62,7 @@ export async function openSession<F extends FeedName>(
   let removals: RemovalWindow | undefined = kept.removals ?? undefined
   const applied = new Map<string, Applied>(Object.entries(kept.applied))
   const pending = new Map<string, number>(Object.entries(kept.pending))
-  const gathered = createLatestPerSubject(feed, { applied, pending })
+  const gathered = createLatestPerSubject({ applied, pending })
   /** Subjects met since the whole feed was begun; not kept, so such a read begins again after a crash. */
   const seen = new Set<string>()
   let broken = false
@@ -153,8 +153,9 @@ export async function openSession<F extends FeedName>(
     counts,
     gather(events, next) {
       for (const event of events) {
-        gathered.add(event)
-        if (sweep) seen.add(subjectOf(feed, event))
+        const subjectId = subjectOf(feed, event)
+        gathered.add(subjectId, event)
+        if (sweep) seen.add(subjectId)
       }
       counts.events += events.length
       reading = next

@@ -81,6 +81,12 @@ export function codeIn<C extends number | string>(codes: CodeList<C>): ValueRule
   })
 }
 
+/** Words of any kind, or a code of the list. */
+export function wordsOrCodeIn(codes: CodeList<number>): ValueRule {
+  const code = codeIn(codes)
+  return value((sent, show) => (typeof sent === 'number' ? code.check(sent, show) : undefined))
+}
+
 /** A text of so many characters. */
 export function textOf(min: number, max: number): ValueRule {
   return text((sent) => {
@@ -127,12 +133,9 @@ export const inwardCode: ValueRule = text((sent, show) => {
 /** An address that every URL parser reads the same way and that is no longer than `max`. */
 export function webAddress(max: number): ValueRule {
   return text((sent, show) => {
-    if (/[\s"<>\\^`{|}]/.test(sent) || !URL.canParse(sent)) {
-      return {
-        code: 'bad_url',
-        message: `should be a URL with special characters percent-encoded; ${show(sent)} was sent`,
-      }
-    }
+    if (/[\s"<>\\^`{|}]/.test(sent)) return badUrl('special characters percent-encoded', show(sent))
+    // The contract has seen to the scheme: only the host or the port can be what no parser reads.
+    if (!URL.canParse(sent)) return badUrl('a valid host and a port up to 65535', show(sent))
     return tooLong(sent, max)
   })
 }
@@ -155,6 +158,10 @@ function dated(isDate: (text: string) => boolean, form: string): ValueRule {
       message: `should be a date that exists, written ${form}; ${show(sent)} was sent`,
     }
   })
+}
+
+function badUrl(lacking: string, shown: string): Complaint {
+  return { code: 'bad_url', message: `should be a URL with ${lacking}; ${shown} was sent` }
 }
 
 function tooLong(sent: string, max: number): Complaint | undefined {

@@ -1,6 +1,5 @@
 import type { Category } from '../feeds.ts'
 import type { Complaint, ListRule, PayloadAdviceCode, RecordRule, Rule, Show } from './advice-rules.ts'
-import { impliesLettings } from './category.ts'
 import { categoryComplaints } from './category-advice.ts'
 import { contactAdvice } from './contact-advice.ts'
 import { nameKind, showValue } from './describe-value.ts'
@@ -17,7 +16,7 @@ export interface PayloadAdvice {
 }
 
 /** The most remarks about one payload. */
-export const maxAdvice = 50
+const maxAdvice = 50
 
 /**
  * Unknown codes, lengths and ranges beyond RTDF's, dates that do not exist and the like: at most 50 remarks.
@@ -25,14 +24,14 @@ export const maxAdvice = 50
  * 110,000 payloads of 5.2 kB with ten media a second on one core.
  *
  * @param payload One that `checkPropertyPayload` has no faults with; what is not an object gets no advice.
- * @param category As sent with the event or known of the property; otherwise derived from the payload (D23).
+ * @param category As sent with the event or implied by the payload (D23). Where neither says, `undefined`: nothing is said that
+ *   depends on it.
  */
-export function adviseProperty(payload: unknown, category?: Category): PayloadAdvice[] {
+export function adviseProperty(payload: unknown, category: Category | undefined): PayloadAdvice[] {
   const notes: Notes = { advice: [], show: showValue }
   visitRecord(notes, propertyAdvice, payload, '')
-  const derived = impliesLettings(payload) ? 'lettings' : 'sales'
-  for (const [pointer, complaint] of categoryComplaints(payload, category ?? derived)) {
-    note(notes, pointer, complaint)
+  if (category !== undefined) {
+    for (const [pointer, complaint] of categoryComplaints(payload, category)) note(notes, pointer, complaint)
   }
   return notes.advice
 }

@@ -1,6 +1,5 @@
 import type { Category } from '../feeds.ts'
 import type { Complaint } from './advice-rules.ts'
-import { labelOf } from './code-list.ts'
 import { statuses } from './codes.ts'
 import { memberAt } from './member-at.ts'
 
@@ -40,7 +39,7 @@ export function categoryComplaints(
   const complaints: (readonly [string, Complaint])[] = []
   const [statusCategory, status] = categoryStatuses.get(memberAt(payload, ['status'])) ?? [category, 0]
   if (statusCategory !== category) {
-    complaints.push(['/status', complaint(statusCategory, `${status} (${labelOf(statuses, status)})`)])
+    complaints.push(['/status', complaint(statusCategory, `${status} (${statuses.labels.get(status)})`)])
   }
   for (const [only, path] of categoryFields) {
     // 0, false and '' are what systems write into fields that do not concern a property.

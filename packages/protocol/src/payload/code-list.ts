@@ -29,11 +29,6 @@ export function textCodes(name: string, entries: readonly (readonly [string, str
   return codeList(name, entries)
 }
 
-/** The label of a code, or `undefined` when the list does not know it. */
-export function labelOf<C extends number | string>(list: CodeList<C>, code: C): string | undefined {
-  return list.labels.get(code)
-}
-
 /** The whole list as one line of text: `1 Available, 2 SSTC`. */
 export function listCodes(list: { readonly codes: readonly Code<number | string>[] }): string {
   return list.codes.map(({ code, label }) => `${code} ${label}`).join(', ')

@@ -277,12 +277,6 @@ export const removalReasons = numericCodes('removal reason', [
   [12, 'Let by Us'],
 ])
 
-/** RTDF's `branch.channel`, which adapters for RTDF need; no field of the spec's payload. */
-export const channels = numericCodes('channel', [
-  [1, 'Sales'],
-  [2, 'Lettings'],
-])
-
 /** Energy performance ratings, best first: `details.epc_information.*_energy_rating`. */
 export const energyRatings = textCodes(
   'energy rating',

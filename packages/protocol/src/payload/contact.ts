@@ -50,7 +50,9 @@ export const ContactPayload = Type.Object(
     create_date: text('Creation of the contact, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
     update_date: text('Last change of the contact, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
     service_reference: text("Reference of the contact in the publisher's system (D16)."),
-    erased: flag('Set by the service when it has reduced the payload to its reference (D17).'),
+    erased: flag(
+      'Set by the service when it has reduced the payload to its reference (D17), which it does not do yet.',
+    ),
   },
   {
     title: 'ContactPayload',

@@ -10,6 +10,7 @@ import {
   record,
   textOf,
   webAddress,
+  wordsOrCodeIn,
 } from './advice-rules.ts'
 import type { RecordRule } from './advice-rules.ts'
 import * as codes from './codes.ts'
@@ -124,7 +125,7 @@ export const propertyAdvice: RecordRule = record({
   contract_months: atLeast0,
   minimum_term: atLeast0,
   let_type: codeIn(codes.letTypes),
-  removal_reason: codeIn(codes.removalReasons),
+  removal_reason: wordsOrCodeIn(codes.removalReasons),
   address,
   price_information: priceInformation,
   details,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Category } from '../../src/index.ts'
 import {
   adviseContact,
   adviseProperty,
@@ -15,7 +16,8 @@ import {
   withMember,
 } from './samples.ts'
 
-const advice = (payload: unknown) => adviseProperty(payload).map(({ pointer, code }) => `${pointer} ${code}`)
+const advice = (payload: unknown, category?: Category) =>
+  adviseProperty(payload, category).map(({ pointer, code }) => `${pointer} ${code}`)
 
 /** One value for each kind of remark: the contract accepts it, RTDF would not. */
 const remarks: readonly (readonly [string, unknown, string])[] = [
@@ -62,8 +64,8 @@ const remarks: readonly (readonly [string, unknown, string])[] = [
 
 describe('advice about properties', () => {
   it('a plain payload, the RTDF samples and a bare reference get none (spec §2.3)', () => {
-    assert.deepEqual(advice(specProperty), [])
-    assert.deepEqual(advice(rtdfSendProperty), [])
+    assert.deepEqual(advice(specProperty, 'lettings'), [])
+    assert.deepEqual(advice(rtdfSendProperty, 'lettings'), [])
     assert.deepEqual(advice(rtdfRemoveProperty), [])
     assert.deepEqual(advice({ agent_ref: subject }), [])
   })
@@ -76,6 +78,15 @@ describe('advice about properties', () => {
       assert.deepEqual(advice(payload), [`${pointer} ${code}`])
     })
   }
+
+  it('of a URL it is said whether its host or port is wrong, or its characters (spec §2.7)', () => {
+    const messageFor = (media_url: string) =>
+      adviseProperty({ agent_ref: subject, media: [{ media_url }] }, undefined)[0]?.message ?? ''
+    assert.match(messageFor('https://example.com/front of house.jpg'), /percent-encoded/)
+    for (const url of ['https://example.com:99999/', 'https://[.]/', 'https://256.1.1.1/']) {
+      assert.match(messageFor(url), /should be a URL with a valid host and a port up to 65535; /, url)
+    }
+  })
 
   it('dates exist and are written day first (D24)', () => {
     for (const text of ['29-02-2024 00:00:00', '31-12-1999 23:59:59', '29-02-2000 12:00:00']) {
@@ -110,18 +121,34 @@ describe('advice about properties', () => {
 
   it('what belongs to the other category is remarked on, with the status by name (D23)', () => {
     const letting = { agent_ref: subject, let_type: 1 }
-    const [sstc] = adviseProperty({ ...letting, status: 2 })
+    const [sstc] = adviseProperty({ ...letting, status: 2 }, 'lettings')
     assert.equal(sstc?.code, 'sales_only')
     assert.match(sstc?.message ?? '', /^status is 2 \(SSTC\), which is for sales only/)
-    for (const status of [1, 4, 5, 6]) assert.deepEqual(advice({ ...letting, status }), [])
-    assert.deepEqual(advice({ ...letting, price_information: { auction: true } }), [
+    for (const status of [1, 4, 5, 6]) assert.deepEqual(advice({ ...letting, status }, 'lettings'), [])
+    assert.deepEqual(advice({ ...letting, price_information: { auction: true } }, 'lettings'), [
       '/price_information/auction sales_only',
     ])
-    assert.deepEqual(advice({ ...letting, price_information: { auction: false, tenure_type: 2 } }), [])
-    const asSale = adviseProperty({ ...letting, status: 6 }, 'sales').map(
-      ({ pointer, code }) => `${pointer} ${code}`,
-    )
-    assert.deepEqual(asSale, ['/status lettings_only', '/let_type lettings_only'])
+    const common = { price_information: { auction: false, tenure_type: 2 } }
+    assert.deepEqual(advice({ ...letting, ...common }, 'lettings'), [])
+    assert.deepEqual(advice({ ...letting, status: 6 }, 'sales'), [
+      '/status lettings_only',
+      '/let_type lettings_only',
+    ])
+  })
+
+  it('nothing is said that depends on a category nobody knows (D23)', () => {
+    const open = {
+      agent_ref: subject,
+      status: 2,
+      student_property: true,
+      price_information: { auction: true },
+    }
+    assert.deepEqual(advice(open), [])
+  })
+
+  it('a removal reason may be any words, and a number is one of the list (D26)', () => {
+    assert.deepEqual(advice({ agent_ref: subject, removal_reason: 'withdrawn by the vendor' }), [])
+    assert.deepEqual(advice({ agent_ref: subject, removal_reason: 9 }), [])
   })
 
   it('at most 50 remarks are made about one payload (P11)', () => {
@@ -139,7 +166,7 @@ describe('advice about properties', () => {
       [[]],
       { address: [], details: 'x', media: {}, risks: 1 },
     ]) {
-      assert.deepEqual(adviseProperty(value), [])
+      assert.deepEqual(adviseProperty(value, 'sales'), [])
       assert.deepEqual(adviseContact(value), [])
     }
   })

@@ -24,8 +24,13 @@ export type PayloadCheck =
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-/** Contract faults refuse the event; advice goes into the receipt. `eventType` is the short code the publisher named. */
-export function checkPayload(feed: FeedName, payload: unknown, eventType: string | undefined): PayloadCheck {
+/** Contract faults refuse the event; advice goes into the receipt. `eventType` (a short code) and `category` are as sent. */
+export function checkPayload(
+  feed: FeedName,
+  payload: unknown,
+  eventType: string | undefined,
+  category: Category | undefined,
+): PayloadCheck {
   const faults =
     feed === 'property'
       ? checkPropertyPayload(payload, { publishedRequired: eventType === undefined })
@@ -39,15 +44,16 @@ export function checkPayload(feed: FeedName, payload: unknown, eventType: string
   const subject = memberOf(payload, feeds[feed].subjectField)
   const published = memberOf(payload, 'published')
   const branch = memberOf(payload, 'branch_id')
+  const impliedCategory = feed === 'property' && impliesLettings(payload) ? 'lettings' : undefined
   return {
     kind: 'checked',
     subject: typeof subject === 'string' ? subject : '',
     published: feed === 'property' && typeof published === 'boolean' ? published : undefined,
     branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
-    impliedCategory: feed === 'property' && impliesLettings(payload) ? 'lettings' : undefined,
+    impliedCategory,
     advice:
       feed === 'property'
-        ? [...adviseProperty(payload), ...contradiction(published, eventType)]
+        ? [...adviseProperty(payload, category ?? impliedCategory), ...contradiction(published, eventType)]
         : adviseContact(payload),
   }
 }

@@ -171,7 +171,7 @@ function readItem(item: Item, publication: Publication): ItemReading {
   }
   const payload = payloadOf(item, given.payload, publication.limits)
   if (payload.kind === 'faults') return payload
-  const checked = checkPayload(feed, payload.value, given.eventType)
+  const checked = checkPayload(feed, payload.value, given.eventType, given.category)
   if (checked.kind === 'faults') return checked
   const subjectId = parseUuid(checked.subject)
   if (subjectId === undefined)

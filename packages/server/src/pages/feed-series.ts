@@ -1,8 +1,9 @@
 /** The series of segments that may be read: those of a feed's present state. */
 import type { FeedName, ViewName } from '@property-events/protocol'
 import type { FeedKey, Head } from '../storage/storage.ts'
+import type { SeriesWatcher } from './segment-index.ts'
 
-export interface FeedSeries {
+export interface FeedSeries extends SeriesWatcher {
   /** Of a view of the feed, whose state is that of `head`. */
   of(key: FeedKey, head: Head, view: ViewName): string
 }
@@ -11,25 +12,25 @@ interface State {
   readonly epoch: string
   readonly revision: number
   readonly series: Map<ViewName, string>
+  /** There are segments of another state of the feed beside. */
+  isMixed: boolean
 }
 
 /**
- * `names`: of the series there are segments of. `onOtherState`: a feed is in another state than its segments are of; those of an
- * earlier epoch or revision must not be served, nor stay on disk (D13, D17).
+ * `onOtherState`: a feed is asked for, and there are, or may be, segments of another state of it. Those of an earlier epoch or revision must
+ * not be served, nor stay on disk (D13, D17): all is to be emptied.
  */
-export function createFeedSeries(names: readonly string[], onOtherState: () => void): FeedSeries {
+export function createFeedSeries(onOtherState: () => void): FeedSeries {
+  /** As a feed was last asked for or, where it was not yet, as its segments are. */
   const states: Readonly<Record<FeedName, Map<string, State>>> = { property: new Map(), contact: new Map() }
-  for (const name of names) {
-    const state = stateOfName(name)
-    if (state !== undefined) states[state.feed].set(state.tenantId, state)
-  }
 
-  function stateOf({ tenantId, feed }: FeedKey, { epoch, revision }: Head): State {
+  function stateOf({ tenantId, feed }: FeedKey, head: Head): State {
     const known = states[feed].get(tenantId)
-    if (known !== undefined && known.epoch === epoch && known.revision === revision) return known
-    const state = { epoch, revision, series: new Map() }
-    states[feed].set(tenantId, state)
+    if (known !== undefined && isOf(known, head) && !known.isMixed) return known
     if (known !== undefined) onOtherState()
+    const { epoch, revision } = head
+    const state = { epoch, revision, series: new Map(), isMixed: false }
+    states[feed].set(tenantId, state)
     return state
   }
 
@@ -42,7 +43,22 @@ export function createFeedSeries(names: readonly string[], onOtherState: () => v
       series.set(view, name)
       return name
     },
+    added(name) {
+      const state = stateOfName(name)
+      if (state === undefined) return
+      const known = states[state.feed].get(state.tenantId)
+      if (known === undefined) states[state.feed].set(state.tenantId, state)
+      else if (!isOf(known, state)) known.isMixed = true
+    },
+    cleared() {
+      states.property.clear()
+      states.contact.clear()
+    },
   }
+}
+
+function isOf(state: State, { epoch, revision }: Pick<Head, 'epoch' | 'revision'>): boolean {
+  return state.epoch === epoch && state.revision === revision
 }
 
 const seriesName = /^(\S+)\/(property|contact) (\S+)\/(\d+) \S+$/
@@ -51,5 +67,5 @@ function stateOfName(name: string): (State & FeedKey) | undefined {
   const [, tenantId, feed, epoch, revision] = seriesName.exec(name) ?? []
   if (tenantId === undefined || epoch === undefined || (feed !== 'property' && feed !== 'contact'))
     return undefined
-  return { tenantId, feed, epoch, revision: Number(revision), series: new Map() }
+  return { tenantId, feed, epoch, revision: Number(revision), series: new Map(), isMixed: false }
 }

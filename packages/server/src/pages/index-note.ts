@@ -61,7 +61,16 @@ export function leaveClosingNote(
 
 /** What stands where is not so any more. */
 export function forgetIndexNote(path: string): void {
-  rmSync(notePath(path), { force: true })
+  remove(notePath(path))
+}
+
+/** A note that stays is of a file as it was: nothing of it is believed unchecked. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The folder takes no changes.
+  }
 }
 
 /** A folder that takes no note costs the next start its time, and does no harm. */
@@ -74,7 +83,7 @@ function leave(path: string, end: number, state: string, series: readonly Segmen
     // In one step, so that a crash leaves the one before.
     renameSync(newPath, notePath(path))
   } catch {
-    rmSync(newPath, { force: true })
+    remove(newPath)
   }
 }
 

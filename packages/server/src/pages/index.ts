@@ -22,7 +22,7 @@ export interface SealedPagesOptions {
   readonly memoryBytes: number
   /** Where the file of segments lies; without it they live in memory alone. */
   readonly folder: string | undefined
-  /** What the file may grow to; beyond it nothing more is sealed. */
+  /** What the file may grow to; what does not fit is not made, but for one segment a minute that is tried. */
   readonly fileBytes: number
   /** The file that another thread holds, in place of one of its own. */
   readonly shared?: SegmentFilePass | undefined
@@ -33,21 +33,24 @@ const leastBytes = 32 * 2 ** 20
 
 const fileName = 'sealed-pages'
 
+/** In milliseconds; setting the machine's clock does not change it. */
+const steadyClock = (): number => performance.now()
+
 /** Pages from the engine alone, made anew for each request. */
-export function plainPages(events: EventStore): PageReader {
+export function plainPages(events: Pick<EventStore, 'readRange'>): PageReader {
   return createPageReader(events, undefined)
 }
 
 /** Pages from sealed segments where there are any. The file is derived data and may be deleted while nobody uses it. */
-export function sealedPages(events: EventStore, options: SealedPagesOptions): PageReader {
+export function sealedPages(events: Pick<EventStore, 'readRange'>, options: SealedPagesOptions): PageReader {
   const { memoryBytes, folder, fileBytes, shared } = options
   // With nowhere to keep them, making segments would be for nothing.
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
-  const file = shared === undefined ? own : joinSegmentFile(shared)
+  const file = shared === undefined ? own : joinSegmentFile(shared, () => memory.clear())
   const store = createSegmentStore({ memory, file })
-  return createPageReader(events, { store, sealer: createSealer(events, store, Date.now) })
+  return createPageReader(events, { store, sealer: createSealer(events, store, steadyClock) })
 }
 
 /** Opens the file for several threads, of which each makes its `sealedPages` with a pass. */

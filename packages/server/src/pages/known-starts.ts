@@ -2,15 +2,20 @@
  * Where the events of a file's segments begin, as far as it was asked for lately: single events are cut out by it. All of it
  * would be 40 MB for ten million events; this is 3.3 MB at most, for 8,192 segments, and takes memory as it fills.
  */
-import { readSync } from 'node:fs'
+import { readBytes } from './read-bytes.ts'
 import { eventsPerSegment } from './segment.ts'
 
 export interface KnownStarts {
   /**
    * Where `count` events from `index` on stand in the joined bytes of the segment whose table begins at `tableAt`, never 0.
-   * Read from the file where it is not known.
+   * Read from the file where it is not known; `undefined` when that is not possible.
    */
-  span(file: number, tableAt: number, index: number, count: number): readonly [from: number, to: number]
+  span(
+    file: number,
+    tableAt: number,
+    index: number,
+    count: number,
+  ): readonly [from: number, to: number] | undefined
   /** The file was emptied. */
   clear(): void
 }
@@ -31,10 +36,10 @@ export function createKnownStarts(): KnownStarts {
       const row = Math.imul(tableAt % 2 ** 32, 0x9e3779b1) >>> 19
       const first = row * startsPerSegment
       if (tables[row] !== tableAt) {
+        tables[row] = 0
         // The table begins with the starts.
-        const wanted = startsPerSegment * Uint32Array.BYTES_PER_ELEMENT
-        const read = readSync(file, starts, first * Uint32Array.BYTES_PER_ELEMENT, wanted, tableAt)
-        tables[row] = read === wanted ? tableAt : 0
+        if (!readBytes(file, starts.subarray(first, first + startsPerSegment), tableAt)) return undefined
+        tables[row] = tableAt
       }
       return [starts[first + index] ?? 0, (starts[first + index + count] ?? 1) - 1]
     },

@@ -52,10 +52,11 @@ export function createPageReader(
   events: Pick<EventStore, 'readRange'>,
   sealed: SealedPages | undefined,
 ): PageReader {
-  const feedSeries = createFeedSeries(sealed?.store.seriesNames() ?? [], () => {
+  const feedSeries = createFeedSeries(() => {
     sealed?.sealer.forgetAll()
     sealed?.store.clear()
   })
+  sealed?.store.watch(feedSeries)
 
   function partsOf({ range, head }: LocatedPage): readonly Part[] {
     const series = feedSeries.of(range.key, head, range.view)
@@ -100,7 +101,7 @@ export function createPageReader(
     const member = new GzipMember(gzipStart)
     const held: SegmentBytes[] = []
     for (const part of parts) {
-      const segment = sealed.store.deflated(part.segment)
+      const segment = sealed.store.deflated(part.segment, part.count)
       if (segment === undefined) return giveBack(held)
       if (held.length > 0) member.addComma()
       held.push(segment)
@@ -139,7 +140,7 @@ export function createPageReader(
     try {
       for (const [place, part] of parts.entries()) {
         if (place > 0) member.addComma()
-        const segment = sealed?.store.deflated(part.segment)
+        const segment = sealed?.store.deflated(part.segment, part.count)
         if (segment === undefined) {
           member.addPiece(await deflateRead(await readUnsealed(part), held))
         } else {
@@ -166,8 +167,6 @@ export function createPageReader(
       addWholePieces(member, part, segment)
       return
     }
-    // Read now: while the ends are deflated, the file may be emptied.
-    segment.facts.table()
     let at = index
     while (at < index + count) {
       if (at > index) member.addComma()

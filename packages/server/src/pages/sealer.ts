@@ -14,7 +14,7 @@ export interface SegmentRequest {
 }
 
 export interface Sealer {
-  /** Asks for a segment; without effect when it is known, asked for, or was found incomplete a moment ago. */
+  /** Asks for a segment; without effect when it is known, asked for, was found incomplete a moment ago, or could not be kept. */
   want(request: SegmentRequest): void
   /** What is asked for but not begun is forgotten, and what is under way is not kept. */
   forgetAll(): void
@@ -26,18 +26,33 @@ export interface Sealer {
 const maxWaiting = 64
 /** A segment at the head of a view fills slowly: it is looked at again after this long. */
 const incompleteForMs = 2_000
+/** Where segments do not fit, making them would be for nothing; a disk that was full may have room again after this long. */
+const fullForMs = 60_000
 
 export function createSealer(
   events: Pick<EventStore, 'readRange'>,
   store: SegmentStore,
+  /** Milliseconds; never set back. */
   clock: () => number,
 ): Sealer {
   const waiting = new Map<string, SegmentRequest>()
   const incomplete = new Map<string, number>()
   let working: Promise<void> | undefined
   let generation = 0
+  let fullUntil: number | undefined
+
+  function isForNothing(): boolean {
+    if (!store.isFull()) {
+      fullUntil = undefined
+      return false
+    }
+    fullUntil ??= clock() + fullForMs
+    return clock() < fullUntil
+  }
 
   async function seal({ segment: id, range }: SegmentRequest): Promise<void> {
+    // Whether this one fits tells how it is with the others.
+    fullUntil = undefined
     const began = generation
     const pieces = await events.readRange(range)
     const joined = Buffer.concat(pieces)
@@ -59,7 +74,7 @@ export function createSealer(
   async function sealAll(): Promise<void> {
     for (const [key, request] of waiting) {
       // A failure of the store is told to whoever reads; here it only means that nothing gets sealed now.
-      await seal(request).catch(() => undefined)
+      if (!isForNothing()) await seal(request).catch(() => undefined)
       waiting.delete(key)
     }
     working = undefined
@@ -67,6 +82,7 @@ export function createSealer(
 
   return {
     want(request) {
+      if (isForNothing()) return
       const { segment } = request
       const key = keyOfSegment(segment)
       if (waiting.size >= maxWaiting || waiting.has(key) || store.has(segment)) return

@@ -1,14 +1,15 @@
 /**
  * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: flushed only when
- * it is closed, dropped and made again whenever anything about it is doubtful.
+ * it is closed, dropped and made again when a part of it is found not to be what was written, or cannot be read.
  *
  * A record: head (7 numbers of 32 bits, little endian: magic, key length, joined length, deflated length, CRC of
  * joined, CRC of deflated, CRC of head, key and table), key, table, joined bytes, deflated bytes.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writevSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
+import { readBytes } from './read-bytes.ts'
 import { createSegmentIndex } from './segment-index.ts'
 import { keyOfSegment, segmentOfKey } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
@@ -22,17 +23,23 @@ const headBytes = 28
 const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
 
+/** As whoever makes pages uses it, be it their own or one of several threads. */
 export interface SegmentFile {
   get(id: SegmentId): StoredSegment | undefined
   /** What is in the file, as numbers. */
   readonly index: SegmentIndex
-  /** Appends; without effect when the segment is there or the file is full. */
+  /** Appends; without effect when the segment is there, or does not fit into the file or on the disk. */
   put(id: SegmentId, segment: Segment): void
-  readonly descriptor: number
-  readonly byteLength: number
+  /** Whether what was last put did not fit. */
+  isFull(): boolean
   /** Forgets everything and gives the disk space back. */
   clear(): void
   close(): void
+}
+
+export interface OpenSegmentFile extends SegmentFile {
+  readonly descriptor: number
+  readonly byteLength: number
 }
 
 /**
@@ -49,13 +56,14 @@ export function openSegmentFile(
   path: string,
   maxBytes: number,
   notedEveryBytes = defaultNotedEveryBytes,
-): SegmentFile {
-  const file = openSync(path, 'a+', 0o600)
+): OpenSegmentFile {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
   const note = readIndexNote(path, file)
   const index = createSegmentIndex(note?.series)
   if (note?.closed === false) index.doubt()
   let noted = note?.end ?? 0
   let end = readRecords(file, noted, index)
+  let full = false
   // Where there is nothing to cut off, the time of the last change is left as it is.
   if (end < fstatSync(file).size) ftruncateSync(file, end)
 
@@ -65,6 +73,26 @@ export function openSegmentFile(
     noted = end
   }
   noteProgress()
+
+  /** Whether there was room for all of it; if not, the file stays as it was. */
+  function append(parts: readonly Uint8Array[], length: number): boolean {
+    try {
+      if (writevSync(file, parts, end) === length) return true
+    } catch {
+      // The disk is full to the last byte, or takes nothing any more.
+    }
+    cutOff(end)
+    return false
+  }
+
+  /** What cannot be cut off is never read, and written over: nothing says that it is there. */
+  function cutOff(from: number): void {
+    try {
+      ftruncateSync(file, from)
+    } catch {
+      // As above.
+    }
+  }
 
   return {
     descriptor: file,
@@ -78,7 +106,9 @@ export function openSegmentFile(
       const keyBytes = Buffer.from(keyOfSegment(id))
       const numbers = writeTable(table)
       const length = headBytes + keyBytes.length + tableBytes + joined.byteLength + deflated.byteLength
-      if (index.get(id) !== undefined || end + length > maxBytes || keyBytes.length > maxKeyBytes) return
+      if (index.get(id) !== undefined || keyBytes.length > maxKeyBytes) return
+      full = end + length > maxBytes
+      if (full) return
       const joinedCrc = crc32(joined)
       const deflatedCrc = crc32(deflated)
       const head = Buffer.alloc(headBytes)
@@ -86,12 +116,8 @@ export function openSegmentFile(
       for (const [index, field] of fields.entries()) head.writeUInt32LE(field, index * 4)
       const tableBuffer = Buffer.from(numbers.buffer)
       head.writeUInt32LE(headCrc(head, keyBytes, tableBuffer), 24)
-      const parts = [head, keyBytes, tableBuffer, joined, deflated]
-      if (writevSync(file, parts) !== length) {
-        // The disk is full: what was written in part is cut off, and the file stays as it was.
-        ftruncateSync(file, end)
-        return
-      }
+      full = !append([head, keyBytes, tableBuffer, joined, deflated], length)
+      if (full) return
       const at = end + headBytes + keyBytes.length + tableBytes
       const [joinedLength, deflatedLength] = [joined.byteLength, deflated.byteLength]
       const { crc, shift } = table
@@ -100,12 +126,14 @@ export function openSegmentFile(
       end += length
       noteProgress()
     },
+    isFull: () => full,
     clear() {
       index.clear()
       forgetIndexNote(path)
-      ftruncateSync(file, 0)
+      cutOff(0)
       end = 0
       noted = 0
+      full = false
     },
     close() {
       leaveClosingNote(path, file, end, index.series())
@@ -171,7 +199,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
     return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
   }
 
-  /** Read when it is first asked for, and not again. */
+  /** Read when it is first asked for, and not again. Throws when that is not possible. */
   table(): SegmentTable {
     this.#table ??= this.#readTable()
     return this.#table
@@ -179,12 +207,12 @@ export class StoredSegment implements SegmentFacts, SegmentId {
 
   #readTable(): SegmentTable {
     const numbers = new Uint32Array(tableNumbers)
-    readSync(this.#file, numbers, 0, tableBytes, this.#at - tableBytes)
+    if (!readBytes(this.#file, numbers, this.#at - tableBytes)) throw new Error('a table cannot be read')
     return readTable(numbers)
   }
 
-  /** Where `count` events from `index` on stand in the joined bytes. */
-  readSpan(index: number, count: number): readonly [from: number, to: number] {
+  /** Where `count` events from `index` on stand in the joined bytes; `undefined` when the file does not tell. */
+  readSpan(index: number, count: number): readonly [from: number, to: number] | undefined {
     return this.#index.starts.span(this.#file, this.#at - tableBytes, index, count)
   }
 
@@ -193,7 +221,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
    * False: they are not (a crash took them), or nobody has looked yet.
    */
   readJoined(target: Buffer, from: number): boolean {
-    if (!this.#read(target, this.#at + from)) return false
+    if (!readBytes(this.#file, target, this.#at + from)) return false
     if (this.joinedChecked) return true
     if (target.length !== this.joinedLength || crc32(target) !== this.#joinedCrc) return false
     this.#note({ joinedChecked: true })
@@ -202,7 +230,7 @@ export class StoredSegment implements SegmentFacts, SegmentId {
 
   /** Reads all deflated bytes. False: they are not what was written. */
   readDeflated(target: Buffer): boolean {
-    if (!this.#read(target, this.#at + this.joinedLength)) return false
+    if (!readBytes(this.#file, target, this.#at + this.joinedLength)) return false
     if (this.#deflatedChecked) return true
     if (crc32(target) !== this.#deflatedCrc) return false
     this.#note({ deflatedChecked: true })
@@ -212,10 +240,6 @@ export class StoredSegment implements SegmentFacts, SegmentId {
   #note(checked: Partial<RecordFacts>): void {
     const known = this.#index.get(this)
     if (known !== undefined) this.#index.set(this, { ...known, ...checked })
-  }
-
-  #read(target: Buffer, from: number): boolean {
-    return readSync(this.#file, target, 0, target.length, from) === target.length
   }
 }
 
@@ -243,15 +267,14 @@ function readRecord(
   size: number,
 ): { readonly key: string; readonly facts: RecordFacts; readonly end: number } | undefined {
   const head = Buffer.alloc(headBytes)
-  if (readSync(file, head, 0, headBytes, start) !== headBytes || head.readUInt32LE(0) !== magic)
-    return undefined
+  if (!readBytes(file, head, start) || head.readUInt32LE(0) !== magic) return undefined
   const [keyLength, joinedLength, deflatedLength, joinedCrc, deflatedCrc, storedCrc] = [
     4, 8, 12, 16, 20, 24,
   ].map((at) => head.readUInt32LE(at))
   if (keyLength === undefined || joinedLength === undefined || deflatedLength === undefined) return undefined
   if (joinedCrc === undefined || deflatedCrc === undefined || keyLength > maxKeyBytes) return undefined
   const rest = Buffer.alloc(keyLength + tableBytes)
-  if (readSync(file, rest, 0, rest.length, start + headBytes) !== rest.length) return undefined
+  if (!readBytes(file, rest, start + headBytes)) return undefined
   const keyBytes = rest.subarray(0, keyLength)
   const tableBuffer = rest.subarray(keyLength)
   if (headCrc(head, keyBytes, tableBuffer) !== storedCrc) return undefined

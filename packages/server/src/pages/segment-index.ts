@@ -31,6 +31,14 @@ export interface SegmentSeries {
   readonly numbers: Float64Array
 }
 
+/** Hears of the series that there are segments of. */
+export interface SeriesWatcher {
+  /** There are segments of this series, too. */
+  added(name: string): void
+  /** There are none of any. */
+  cleared(): void
+}
+
 export interface SegmentIndex {
   get(id: SegmentId): RecordFacts | undefined
   set(id: SegmentId, facts: RecordFacts): void
@@ -39,7 +47,8 @@ export interface SegmentIndex {
   clear(): void
   /** From now on nothing is taken for checked. */
   doubt(): void
-  names(): readonly string[]
+  /** The watcher hears at once of the series that there are. */
+  watch(watcher: SeriesWatcher): void
   /** All of it, as copies. */
   series(): readonly SegmentSeries[]
 }
@@ -54,14 +63,17 @@ const tableBit = 4
 export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
   const starts = createKnownStarts()
   const all = new Map(given.map(({ name, numbers }) => [name, numbers]))
+  const watchers: SeriesWatcher[] = []
 
   /** With room for the number; in doubling steps, so that adding one after another copies each twice at most. */
   function grown(name: string, number: number): Float64Array {
-    const known = all.get(name) ?? new Float64Array(roomForSegments * columns)
+    const given = all.get(name)
+    const known = given ?? new Float64Array(roomForSegments * columns)
     const wanted = (number + 1) * columns
     const numbers = known.length >= wanted ? known : new Float64Array(Math.max(wanted, 2 * known.length))
     if (numbers !== known) numbers.set(known)
     all.set(name, numbers)
+    if (given === undefined) for (const watcher of watchers) watcher.added(name)
     return numbers
   }
 
@@ -97,13 +109,17 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
     clear() {
       all.clear()
       starts.clear()
+      for (const watcher of watchers) watcher.cleared()
     },
     doubt() {
       for (const numbers of all.values()) {
         for (let at = columns - 1; at < numbers.length; at += columns) numbers[at] = 0
       }
     },
-    names: () => [...all.keys()],
+    watch(watcher) {
+      watchers.push(watcher)
+      for (const name of all.keys()) watcher.added(name)
+    },
     series: () => [...all].map(([name, numbers]) => ({ name, numbers: numbers.slice() })),
   }
 }

@@ -15,7 +15,7 @@ export type SegmentForm = 'joined' | 'deflated'
 
 export interface SegmentFacts {
   readonly whole: WholeText
-  /** Read when it is first asked for, and not again: a page made of whole segments does without. */
+  /** Read when it is first asked for, and not again: a page made of whole segments does without. Throws when it cannot be read. */
   table(): SegmentTable
 }
 

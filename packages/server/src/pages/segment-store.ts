@@ -1,6 +1,7 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
 import type { SegmentFile, StoredSegment } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
+import type { SeriesWatcher } from './segment-index.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
 import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
 import type { Segment } from './segment.ts'
@@ -11,11 +12,14 @@ export interface SegmentStore {
   joined(id: SegmentId, index: number, count: number): SegmentBytes | undefined
   /** The bytes of one event, where reading just them is enough: not before the whole segment was found to be whole. */
   event(id: SegmentId, index: number): SegmentBytes | undefined
-  /** All deflated bytes. */
-  deflated(id: SegmentId): SegmentBytes | undefined
+  /** All deflated bytes. Where `count` is less than all events, the table is known: the file may be emptied from then on. */
+  deflated(id: SegmentId, count: number): SegmentBytes | undefined
   put(id: SegmentId, segment: Segment): void
-  /** Of each view of each feed of which there are segments. */
-  seriesNames(): readonly string[]
+  /** Whether what was last put did not fit into the file. */
+  isFull(): boolean
+  /** The watcher hears of the series in the file, at once of those that there are. */
+  watch(watcher: SeriesWatcher): void
+  /** Forgets everything, in memory and in the file. */
   clear(): void
   close(): void
 }
@@ -23,26 +27,32 @@ export interface SegmentStore {
 export interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without one, segments live in memory alone. */
-  readonly file: Pick<SegmentFile, 'get' | 'index' | 'put' | 'clear' | 'close'> | undefined
+  readonly file: SegmentFile | undefined
 }
 
 export function createSegmentStore({ memory, file }: SegmentStoreParts): SegmentStore {
-  /** Not what was written: a crash took it. All of the file is derived, so all of it is made again. */
-  function drop(lease: Lease): undefined {
-    lease.release()
+  /** What is kept goes with the file: its tables are read from there, when they are first asked for. */
+  function clear(): void {
+    memory.clear()
     file?.clear()
+  }
+
+  /** Not what was written, since a crash took it, or not to be read. All of the file is derived, so all of it is made again. */
+  function drop(lease?: Lease): undefined {
+    lease?.release()
+    clear()
     return undefined
   }
 
   function find(id: SegmentId): StoredSegment | undefined {
     const stored = file?.get(id)
-    if (stored === undefined || stored.isRecorded()) return stored
-    file?.clear()
-    return undefined
+    return stored === undefined || stored.isRecorded() ? stored : drop()
   }
 
   function readPartOfJoined(stored: StoredSegment, index: number, count: number): SegmentBytes | undefined {
-    const [from, to] = stored.readSpan(index, count)
+    const span = stored.readSpan(index, count)
+    if (span === undefined) return drop()
+    const [from, to] = span
     const { bytes, release } = memory.take(to - from)
     if (!stored.readJoined(bytes, from)) return drop({ bytes, release })
     return { facts: stored, bytes, release }
@@ -55,6 +65,14 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
     lease.keep(stored)
     return { facts: stored, bytes, release, withMargins }
+  }
+
+  function cut(found: SegmentBytes, index: number, count: number): SegmentBytes | undefined {
+    if (count === eventsPerSegment) return found
+    if (!hasTable(found)) return drop(found)
+    const bytes = found.bytes.subarray(...joinedSpan(found.facts.table(), index, count))
+    // What is around a part of a segment is the rest of it, no margin.
+    return { ...found, bytes, withMargins: undefined }
   }
 
   return {
@@ -75,11 +93,13 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       const stored = find(id)
       return stored?.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
     },
-    deflated(id) {
-      const kept = memory.get('deflated', id)
-      if (kept !== undefined) return kept
-      const stored = find(id)
-      return stored && readWhole('deflated', stored)
+    deflated(id, count) {
+      let found = memory.get('deflated', id)
+      if (found === undefined) {
+        const stored = find(id)
+        found = stored && readWhole('deflated', stored)
+      }
+      return found === undefined || count === eventsPerSegment || hasTable(found) ? found : drop(found)
     },
     put(id, segment) {
       if (file !== undefined) {
@@ -91,11 +111,9 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
       memory.put('joined', id, joined, facts)
       memory.put('deflated', id, deflated, facts)
     },
-    seriesNames: () => file?.index.names() ?? [],
-    clear() {
-      memory.clear()
-      file?.clear()
-    },
+    isFull: () => file?.isFull() === true,
+    watch: (watcher) => file?.index.watch(watcher),
+    clear,
     close() {
       memory.clear()
       file?.close()
@@ -103,9 +121,12 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
   }
 }
 
-function cut(found: SegmentBytes, index: number, count: number): SegmentBytes {
-  if (count === eventsPerSegment) return found
-  const bytes = found.bytes.subarray(...joinedSpan(found.facts.table(), index, count))
-  // What is around a part of a segment is the rest of it, no margin.
-  return { ...found, bytes, withMargins: undefined }
+/** If so, it is read, and known from then on. */
+function hasTable({ facts }: SegmentBytes): boolean {
+  try {
+    facts.table()
+    return true
+  } catch {
+    return false
+  }
 }

@@ -15,7 +15,7 @@ export const eventsPerSegment = 100
 export const eventsPerPiece = 25
 const piecesPerSegment = eventsPerSegment / eventsPerPiece
 
-/** What is known of a segment beside its bytes; 127 numbers of 32 bits, as kept in memory and in the file. */
+/** What is known of a segment beside its bytes; 116 numbers of 32 bits (`tableNumbers`), as kept in memory and in the file. */
 export interface SegmentTable {
   /** Where event i starts in the joined bytes; number 100 is the end plus one, as if a comma followed. */
   readonly starts: Uint32Array

@@ -5,7 +5,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { storedSegment } from './segment-file.ts'
-import type { SegmentFile } from './segment-file.ts'
+import type { OpenSegmentFile, SegmentFile } from './segment-file.ts'
 import { createSegmentIndex } from './segment-index.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts, SegmentSeries } from './segment-index.ts'
@@ -35,10 +35,12 @@ type FromThread =
 
 type ToThread =
   | { readonly kind: 'added'; readonly id: SegmentId; readonly facts: RecordFacts }
+  /** What was last put did not fit. */
+  | { readonly kind: 'full' }
   | { readonly kind: 'forget'; readonly generation: number }
 
 /** `threads`: how many passes will be handed out. */
-export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegmentFile {
+export function shareSegmentFile(file: OpenSegmentFile, threads: number): SharedSegmentFile {
   const ports = new Set<MessagePort>()
   /** Threads that may still read what is to be cleared. */
   const remembering = new Set<MessagePort>()
@@ -66,6 +68,7 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
       file.put(id, segment)
       const facts = file.index.get(id)
       if (facts !== undefined) tellAll({ kind: 'added', id, facts })
+      else if (file.isFull()) tellAll({ kind: 'full' })
     }
   }
 
@@ -89,19 +92,23 @@ export function shareSegmentFile(file: SegmentFile, threads: number): SharedSegm
   }
 }
 
-/** The file as a thread uses it. What it puts can be read when it was written. */
-export function joinSegmentFile(
-  pass: SegmentFilePass,
-): Pick<SegmentFile, 'get' | 'index' | 'put' | 'clear' | 'close'> {
+/**
+ * The file as a thread uses it. What it puts can be read when it was written. `onEmptied`: the file is about to be emptied, by whichever
+ * thread; what this one remembers of it is not to be used any more.
+ */
+export function joinSegmentFile(pass: SegmentFilePass, onEmptied: () => void): SegmentFile {
   const { port, descriptor } = pass
   const index = createSegmentIndex(pass.series)
   let { generation } = pass
+  let full = false
   const send = (message: FromThread): void => port.postMessage(message)
 
   port.on('message', (message: ToThread) => {
+    full = message.kind === 'full'
     if (message.kind === 'added') index.set(message.id, message.facts)
-    else {
+    else if (message.kind === 'forget') {
       index.clear()
+      onEmptied()
       generation = message.generation
       send({ kind: 'forgotten', generation })
     }
@@ -112,8 +119,10 @@ export function joinSegmentFile(
     put(id, segment) {
       if (index.get(id) === undefined) send({ kind: 'put', generation, id, segment })
     },
+    isFull: () => full,
     clear() {
       index.clear()
+      full = false
       send({ kind: 'clear', generation })
     },
     close: () => port.close(),

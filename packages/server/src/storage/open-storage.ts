@@ -12,8 +12,9 @@ import type { StorageEngine } from './storage.ts'
 export type { DatabaseInspection, InspectedStore, ReachedDatabase } from './postgres/inspect-database.ts'
 export { inspectStore } from './sqlite/inspect-store.ts'
 export type { StoreInspection } from './sqlite/inspect-store.ts'
+export { takeFileLock } from './sqlite/file-lock.ts'
+export type { FileLock } from './sqlite/file-lock.ts'
 export { acquireServingLock } from './sqlite/serving-lock.ts'
-export type { ServingLock } from './sqlite/serving-lock.ts'
 
 export type OpenStorageOptions = (MemoryOptions | SqliteOptions | PostgresOptions) &
   WantedSettings &

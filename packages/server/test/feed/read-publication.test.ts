@@ -259,7 +259,10 @@ describe('a publish request', () => {
       const [deepest, format] = form(nested(32))
       assert.equal(draftsOf(deepest, { format }).length, 1)
       const [tooDeep] = form(nested(33))
-      assert.match(faultsOf(tooDeep, { format })[0] ?? '', /too_deep$/)
+      const reading = read(tooDeep, { format })
+      const [tooDeepFault] = reading.kind === 'faults' ? reading.errors : []
+      assert.equal(tooDeepFault?.code, 'too_deep')
+      assert.match(tooDeepFault?.message ?? '', /ested deeper than 32 levels\.$/)
     }
   })
 

@@ -434,12 +434,67 @@ onEngines('publishing', {}, (service) => {
     assert.ok(receiptOf(answer).warnings.length > 0)
   })
 
+  it('warns of what belongs to the other category: than the one sent, else than the one implied (D23)', async () => {
+    const warned = async (category: string | undefined, fields: Readonly<Record<string, unknown>>) => {
+      const answer = await post(JSON.stringify({ payload: property(fields), category }))
+      return receiptOf(answer).warnings.map(({ pointer, code }) => `${pointer} ${code}`)
+    }
+    const rent = { price_information: { price: 900, rent_frequency: 12 } }
+    assert.deepEqual(await warned('sales', { ...rent, status: 6 }), [
+      '/status lettings_only',
+      '/price_information/rent_frequency lettings_only',
+    ])
+    assert.deepEqual(await warned('lettings', { status: 2 }), ['/status sales_only'])
+    assert.deepEqual(await warned('lettings', { student_property: true }), [])
+    assert.deepEqual(await warned(undefined, { ...rent, status: 2 }), ['/status sales_only'])
+    // Neither sent nor implied: it is what it was, which is known only when the event is stored.
+    assert.deepEqual(await warned(undefined, { student_property: true }), [])
+  })
+
+  it('reports the first 20 faults of a payload, and the first 100 faults or warnings of a request (PROTOCOL §8)', async () => {
+    const faulty = { payload: property({ media: Array.from({ length: 30 }, () => ({ caption: 7 })) }) }
+    const errorsOf = async (events: unknown) =>
+      (await refused(post(JSON.stringify(events)), 400, 'invalid_body')).errors?.length
+    assert.equal(await errorsOf(faulty), 20)
+    assert.equal(await errorsOf(Array.from({ length: 6 }, () => faulty)), 100)
+
+    const warningsOf = async (events: unknown) =>
+      receiptOf(await post(JSON.stringify(events))).warnings.length
+    const media = Array.from({ length: 60 }, () => ({ media_type: 99 }))
+    assert.equal(await warningsOf({ payload: property({ media }) }), 50)
+    const doubtful = Array.from({ length: 150 }, () => ({ payload: property({ status: 99 }) }))
+    assert.equal(await warningsOf(doubtful), 100)
+  })
+
+  it('takes a removal reason in words without a warning (D26)', async () => {
+    const payload = property({ published: false, removal_reason: 'withdrawn by the vendor' })
+    assert.deepEqual(receiptOf(await post(JSON.stringify({ payload }))).warnings, [])
+  })
+
   it('publishes contacts to their own feed (D18)', async () => {
     const answer = await post(JSON.stringify({ payload: contact() }), { feed: 'contact' })
     assert.equal(answer.status, 201)
     assert.equal(receiptOf(answer).events[0]?.eventTypeShortCode, 'ContactCreated')
     await refused(post(JSON.stringify({ payload: property() }), { feed: 'contact' }), 400, 'invalid_body')
     await refused(post(JSON.stringify({ payload: contact() })), 400, 'invalid_body')
+  })
+
+  it('keeps what a ContactErased was preceded by, as it was published (PROTOCOL §5.7)', async () => {
+    const payload = contact()
+    const [first] = receiptOf(await post(JSON.stringify({ payload }), { feed: 'contact' })).events
+    const gone = { payload: { contact_ref: payload['contact_ref'] }, eventType: 'ContactErased' }
+    const [last] = receiptOf(await post(JSON.stringify(gone), { feed: 'contact' })).events
+    assert.equal(last?.eventTypeShortCode, 'ContactErased')
+    const key = service().tenant.readKey
+    const history = `/v1/contacts/${String(payload['contact_ref'])}/history`
+    const { text, headers } = await call(service(), history, { key })
+    const { items } = JSON.parse(text) as { items: readonly { id: string; payload: string }[] }
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [first?.id, last.id],
+    )
+    assert.equal(items[0]?.payload, JSON.stringify(payload))
+    assert.equal(headers['x-feed-revision'], '0')
   })
 
   it('never repeats a payload in the log or in an error (D6, D18)', async () => {

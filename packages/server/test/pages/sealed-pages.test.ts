@@ -17,15 +17,18 @@ import { gunzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { ViewName } from '@property-events/protocol'
 import type { LocatedPage } from '../../src/feed/list.ts'
+import { sealedPages } from '../../src/pages/index.ts'
 import type { PageBody } from '../../src/pages/page-body.ts'
 import { createPageReader } from '../../src/pages/page-reader.ts'
 import type { PageReader } from '../../src/pages/page-reader.ts'
 import { createSealer } from '../../src/pages/sealer.ts'
 import type { Sealer } from '../../src/pages/sealer.ts'
-import { openSegmentFile } from '../../src/pages/segment-file.ts'
+import { openSegmentFile, storedSegment } from '../../src/pages/segment-file.ts'
+import type { SegmentId } from '../../src/pages/segment-id.ts'
 import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
 import type { SegmentMemory } from '../../src/pages/segment-memory.ts'
 import { createSegmentStore } from '../../src/pages/segment-store.ts'
+import { sealSegment } from '../../src/pages/segment.ts'
 import type { ViewRange } from '../../src/storage/storage.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
@@ -76,13 +79,19 @@ interface Sealed {
 
 function sealedReader(
   view: { readRange: (range: ViewRange) => Promise<readonly Uint8Array[]> },
-  options: { path?: string; memoryBytes?: number; fileBytes?: number; notedEveryBytes?: number },
+  options: {
+    path?: string
+    memoryBytes?: number
+    fileBytes?: number
+    notedEveryBytes?: number
+    clock?: () => number
+  },
 ): Sealed {
-  const { path, memoryBytes = 1e9, fileBytes = 1e9, notedEveryBytes } = options
+  const { path, memoryBytes = 1e9, fileBytes = 1e9, notedEveryBytes, clock = () => 0 } = options
   const file = path === undefined ? undefined : openSegmentFile(path, fileBytes, notedEveryBytes)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
   const store = createSegmentStore({ memory, file })
-  const sealer = createSealer(view, store, () => 0)
+  const sealer = createSealer(view, store, clock)
   return { reader: createPageReader(view, { store, sealer }), sealer, memory }
 }
 
@@ -157,6 +166,47 @@ describe('sealed pages', () => {
     await reader.close()
   })
 
+  it('are not made for nothing when their file is full, tried again after a while, and made again when it was emptied (P9)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(300)
+    let nowMs = 0
+    const path = join(folder.path, 'sealed')
+    const { reader, sealer } = sealedReader(view, { path, memoryBytes: 0, fileBytes: 1, clock: () => nowMs })
+    const readsOf = async (page: LocatedPage): Promise<number> => {
+      const before = view.eventsRead()
+      assert.equal(await textOf(reader, page, 'identity'), expected(view.events, page))
+      await sealer.idle()
+      return view.eventsRead() - before
+    }
+    assert.equal(await readsOf(pageAt(1, 300)), 400, 'the first segment shows that there is no room')
+    for (let round = 0; round < 5; round += 1) assert.equal(await readsOf(pageAt(1, 300)), 300)
+    nowMs += 60_000
+    assert.equal(await readsOf(pageAt(1, 300)), 400)
+    assert.equal(await readsOf(pageAt(1, 300)), 300)
+    assert.equal(await readsOf(pageAt(1, 300, { revision: 1 })), 400)
+    await reader.close()
+  })
+
+  it('are sealed soon after the view has grown, whatever becomes of the clock meanwhile (P9)', async (context) => {
+    let [sinceStart, sinceEpoch] = [0, 1e12]
+    context.mock.method(performance, 'now', () => sinceStart)
+    context.mock.method(Date, 'now', () => sinceEpoch)
+    const view = growingView(50)
+    const reader = sealedPages(view, { memoryBytes: 1e7, folder: undefined, fileBytes: 0 })
+    await textOf(reader, pageAt(1, 50), 'identity')
+    // Looked at, and found incomplete.
+    await wait(20)
+    view.events.push(...Array.from({ length: 50 }, (_, index) => eventJson(51 + index)))
+    sinceStart += 3_000
+    sinceEpoch -= 3_600_000
+    await textOf(reader, pageAt(1, 100), 'identity')
+    await wait(50)
+    const before = view.eventsRead()
+    assert.equal(await textOf(reader, pageAt(1, 100), 'identity'), expected(view.events, pageAt(1, 100)))
+    assert.equal(view.eventsRead(), before)
+    await reader.close()
+  })
+
   it('are right for every part of a segment, plain and gzipped, from a file and from memory (P9)', async () => {
     using folder = temporaryFolder()
     const view = growingView(200)
@@ -213,7 +263,10 @@ describe('sealed pages', () => {
         rmSync(`${path}.index`)
       },
     ]
-    for (const [damage, end] of damages.flatMap((damage) => ends.map((end) => [damage, end] as const))) {
+    const cases = damages.flatMap((damage) =>
+      ends.flatMap((end) => [0, 1e7].map((memoryBytes) => [damage, end, memoryBytes] as const)),
+    )
+    for (const [damage, end, memoryBytes] of cases) {
       using folder = temporaryFolder()
       const view = growingView(400)
       const path = join(folder.path, 'sealed')
@@ -222,9 +275,11 @@ describe('sealed pages', () => {
       await wait(20)
       damage(path, statSync(path).size)
 
-      const second = sealedReader(view, { path, memoryBytes: 0 })
+      const second = sealedReader(view, { path, memoryBytes })
       const whole = pageAt(1, 400)
-      for (const page of [pageAt(301, 100), pageAt(26, 25), pageAt(30, 9), whole, whole]) {
+      const parts = [pageAt(26, 25), pageAt(30, 9)]
+      // The first is kept whole, where anything is kept, and parts of it are asked for when the damage behind it was found.
+      for (const page of [pageAt(1, 100), pageAt(201, 200), ...parts, whole, whole, ...parts]) {
         for (const coding of ['gzip', 'identity'] as const) {
           assert.equal(await textOf(second.reader, page, coding), expected(view.events, page))
           await second.sealer.idle()
@@ -235,6 +290,43 @@ describe('sealed pages', () => {
       assert.equal(view.eventsRead(), before, 'what was damaged is made again')
       await second.reader.close()
     }
+  })
+
+  it('come from the store when their file cannot be read any more, and hold no memory then (P9, P11)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(300)
+    const path = join(folder.path, 'sealed')
+    // Reading a folder fails as a broken disk does.
+    const unreadable = openSync(folder.path, 'r')
+    const pages = [pageAt(1, 100), pageAt(101, 100), pageAt(26, 25), pageAt(130, 9)]
+    for (const coding of ['identity', 'gzip'] as const) {
+      for (const [memoryBytes, fault] of [0, 1e7].flatMap((bytes) =>
+        (['unreadable', 'cut'] as const).map((fault) => [bytes, fault] as const),
+      )) {
+        for (const page of pages) {
+          await sealAndClose(view, path)
+          const file = openSegmentFile(path, 1e9)
+          let isUnreadable = false
+          const get = (id: SegmentId) =>
+            isUnreadable ? storedSegment(unreadable, file.index, id) : file.get(id)
+          const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
+          const store = createSegmentStore({ memory, file: { ...file, get } })
+          const sealer = createSealer(view, store, () => 0)
+          const reader = createPageReader(view, { store, sealer })
+          const first = pageAt(1, 100)
+          assert.equal(await textOf(reader, first, coding), expected(view.events, first))
+          if (fault === 'cut') truncateSync(path, 0)
+          else isUnreadable = true
+          assert.equal(await textOf(reader, page, coding), expected(view.events, page))
+          assert.equal(reader.readSealedEvent(key, page.head, 201), undefined)
+          await sealer.idle()
+          store.clear()
+          assert.equal(memory.freeBytes, memory.byteLength)
+          await reader.close()
+        }
+      }
+    }
+    closeSync(unreadable)
   })
 
   it('are still checked after an orderly end when a crash came before and not all was read since (P9)', async () => {
@@ -288,6 +380,31 @@ describe('sealed pages', () => {
     await textOf(second.reader, pageAt(1, 0, { revision: 1 }), 'identity')
     await second.reader.close()
     assert.equal(readFileSync(path).includes('Mrs Example'), false)
+  })
+
+  it('empty a file that has segments of two states of a feed, whichever is the present one (D13, D17)', async () => {
+    const view = growingView(100)
+    const segment = await sealSegment(Buffer.from(view.events.join(',')))
+    assert.ok(segment)
+    const orders = [
+      [0, 1],
+      [1, 0],
+    ]
+    for (const order of orders) {
+      for (const present of order) {
+        using folder = temporaryFolder()
+        const path = join(folder.path, 'sealed')
+        const file = openSegmentFile(path, 1e9)
+        for (const revision of order) {
+          file.put({ series: `${key.tenantId}/${key.feed} epoch/${revision} all`, number: 0 }, segment)
+        }
+        file.close()
+        const { reader } = sealedReader(view, { path })
+        await textOf(reader, pageAt(1, 0, { revision: present }), 'identity')
+        await reader.close()
+        assert.equal(statSync(path).size, 0)
+      }
+    }
   })
 
   it('keep views apart (P4)', async () => {

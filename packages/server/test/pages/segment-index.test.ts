@@ -63,7 +63,7 @@ describe('the index of segments', () => {
         }
         index.clear()
         assert.deepEqual(
-          [index.get({ series: 't/property e/0 all', number: 0 }), index.names()],
+          [index.get({ series: 't/property e/0 all', number: 0 }), index.series()],
           [undefined, []],
         )
       }),

@@ -87,7 +87,7 @@ export interface Receipt {
     readonly unchanged?: true
   }[]
   readonly repeated: boolean
-  readonly warnings: readonly unknown[]
+  readonly warnings: readonly { readonly pointer: string; readonly code: string }[]
 }
 
 export interface Page {

@@ -1,17 +1,17 @@
 /** Sealed pages of several threads in one file: sealed by any, read by all, and gone for all. */
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { LocatedPage } from '../../src/feed/list.ts'
 import { sealedPages, sharedPagesFile } from '../../src/pages/index.ts'
 import type { PageReader } from '../../src/pages/index.ts'
-import type { EventStore, ViewRange } from '../../src/storage/storage.ts'
+import type { EventStore, FeedKey, ViewRange } from '../../src/storage/storage.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { catalogues } from '@property-events/protocol'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
-const key = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' } as const
+const key: FeedKey = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' }
 const items = Array.from(
   { length: 200 },
   (_, index) => `{"tenantId":"${key.tenantId}","sequenceNumber":${index + 1},"payload":"\\"text\\""}`,
@@ -31,9 +31,9 @@ async function countingStore(): Promise<EventStore & { reads(): number }> {
   }
 }
 
-function page(number: number, revision = 0): LocatedPage {
+function page(number: number, revision = 0, tenantId = key.tenantId): LocatedPage {
   const head = { position: 200, sequenceNumber: 200, created: 1n, epoch: 'epoch', revision }
-  const range = { key, view: 'all', first: (number - 1) * 100 + 1, count: 100 } as const
+  const range = { key: { ...key, tenantId }, view: 'all', first: (number - 1) * 100 + 1, count: 100 } as const
   return { page: number, pageSize: 100, availableCount: 200, totalPages: 2, head, range }
 }
 
@@ -64,23 +64,33 @@ async function untilSealed(
   assert.fail('never sealed')
 }
 
+/** Two readers with a file in common, as two threads have it. */
+function twoThreads(
+  events: EventStore,
+  folder: string,
+  { memoryBytes = 0, fileBytes = 2 ** 24 },
+): { readonly one: PageReader; readonly two: PageReader } & AsyncDisposable {
+  const file = sharedPagesFile(folder, fileBytes, 2)
+  const join = (): PageReader =>
+    sealedPages(events, { memoryBytes, folder: undefined, fileBytes: 0, shared: file.pass() })
+  const [one, two] = [join(), join()]
+  return {
+    one,
+    two,
+    async [Symbol.asyncDispose]() {
+      await one.close()
+      await two.close()
+      file.close()
+    },
+  }
+}
+
 describe('sealed pages of several threads', () => {
   it('are sealed once for all of them, kept over a restart, and emptied for all when the feed changes (P9, D17)', async () => {
     using folder = temporaryFolder()
     const events = await countingStore()
-    const options = { memoryBytes: 0, folder: undefined, fileBytes: 0 }
     const size = () => statSync(join(folder.path, 'sealed-pages')).size
-    const open = () => {
-      const file = sharedPagesFile(folder.path, 2 ** 24, 2)
-      const [one, two] = [1, 2].map(() => sealedPages(events, { ...options, shared: file.pass() }))
-      assert.ok(one !== undefined && two !== undefined)
-      const close = async (): Promise<void> => {
-        await one.close()
-        await two.close()
-        file.close()
-      }
-      return { one, two, close }
-    }
+    const open = () => twoThreads(events, folder.path, { memoryBytes: 0 })
 
     const first = open()
     await untilSealed(events, first.one, page(1))
@@ -92,7 +102,7 @@ describe('sealed pages of several threads', () => {
     await untilSealed(events, first.two, page(2))
     await untilSealed(events, first.one, page(2))
     const full = size()
-    await first.close()
+    await first[Symbol.asyncDispose]()
 
     const second = open()
     const before = events.reads()
@@ -110,6 +120,85 @@ describe('sealed pages of several threads', () => {
         [second.one, second.two].map((reader) => untilSealed(events, reader, page(2, revision))),
       )
     }
-    await second.close()
+    await second[Symbol.asyncDispose]()
+  })
+
+  it('are whole on one thread, in its memory too, when another has emptied the file (P9)', async () => {
+    using folder = temporaryFolder()
+    const events = await countingStore()
+    await using threads = twoThreads(events, folder.path, { memoryBytes: 2 ** 24 })
+    const { one, two } = threads
+    const tenantId = '20000000-0000-4000-8000-000000000000'
+    await untilSealed(events, one, page(1))
+    await untilSealed(events, two, page(1))
+    await untilSealed(events, one, page(2, 0, tenantId))
+    await untilSealed(events, one, page(2, 1, tenantId))
+    const whole = page(1)
+    const part = { ...whole, range: { ...whole.range, first: 26, count: 25 } }
+    const text = items.slice(25, 50).join(',')
+    assert.equal(
+      await textOf(two, part),
+      `{"items":[${text}],"page":1,"pageSize":100,"availableCount":200,"totalPages":2}`,
+    )
+  })
+
+  it('come from the store when their file or its disk is full, and are not made for nothing by any thread (P9)', async () => {
+    for (const [fileBytes, file] of [
+      [1, undefined],
+      [2 ** 24, '/dev/full'],
+    ] as const) {
+      using folder = temporaryFolder()
+      const path = join(folder.path, 'sealed-pages')
+      if (file !== undefined) symlinkSync(file, path)
+      const events = await countingStore()
+      await using threads = twoThreads(events, folder.path, { fileBytes })
+      const { one, two } = threads
+      assert.equal(await textOf(one, page(1)), expected(1))
+      // One of them makes a segment, and both are told that it did not fit.
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      const before = events.reads()
+      for (let round = 0; round < 5; round += 1) {
+        for (const reader of [one, two]) assert.equal(await textOf(reader, page(1)), expected(1))
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      assert.equal(events.reads() - before, 1_000)
+    }
+  })
+
+  it('of an earlier state leave the disk when a thread is asked for the feed, whichever thread made them, and when (D13, D17)', async () => {
+    using folder = temporaryFolder()
+    const events = await countingStore()
+    const path = join(folder.path, 'sealed-pages')
+    const isOnDisk = (revision: number) => readFileSync(path).includes(`epoch/${revision}`)
+    const aMoment = () => new Promise((resolve) => setTimeout(resolve, 50))
+    await using threads = twoThreads(events, folder.path, {})
+    const { one, two } = threads
+    await untilSealed(events, one, page(1))
+    await aMoment()
+    assert.ok(isOnDisk(0))
+    // This thread has not been asked for the feed before.
+    await textOf(two, page(1, 1))
+    await aMoment()
+    assert.ok(!isOnDisk(0))
+
+    await untilSealed(events, two, page(1, 1))
+    // An answer begun before the change, say, is late.
+    await untilSealed(events, one, page(2))
+    await untilSealed(events, two, page(1, 1))
+    await aMoment()
+    assert.ok(!isOnDisk(0))
+  })
+
+  it('are emptied once when the feed changes, not once by each thread (D17)', async () => {
+    using folder = temporaryFolder()
+    const events = await countingStore()
+    await using threads = twoThreads(events, folder.path, {})
+    const { one, two } = threads
+    for (const reader of [one, two]) await untilSealed(events, reader, page(1))
+    await untilSealed(events, one, page(1, 1))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const before = events.reads()
+    for (const reader of [two, one]) assert.equal(await textOf(reader, page(1, 1)), expected(1))
+    assert.equal(events.reads(), before)
   })
 })

@@ -72,7 +72,7 @@ function readSealed(
   })
 }
 
-/** What stands behind the id in an event's bytes: `","createdDate":"2025-01-31T00:00:00.0000000Z"}`, and some room. */
+/** What stands behind the id in an event's bytes: `","createdDate":"2025-01-31T00:00:00.0000000"}`, and some room. */
 const behindId = 64
 
 /** An id may lead to an event with another id (decision 0003); its own stands near its end. */

@@ -1,0 +1,49 @@
+/** A redirect is refused and never followed: whoever it names would be given the key. */
+import { RedirectedError } from './service-errors.ts'
+
+const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
+
+export interface RedirectedRequest {
+  /** What the message calls it. */
+  readonly name: string
+  readonly path: string
+  readonly url: string
+}
+
+/** The refusal of an answer that redirects; `undefined` when it does not. */
+export function redirectErrorOf(response: Response, request: RedirectedRequest): RedirectedError | undefined {
+  // A browser shows that it was a redirect and nothing more: no status, no headers.
+  const isOpaque = response.type === 'opaqueredirect'
+  if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
+  const status = isOpaque ? '' : ` (${response.status})`
+  const { place, remedy } = targetOf(response.headers.get('location'), request)
+  return new RedirectedError({
+    code: 'redirected',
+    status: response.status,
+    message: `${request.name}: The address redirects${status} ${place}, which is not followed, since the key would go with it. ${remedy}`,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    faults: [],
+    retryAfterMs: undefined,
+  })
+}
+
+function targetOf(location: string | null, { path, url }: RedirectedRequest) {
+  const remedy = 'Use the address of the service itself.'
+  const target = urlOf(location, url)
+  if (target === undefined) return { place: 'elsewhere', remedy }
+  // Without what may be secret in it: a password, a query.
+  const address = `${target.origin}${target.pathname}`
+  const place = `to ${address}`
+  if (!address.endsWith(path)) return { place, remedy }
+  return { place, remedy: `Use ${address.slice(0, -path.length)} as the address.` }
+}
+
+/** Where a `Location` leads, which may be written without its beginning. */
+function urlOf(location: string | null, base: string): URL | undefined {
+  if (location === null) return undefined
+  try {
+    return new URL(location, base)
+  } catch {
+    return undefined
+  }
+}
