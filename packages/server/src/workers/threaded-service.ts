@@ -54,7 +54,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     throw new TypeError(`${JSON.stringify(options.basePath)} is no path such as /feed.`)
   const { folder, memoryBytes, fileBytes } = options.pages
   const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, workers)
-  const buckets = { requests: bucketMemory(), failures: bucketMemory() }
+  const buckets = { requests: bucketMemory(), failures: bucketMemory(), recentKeys: bucketMemory() }
   const metrics = createMetrics()
   const publisher = createPublisher({
     events: storage.events,
