@@ -63,14 +63,15 @@ export function readCursorParameters(
   return { kind: 'parameters', parameters: { after, limit, epoch, head, view: view ?? 'all' } }
 }
 
-/** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16). */
-export function readSubject(params: unknown): { readonly subjectId: string } | ProblemError {
+/** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16), which repeats no contact's (D18). */
+export function readSubject(params: unknown, feed: FeedName): { readonly subjectId: string } | ProblemError {
   const given =
     typeof params === 'object' && params !== null && 'subjectId' in params ? params.subjectId : undefined
   const text = typeof given === 'string' ? given : ''
   const subjectId = parseUuid(text)
   if (subjectId !== undefined) return { subjectId }
-  const message = `${quoteInput(text)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
+  const shown = feed === 'contact' ? 'The reference' : quoteInput(text)
+  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
   return { parameter: 'subjectId', code: 'not_a_uuid', message }
 }
 

@@ -42,7 +42,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
       const refuse = (refusal: Refusal) => sendProblem(request, reply, context.basePath, refusal)
       const query = readCursorParameters(queryText(request.originalUrl), [], feedName, context.limits)
       if (query.kind === 'faults') return refuse({ code: 'invalid_parameter', errors: query.errors })
-      const subject = readSubject(request.params)
+      const subject = readSubject(request.params, feedName)
       if ('code' in subject) return refuse({ code: 'invalid_parameter', errors: [subject] })
       const key = { tenantId: tenantOf(request), feed: feedName }
       const event = await context.events.readLatest(key, subject.subjectId)
