@@ -107,7 +107,6 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     limits,
     log,
     metrics,
-    clock,
     basePath,
     trustedProxies,
     requestBuckets: createTokenBuckets(limits.requests, bucketClock, options.buckets?.requests),
