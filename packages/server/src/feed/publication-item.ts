@@ -1,5 +1,5 @@
 /** The members of one published event beside its payload: which there are, and what they may hold. */
-import { categories, isUuid, parseUuid } from '@property-events/protocol'
+import { categories, eventTypeNumber, isUuid, parseUuid } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 
 export interface ItemMembers {
@@ -22,11 +22,10 @@ export type MembersReading =
 const allowed = ['payload', 'remove', 'eventType', 'id', 'transactionId', 'category']
 const assigned = ['tenantId', 'sequenceNumber', 'createdDate', 'eventTypeShortCode']
 
-/** Reads one item. `isEventType` says whether the catalogue has a short code. Null counts as absent. */
+/** Reads one item. Null counts as absent. */
 export function readItemMembers(
   value: unknown,
   feed: FeedName,
-  isEventType: (code: string) => boolean,
   catalogue: EventTypeCatalogue,
 ): MembersReading {
   if (!isObject(value)) {
@@ -53,7 +52,7 @@ export function readItemMembers(
     eventType:
       eventType == null
         ? undefined
-        : typeof eventType === 'string' && isEventType(eventType)
+        : typeof eventType === 'string' && eventTypeNumber(catalogue, feed, eventType) !== undefined
           ? eventType
           : report(
               'eventType',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { StorageFailure } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -82,6 +82,28 @@ describe('a failing store', () => {
     assert.equal(answer.headers['retry-after'], '30')
     assert.equal((await call(service, listPath, { key: service.tenant.readKey })).status, 200)
     await service.stop()
+  })
+
+  it('shows in the metrics what became of every publish request, the worst too (P6, D9)', async () => {
+    const codes = ['storage_full', 'storage_unavailable'] as const
+    let failures = 0
+    const append = () => Promise.reject(new StorageFailure(codes[failures++] ?? 'storage_full'))
+    const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
+    after(() => service.stop())
+    for (const _ of codes) assert.equal((await posting(service)).status, 503)
+    const notText = await call(service, '/v1/property-events', {
+      method: 'POST',
+      key: service.tenant.publishKey,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from([0xff]),
+    })
+    assert.equal(notText.status, 400)
+    const metrics = await (await operationsCall(service, '/metrics')).text()
+    const count = /property_events_publish_requests_total\{feed="property",outcome="(\w+)"\} (\d+)/g
+    assert.deepEqual(
+      [...metrics.matchAll(count)].map(([, outcome, times]) => `${outcome} ${times}`).toSorted(),
+      ['failed 2', 'invalid 1'],
+    )
   })
 
   it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {
