@@ -1,5 +1,6 @@
 import { sep } from 'node:path'
 import { PropertyEventsError } from '@property-events/client'
+import { commandLine } from './program-name.ts'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
@@ -37,7 +38,7 @@ function failureSentence(error: Error, dataFolder: string | undefined): string {
         const sentence = systemSentence(error.cause, dataFolder)
         if (sentence !== undefined) return sentence
       }
-      return `The store cannot be used${cause}. \`property-events doctor\` looks for the reason.`
+      return `The store cannot be used${cause}. \`${commandLine('doctor')}\`, with the same --data or --database, looks for the reason.`
   }
 }
 
