@@ -1,8 +1,8 @@
 import { sep } from 'node:path'
 import { PropertyEventsError } from '@property-events/client'
-import { commandLine } from './program-name.ts'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
+import { commandLine } from './program-name.ts'
 
 /**
  * What a user is told about an error: what went wrong and what to do, without a stack. `dataFolder` is that of a command
