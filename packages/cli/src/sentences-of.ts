@@ -2,6 +2,7 @@ import { sep } from 'node:path'
 import { PropertyEventsError, ServiceError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
+import { commandLine } from './program-name.ts'
 
 /**
  * What a user is told about an error: what went wrong and what to do, without a stack. `dataFolder` is that of a command
@@ -43,7 +44,7 @@ function failureSentence(error: Error, dataFolder: string | undefined): string {
         const sentence = systemSentence(error.cause, dataFolder)
         if (sentence !== undefined) return sentence
       }
-      return `The store cannot be used${cause}. \`property-events doctor\` looks for the reason.`
+      return `The store cannot be used${cause}. \`${commandLine('doctor')}\`, with the same --data or --database, looks for the reason.`
   }
 }
 

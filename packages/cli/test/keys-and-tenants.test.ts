@@ -156,7 +156,7 @@ describe('keys, while the service runs', () => {
   it('a request that makes no sense is refused with what is allowed', async () => {
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [['keys', 'create'], /--tenant and --scope/],
-      [['keys', 'create', '--operator', '--scope', 'read'], /belongs to no tenant/],
+      [['keys', 'create', '--tenant', 'Hill & Co'], /--tenant and --scope/],
       [
         ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'property:reed'],
         /Did you mean property:read\?/,
@@ -246,6 +246,17 @@ describe('tenants', () => {
 })
 
 describe('a backup', () => {
+  it('is made with a line that lets its copy go on, wherever that will lie (D13)', async () => {
+    const folder = temporaryFolder()
+    const made = await run(['backup', join(folder, 'property-events.db'), ...data])
+    const line = /^.* epoch start .*$/m.exec(made.stdout)?.[0] ?? ''
+    const pasted = line.replace(' N ', ' 5000 ').replace('FOLDER', folder)
+    const { code, stdout, stderr } = await runPrinted(pasted)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /greater than 5000/)
+    removeFolder(folder)
+  })
+
   it('is one file for its owner that opens as a store and waits for a new epoch (D13)', async () => {
     const folder = temporaryFolder()
     const restored = join(folder, 'restored')
@@ -263,15 +274,22 @@ describe('a backup', () => {
 
     const doctor = await run(['doctor', '--json', '--port', '0', '--data', restored])
     assert.equal(doctor.code, 1)
-    const findings = JSON.parse(doctor.stdout) as readonly { check: string; status: string }[]
-    assert.equal(findings.find((finding) => finding.check === 'epoch')?.status, 'fail')
+    const findings = JSON.parse(doctor.stdout) as readonly {
+      check: string
+      status: string
+      remedy?: string
+    }[]
+    const epoch = findings.find((finding) => finding.check === 'epoch')
+    assert.equal(epoch?.status, 'fail')
     assert.equal(
       findings.find((finding) => finding.check === 'pepper')?.status,
       'fail',
       'its keys need the pepper',
     )
 
-    await runJson(['epoch', 'start', '--continue-after', '5000', '--data', restored])
+    const remedy = /`(.*)`/.exec(epoch?.remedy ?? '')?.[1] ?? ''
+    const begun = await runPrinted(remedy.replace(' N', ' 5000'), { cwd: folder })
+    assert.equal(begun.code, 0, begun.stderr)
     const running = await start(['serve', '--data', restored])
     const { key } = await runJson<KeyJson>([
       'keys',
@@ -322,7 +340,7 @@ describe('doctor', () => {
     const { code, stdout } = await run(['doctor', '--data', folder, '--port', new URL(market.url).port])
     assert.equal(code, 1)
     assert.match(stdout, /^fail {2}port .* taken by another program\n +→ Stop that program/m)
-    assert.match(stdout, /^warn {2}store +none in .*\n +→ Start `property-events serve`/m)
+    assert.match(stdout, /^warn {2}store +none in .*\n +→ Start `\S+property-events.mjs serve --data \S+`/m)
     removeFolder(folder)
   })
 })

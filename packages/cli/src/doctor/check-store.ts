@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { inspectStore, loadPeppers, pepperFileName } from '@property-events/server'
 import type { StoreInspection } from '@property-events/server'
 import { momentText } from '../moment.ts'
+import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { sentencesOf } from '../sentences-of.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -15,6 +16,8 @@ export function checkStore(
   folder: string,
   givenPepper: string | undefined,
   nowMs: number,
+  /** Flags that find this store. */
+  storeFlags: string,
 ): readonly Finding[] {
   const store = inspectStore(folder)
   if (store.kind === 'none') {
@@ -22,7 +25,7 @@ export function checkStore(
       warn(
         'store',
         `none in ${folder} yet`,
-        'Start `property-events serve` once to make it, or check --data.',
+        `Start \`${commandLine('serve', storeFlags)}\` once to make it, or check --data.`,
       ),
       checkClock(undefined, nowMs),
       checkPepper(folder, givenPepper, []),
@@ -39,7 +42,7 @@ export function checkStore(
   return [
     checkIntegrity(store),
     checkSchema(store),
-    ...(store.needsEpoch ? [epochFinding] : []),
+    ...(store.needsEpoch ? [epochFinding(storeFlags)] : []),
     checkClock(store.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store.pepperIds),
   ]
@@ -63,11 +66,10 @@ export function checkSchema({
     : warn('schema', detail, 'The next start brings it up to date; make a backup before.')
 }
 
-export const epochFinding = fail(
-  'epoch',
-  'the store is a restored copy, and publishing waits',
-  'Run `property-events epoch start --continue-after N` with the highest number that anybody was ever shown.',
-)
+export function epochFinding(storeFlags: string): Finding {
+  const remedy = `Run \`${epochCommand(storeFlags)}\`; ${epochNumber}.`
+  return fail('epoch', 'the store is a restored copy, and publishing waits', remedy)
+}
 
 /** When this was written: no clock that is right shows less. */
 const writtenMs = Date.UTC(2026, 0, 1)

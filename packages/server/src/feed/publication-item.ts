@@ -103,8 +103,11 @@ function readCategory(value: unknown, feed: FeedName, report: Report): Category 
 
 /** `{ agentRef, reason? }` (D26). The reason is a code of the removal list or a short text. */
 function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMembers['remove'] {
-  if (feed !== 'property')
-    return report('remove', 'unknown_member', 'Contacts are not removed by publishing.')
+  if (feed !== 'property') {
+    const message =
+      'A contact goes by its event type: {"payload": {"contact_ref": "…"}, "eventType": "ContactErased"}.'
+    return report('remove', 'unknown_member', message)
+  }
   if (!isObject(value))
     return report('remove', 'wrong_type', 'A removal is an object: {"agentRef": "…", "reason": 9}.')
   for (const name of Object.keys(value)) {

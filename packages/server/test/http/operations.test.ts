@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { StorageFailure } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
@@ -29,6 +31,16 @@ onEngines('operating the service', {}, (service) => {
     assert.equal((await operationsCall(service(), '/metrics', 'POST')).status, 405)
     for (const path of ['/metrics', '/livez', '/readyz'])
       assert.equal((await call(service(), path)).status, 404)
+  })
+
+  it('shows the metrics that the document for operators lists, all of them and no others (D9)', async () => {
+    const metrics = await (await operationsCall(service(), '/metrics')).text()
+    const shown = [...metrics.matchAll(/^# HELP (property_events_\w+) /gm)].map(([, name]) => name)
+    const document = readFileSync(join(import.meta.dirname, '../../../../docs/operating.md'), 'utf8')
+    const listed = [...document.matchAll(/^\| `(property_events_\w+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(new Set(shown), new Set(listed))
+    for (const [, name = ''] of document.matchAll(/`((?:nodejs|process)_\w+)`/g))
+      assert.ok(metrics.includes(`# HELP ${name} `), name)
   })
 
   it('keeps keys, ids, tenants and paths of strangers out of metric labels (P10, D11)', async () => {
