@@ -195,6 +195,13 @@ describe('a store in PostgreSQL', () => {
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^The database cannot be reached .*--database/)
     assert.doesNotMatch(refused.stderr, /secret/)
+    const noSocket = [
+      '--database',
+      `postgres:///none?user=me&host=${encodeURIComponent(join(root, 'no socket'))}`,
+    ]
+    const local = await run(['tenants', 'list', ...noSocket])
+    assert.equal(local.code, 1)
+    assert.match(local.stderr, /^The database cannot be reached .*--database/)
     const empty = await run(['tenants', 'list', '--database', await databases.create()])
     assert.match(empty.stderr, /^There is no Property Events store in this database\./)
   })
