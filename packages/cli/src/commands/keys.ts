@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { parseKeyText, scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
-import { issueKey, loadPeppers } from '@property-events/server'
+import { issueKey } from '@property-events/server'
 import type { KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
+import { pepperForNewKey } from '../key-pepper.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
@@ -53,10 +54,11 @@ function addCreate(keys: Command, context: CommandContext): void {
     }
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
-    await withStore(reader, async ({ storage, folder }) => {
+    await withStore(reader, async (store) => {
+      const { storage } = store
       const tenant = tenantName === undefined ? undefined : await findTenant(storage, tenantName)
       const grants = tenant === undefined ? [] : [{ tenantId: tenant.tenantId, scopes: wanted }]
-      const [pepper] = loadPeppers({ folder, given })
+      const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
         operator,
