@@ -1,6 +1,7 @@
 /** Copying a store into another one, of either engine, so that nobody who reads it can tell them apart. */
 import { createHash } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
+import { feedName } from '@property-events/server'
 import type { FeedKey, KeyRecord, StorageEngine, StoreRecord, StoredEvent } from '@property-events/server'
 import { Refusal } from './refusal.ts'
 
@@ -43,7 +44,7 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
     copied += records.filter((record) => record.kind === 'event').length
     options.onProgress(copied)
   }
-  await from.exportRecords((key) => held.get(nameOf(key)) ?? 0, take)
+  await from.exportRecords((key) => held.get(feedName(key)) ?? 0, take)
   const feeds: CopiedFeed[] = []
   for (const key of keys ?? []) feeds.push(await compare(from, to, key))
   if (whole !== undefined) await to.importRecords([whole])
@@ -66,7 +67,7 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
             'so somebody publishes there. Nothing was changed. Copy into an empty store.',
         )
       }
-      held.set(nameOf(key), head.position)
+      held.set(feedName(key), head.position)
     }
   }
   return held
@@ -74,10 +75,6 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
 
 function sameEvent(one: StoredEvent, other: StoredEvent): boolean {
   return one.sequenceNumber === other.sequenceNumber && Buffer.from(one.json).equals(other.json)
-}
-
-function nameOf({ tenantId, feed }: FeedKey): string {
-  return `${tenantId} ${feed}`
 }
 
 async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<void> {
