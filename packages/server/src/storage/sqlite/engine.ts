@@ -220,7 +220,7 @@ function engineOver(parts: EngineParts): StorageEngine {
       changeCount: (key) => changes.of(key),
     },
     startEpoch: (continueAfter) => guarded(() => link.call('startEpoch', continueAfter)),
-    backup: (path) => guarded(() => backUp({ file, path })),
+    backup: (path) => guarded(() => backUp(file, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records) => guarded(() => link.call('importRecords', records)),
     ping: () =>
