@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { loadPeppers } from '@property-events/server'
+import { checkPepper } from '../src/doctor/check-store.ts'
 import { storeFlags } from '../src/open-store.ts'
 import { settings } from '../src/settings.ts'
 import {
@@ -184,6 +186,43 @@ describe('keys, while the service runs', () => {
   })
 })
 
+describe('a key made without the pepper of the others', () => {
+  it('is refused, since the service would not know it, and no pepper is made; the right one helps (D11)', async () => {
+    const folder = temporaryFolder()
+    await runJson(['backup', join(folder, 'property-events.db'), ...data])
+    const create = (environment: Readonly<Record<string, string>> = {}) =>
+      run(['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--data', folder], { environment })
+    const missing = await create()
+    assert.equal(missing.code, 1, missing.stdout)
+    assert.equal(missing.stdout, '')
+    assert.match(missing.stderr, /holds no pepper.* PROPERTY_EVENTS_KEY_PEPPER/)
+    assert(!existsSync(join(folder, 'pepper')))
+    const other = await create({ PROPERTY_EVENTS_KEY_PEPPER: 'not the one of the market' })
+    assert.equal(other.code, 1, other.stdout)
+    assert.match(other.stderr, /No key of this store was made with this pepper/)
+    writeFileSync(join(folder, 'pepper'), 'ab'.repeat(32))
+    assert.equal((await create()).code, 1)
+    const pepper = readFileSync(join(market.folder, 'pepper'), 'utf8').trim()
+    const right = await create({ PROPERTY_EVENTS_KEY_PEPPER: pepper })
+    assert.equal(right.code, 0, right.stderr)
+    removeFolder(folder)
+  })
+
+  it('is made all the same when every other key is revoked: the old pepper is lost for good (D11)', async () => {
+    const folder = temporaryFolder()
+    await runJson(['backup', join(folder, 'property-events.db'), ...data])
+    const kept = ['--data', folder]
+    const keys = await runJson<readonly KeyJson[]>(['keys', 'list', ...kept])
+    await Promise.all(keys.map(({ keyId }) => runJson(['keys', 'revoke', keyId, ...kept])))
+    const create = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', ...kept]
+    const { key } = await runJson<KeyJson>(create)
+    const service = await start(['serve', ...kept])
+    assert.equal((await listEvents(service.line.url, key)).status, 200)
+    assert.equal((await service.stop()).code, 0)
+    removeFolder(folder)
+  })
+})
+
 describe('tenants', () => {
   it('can bring their own id, once', async () => {
     const id = '0B5E1A4E-8A3C-4A55-9C3F-3F3F2B1A0001'
@@ -287,6 +326,7 @@ describe('a backup', () => {
       'its keys need the pepper',
     )
 
+    copyFileSync(join(market.folder, 'pepper'), join(restored, 'pepper'))
     const remedy = /`(.*)`/.exec(epoch?.remedy ?? '')?.[1] ?? ''
     const begun = await runPrinted(remedy.replace(' N', ' 5000'), { cwd: folder })
     assert.equal(begun.code, 0, begun.stderr)
@@ -332,6 +372,16 @@ describe('doctor', () => {
       [],
     )
     assert.match(findings[1]?.detail ?? '', /a service runs on this data folder/)
+  })
+
+  it('says when only some of the keys work with the pepper (D11)', () => {
+    const given = 'the pepper of this test'
+    const [{ pepperId }] = loadPeppers({ folder: undefined, given })
+    const statusFor = (...pepperIds: readonly string[]) => checkPepper('', given, pepperIds).status
+    assert.deepEqual(
+      [statusFor(), statusFor(pepperId), statusFor('other', pepperId), statusFor('other')],
+      ['ok', 'ok', 'warn', 'fail'],
+    )
   })
 
   it('names a remedy for whatever fails, and fails with it', async () => {

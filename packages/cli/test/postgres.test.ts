@@ -1,7 +1,7 @@
 /** The program on a PostgreSQL database: two nodes on one store, and the commands beside them. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
@@ -192,6 +192,32 @@ describe('a store in PostgreSQL', () => {
     for (const { status, remedy } of sick) assert.equal(remedy === undefined, status === 'ok')
   })
 
+  it('makes no key where the pepper of its nodes is not, and says where to look (D11)', async () => {
+    const database = await databases.create()
+    const node = await startNode(['serve', '--data', join(root, 'node'), '--database', database])
+    const { tenantId } = await runJson<{ tenantId: string }>([
+      'tenants',
+      'create',
+      'Hill & Co',
+      '--database',
+      database,
+    ])
+    const create = (...place: readonly string[]) =>
+      run(['keys', 'create', '--tenant', tenantId, '--scope', 'read', '--database', database, ...place])
+    // On another machine: the folder may be missing, or be for something else; the store may have no key yet.
+    for (const folder of [join(root, 'missing'), root]) {
+      const refused = await create('--data', folder)
+      assert.equal(refused.code, 1, refused.stdout)
+      assert.equal(refused.stdout, '')
+      assert.match(refused.stderr, /holds no pepper.*--data.*PROPERTY_EVENTS_KEY_PEPPER/)
+      assert(!existsSync(join(folder, 'pepper')))
+    }
+    const made = await create('--data', join(root, 'node'))
+    assert.equal(made.code, 0, made.stderr)
+    assert.equal((await listEvents(node.line.url, made.stdout.trim())).status, 200)
+    assert.equal((await node.stop()).code, 0)
+  })
+
   it('that is not there is one finding of doctor, which keeps the password to itself', async () => {
     const nowhere = ['--database', 'postgres://me:secret@127.0.0.1:1/none', '--data', join(root, 'nothing')]
     const { code, stdout } = await run(['doctor', '--port', '0', ...nowhere])
@@ -206,6 +232,13 @@ describe('a store in PostgreSQL', () => {
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^The database cannot be reached .*--database/)
     assert.doesNotMatch(refused.stderr, /secret/)
+    const noSocket = [
+      '--database',
+      `postgres:///none?user=me&host=${encodeURIComponent(join(root, 'no socket'))}`,
+    ]
+    const local = await run(['tenants', 'list', ...noSocket])
+    assert.equal(local.code, 1)
+    assert.match(local.stderr, /^The database cannot be reached .*--database/)
     const empty = await run(['tenants', 'list', '--database', await databases.create()])
     assert.match(empty.stderr, /^There is no Property Events store in this database\./)
   })

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { parseKeyText, scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
-import { issueKey, loadPeppers } from '@property-events/server'
+import { issueKey } from '@property-events/server'
 import type { KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
+import { pepperForNewKey } from '../key-pepper.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
@@ -50,9 +51,9 @@ function addCreate(keys: Command, context: CommandContext): void {
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
-      const { storage, folder } = store
+      const { storage } = store
       const { tenantId } = await findTenant(store, tenantName ?? '')
-      const [pepper] = loadPeppers({ folder, given })
+      const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
         operator: false,

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectStore, loadPeppers, pepperFileName } from '@property-events/server'
 import type { StoreInspection } from '@property-events/server'
+import { pepperFit } from '../key-pepper.ts'
 import { momentText } from '../moment.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { sentencesOf } from '../sentences-of.ts'
@@ -94,27 +95,27 @@ export function checkPepper(
   const path = join(folder, pepperFileName)
   if (given === undefined && !existsSync(path)) {
     return pepperIds.length === 0
-      ? ok('pepper', 'made with the first key')
+      ? ok('pepper', 'made on the first start')
       : fail(
           'pepper',
           `${path} is missing, and no key works without it`,
           'Put the file back from a backup, or set PROPERTY_EVENTS_KEY_PEPPER.',
         )
   }
+  let fit: ReturnType<typeof pepperFit>
   try {
-    const peppers = loadPeppers({ folder, given })
-    if (pepperIds.length > 0 && !peppers.some(({ pepperId }) => pepperIds.includes(pepperId))) {
-      return fail(
-        'pepper',
-        'no key of this store was made with this pepper',
-        'Put back the one the keys were made with.',
-      )
-    }
+    fit = pepperFit(loadPeppers({ folder, given }), pepperIds)
   } catch (error) {
     return fail('pepper', sentencesOf(error), 'Put the right one back from a backup.')
   }
-  if (given !== undefined) return ok('pepper', 'from PROPERTY_EVENTS_KEY_PEPPER')
-  const mode = statSync(path).mode & 0o777
+  if (fit === 'none') {
+    return fail(
+      'pepper',
+      'no key of this store was made with this pepper',
+      'Put back the one the keys were made with.',
+    )
+  }
+  const mode = given === undefined ? statSync(path).mode & 0o777 : 0
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     return fail(
       'pepper',
@@ -122,5 +123,11 @@ export function checkPepper(
       `Run: chmod 600 ${path}`,
     )
   }
-  return ok('pepper', path)
+  const place = given === undefined ? path : 'from PROPERTY_EVENTS_KEY_PEPPER'
+  if (fit === 'all') return ok('pepper', place)
+  return warn(
+    'pepper',
+    `${place}; some keys of this store were made with another one, and do not work`,
+    'Make a new key for whoever is refused with 401, and revoke the old one.',
+  )
 }
