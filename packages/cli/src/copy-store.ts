@@ -1,7 +1,8 @@
 /** Copying a store into another one, of either engine, so that nobody who reads it can tell them apart. */
 import { createHash } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
-import type { FeedKey, StorageEngine, StoreRecord, StoredEvent } from '@property-events/server'
+import { feedName } from '@property-events/server'
+import type { FeedKey, KeyRecord, StorageEngine, StoreRecord, StoredEvent } from '@property-events/server'
 import { Refusal } from './refusal.ts'
 
 export interface CopiedFeed {
@@ -20,7 +21,8 @@ export interface CopyOptions {
 }
 
 /**
- * Copies tenants, keys and what the target's feeds do not hold yet, as of one moment of the source, which may be in use.
+ * Copies what the target's feeds do not hold yet, as of one moment of the source, which may be in use, and the tenants and keys
+ * there were then, or a little later.
  * Run again it goes on where it was stopped, and takes in what has come since. Nobody can publish to the target before
  * a run has come to its end. Rejects with a `Refusal` when the target holds something else, and then leaves it as it was.
  */
@@ -28,22 +30,23 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
   const { from, to, signal } = options
   await refuseStrangers(from, to)
   const held = await heldOf(from, to)
-  const keys = await copyTenants(from, to)
-  await copyKeys(from, to)
   await to.importRecords([{ kind: 'whole', firstOffset: from.settings.startSequence, needsEpoch: true }])
   let copied = 0
+  let keys: readonly FeedKey[] | undefined
   let whole: StoreRecord | undefined
   const take = async (records: readonly StoreRecord[]): Promise<void> => {
     if (signal.aborted) throw new Refusal('Stopped. Run the same command again to go on.')
+    // Not before: by now the moment is fixed, so that whoever has a record is in the list. Who came later comes without events.
+    keys ??= await copyTenantsAndKeys(from, to)
     // The last record opens the copy for publishing: only when all is compared.
     whole = records.find((record) => record.kind === 'whole') ?? whole
     await to.importRecords(records.filter((record) => record.kind !== 'whole'))
     copied += records.filter((record) => record.kind === 'event').length
     options.onProgress(copied)
   }
-  await from.exportRecords((key) => held.get(nameOf(key)) ?? 0, take)
+  await from.exportRecords((key) => held.get(feedName(key)) ?? 0, take)
   const feeds: CopiedFeed[] = []
-  for (const key of keys) feeds.push(await compare(from, to, key))
+  for (const key of keys ?? []) feeds.push(await compare(from, to, key))
   if (whole !== undefined) await to.importRecords([whole])
   return feeds
 }
@@ -64,7 +67,7 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
             'so somebody publishes there. Nothing was changed. Copy into an empty store.',
         )
       }
-      held.set(nameOf(key), head.position)
+      held.set(feedName(key), head.position)
     }
   }
   return held
@@ -72,10 +75,6 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
 
 function sameEvent(one: StoredEvent, other: StoredEvent): boolean {
   return one.sequenceNumber === other.sequenceNumber && Buffer.from(one.json).equals(other.json)
-}
-
-function nameOf({ tenantId, feed }: FeedKey): string {
-  return `${tenantId} ${feed}`
 }
 
 async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<void> {
@@ -88,17 +87,19 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
   }
 }
 
-async function copyTenants(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
+async function copyTenantsAndKeys(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
+  // The keys first: then their tenants are listed, too.
+  const keys = await from.keys.keys()
   const tenants = await from.keys.tenants()
   for (const tenant of tenants) {
     await to.keys.createTenant(tenant)
     await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended)
   }
+  await copyKeys(keys, to)
   return tenants.flatMap(({ tenantId }) => feedNames.map((feed) => ({ tenantId, feed })))
 }
 
-async function copyKeys(from: StorageEngine, to: StorageEngine): Promise<void> {
-  const keys = await from.keys.keys()
+async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine): Promise<void> {
   for (const key of keys) {
     if ((await to.keys.insertKey(key)) !== 'exists') continue
     await to.keys.setKeyExpiry(key.keyId, key.expiresMs)

@@ -16,7 +16,6 @@ export interface TenantKeys {
 }
 
 export interface DemoKeys {
-  readonly adminKey: string
   readonly tenants: readonly TenantKeys[]
 }
 
@@ -43,7 +42,7 @@ export async function demoKeys(
     changed = true
     const issued = await issueKey(keys, peppers[0], {
       label,
-      operator: grants.length === 0,
+      operator: false,
       grants,
       expiresMs: undefined,
       nowMs: Date.now(),
@@ -52,7 +51,6 @@ export async function demoKeys(
     return issued.text
   }
   try {
-    const adminKey = await workingKey(memberText(kept, 'adminKey'), 'demo operator', [])
     const made: TenantKeys[] = []
     for (const { tenantId, name } of tenants) {
       const before = keptTenant(kept, tenantId)
@@ -67,7 +65,7 @@ export async function demoKeys(
         ]),
       })
     }
-    const all = { adminKey, tenants: made }
+    const all = { tenants: made }
     if (changed) writeKept(folder, all)
     return all
   } finally {

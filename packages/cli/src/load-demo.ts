@@ -6,6 +6,7 @@ import type { Publisher, StorageEngine } from '@property-events/server'
 import { demoMarket } from './market/demo-market.ts'
 import type { MarketEvent } from './market/market-event.ts'
 import { marketTenants } from './market/tenants.ts'
+import { commandLine } from './program-name.ts'
 import { Refusal } from './refusal.ts'
 
 /** About 5,000 events in a dozen commits. */
@@ -19,13 +20,20 @@ export interface LoadDemoOptions {
   readonly onProgress: (loaded: number) => void
 }
 
-/** Makes the tenants that are missing. A store that holds others is somebody's own and is left alone. */
-export async function createDemoTenants(storage: StorageEngine, folder: string): Promise<void> {
+/**
+ * Makes the tenants that are missing. A store that holds others is somebody's own and is left alone; `store` are the flags
+ * that find it.
+ */
+export async function createDemoTenants(
+  storage: StorageEngine,
+  folder: string,
+  store: string,
+): Promise<void> {
   const ours = new Set(marketTenants.map((tenant) => tenant.tenantId))
   const present = await storage.keys.tenants()
   if (present.some((tenant) => !ours.has(tenant.tenantId))) {
     throw new Refusal(
-      `The store in ${folder} holds tenants of its own, and the demo would mingle with them. Use \`property-events serve\`, or name another folder with --data.`,
+      `The store in ${folder} holds tenants of its own, and the demo would mingle with them. Use \`${commandLine('serve', store)}\`, or name another folder with --data.`,
     )
   }
   for (const { tenantId, name } of marketTenants) {

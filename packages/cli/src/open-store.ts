@@ -3,6 +3,7 @@ import { openStorage } from '@property-events/server'
 import type { StorageEngine, Tenant } from '@property-events/server'
 import { parseUuid } from '@property-events/protocol'
 import { flagText } from './command-context.ts'
+import { commandLine } from './program-name.ts'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
@@ -12,6 +13,8 @@ export interface OpenedStore {
   readonly folder: string
   /** Its address, where the store is in a database. */
   readonly database: string | undefined
+  /** Flags that find it, as `storeFlags` makes them. */
+  readonly flags: string
   readonly storage: StorageEngine
 }
 
@@ -21,6 +24,7 @@ export const storeSettings = [settings.data, settings.database] as const
 /** Opens the store of `--database` or `--data`, runs the work, and closes it. A folder without a store is refused: it may be misspelt. */
 export async function withStore<Result>(
   reader: SettingReader,
+  flags: Readonly<Record<string, unknown>>,
   work: (store: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
   const folder = reader.value(settings.data)
@@ -34,13 +38,13 @@ export async function withStore<Result>(
     if (database !== undefined) throw error
     if (error instanceof Error && 'code' in error && error.code === 'not_a_store') {
       throw new Refusal(
-        `There is no store in ${folder}. Check --data, or start \`property-events serve --data ${JSON.stringify(folder)}\` once to make one.`,
+        `There is no store in ${folder}. Check --data, or start \`${commandLine('serve', storeFlags({}, folder))}\` once to make one.`,
       )
     }
     throw error
   })
   try {
-    return await work({ folder, database, storage })
+    return await work({ folder, database, flags: storeFlags(flags, folder), storage })
   } finally {
     await storage.close()
   }
@@ -67,14 +71,14 @@ function withoutPassword(address: string): string {
 }
 
 /** The tenant with this id or with exactly this name. */
-export async function findTenant(storage: StorageEngine, idOrName: string): Promise<Tenant> {
+export async function findTenant({ storage, flags }: OpenedStore, idOrName: string): Promise<Tenant> {
   const tenants = await storage.keys.tenants()
   const id = parseUuid(idOrName)
   const found = tenants.filter((tenant) => tenant.tenantId === id || tenant.name === idOrName)
   const [tenant] = found
   if (tenant === undefined) {
     throw new Refusal(
-      `There is no tenant "${plainText(idOrName)}". \`property-events tenants list\` shows those there are.`,
+      `There is no tenant "${plainText(idOrName)}". \`${commandLine('tenants list', flags)}\` shows those there are.`,
     )
   }
   if (found.length > 1)

@@ -7,10 +7,13 @@ import { plainText } from './terminal-text.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Adds the flags of these settings to a command, with their variables in the help. */
+/** Adds the flags of these settings to a command, with their variables and defaults in the help. */
 export function addSettings(command: Command, settings: readonly Setting<unknown>[]): Command {
   for (const setting of settings) {
-    if (setting.variableOnly) continue
+    if (setting.variableOnly) {
+      command.addHelpText('after', `\nBy variable only: ${describe(setting)}`)
+      continue
+    }
     const flag = setting.argument === undefined ? '' : ` <${setting.argument}>`
     command.option(`--${setting.name}${flag}`, describe(setting))
   }
@@ -67,6 +70,6 @@ function shown(setting: Setting<unknown>, written: string): string {
 function describe(setting: Setting<unknown>): string {
   const { fallback } = setting
   const isPlain = typeof fallback === 'string' || typeof fallback === 'number'
-  const standard = isPlain && fallback !== '' ? `default: ${fallback}, ` : ''
-  return `${setting.description} (${standard}${variableOf(setting)})`
+  const words = setting.fallbackWords ?? (isPlain ? String(fallback) : undefined)
+  return `${setting.description} (${words === undefined ? '' : `default: ${words}, `}${variableOf(setting)})`
 }

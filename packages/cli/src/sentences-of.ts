@@ -2,6 +2,7 @@ import { sep } from 'node:path'
 import { PropertyEventsError, ServiceError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
+import { commandLine } from './program-name.ts'
 
 /**
  * What a user is told about an error: what went wrong and what to do, without a stack. `dataFolder` is that of a command
@@ -37,14 +38,20 @@ function failureSentence(error: Error, dataFolder: string | undefined): string {
       return 'The store was closed while it was in use. Run the command again.'
     default:
       if (error.cause instanceof Error) {
-        if ('code' in error.cause && /^(ENOTFOUND|ECONN|ETIMEDOUT)/.test(String(error.cause.code))) {
+        if (isUnreached(error.cause)) {
           return `The database cannot be reached${cause}. Check its address in --database, and that it runs.`
         }
         const sentence = systemSentence(error.cause, dataFolder)
         if (sentence !== undefined) return sentence
       }
-      return `The store cannot be used${cause}. \`property-events doctor\` looks for the reason.`
+      return `The store cannot be used${cause}. \`${commandLine('doctor')}\`, with the same --data or --database, looks for the reason.`
   }
+}
+
+/** Whether a connection was not made, or was lost. Codes alone do not say it: for a socket, ENOENT is one of a missing file. */
+function isUnreached(error: Error): boolean {
+  const code = 'code' in error ? String(error.code) : ''
+  return /^(ENOTFOUND|ECONN|ETIMEDOUT)/.test(code) || ('syscall' in error && error.syscall === 'connect')
 }
 
 /** The usual errors of the operating system, by their code. */

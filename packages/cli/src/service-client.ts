@@ -2,6 +2,7 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
+import { commandLine } from './program-name.ts'
 import { plainText } from './terminal-text.ts'
 import type { SettingReader } from './read-settings.ts'
 
@@ -47,7 +48,7 @@ export function addressFromSettings(reader: SettingReader): {
   const key = reader.value(settings.key)
   if (key === undefined) {
     reader.fault(
-      'No API key is given: set PROPERTY_EVENTS_KEY, or use --key. `property-events keys create` makes one.',
+      `No API key is given: set PROPERTY_EVENTS_KEY, or use --key. \`${commandLine('keys create')}\` makes one.`,
     )
   }
   reader.finish()

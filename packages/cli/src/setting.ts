@@ -14,6 +14,8 @@ export interface Setting<Value> {
   /** What is allowed, for errors: `a whole number from 0 to 65535`. */
   readonly expected: string
   readonly fallback: Value
+  /** What the help says of it, where the value does not say it itself. */
+  readonly fallbackWords: string | undefined
   read(text: string): Value | undefined
 }
 
@@ -23,6 +25,7 @@ export interface SettingWords {
   readonly argument?: string
   readonly variableOnly?: boolean
   readonly secret?: boolean
+  readonly fallbackWords?: string
 }
 
 /** The kinds of value. Each reads strictly: `0x10`, `1e3`, ` 1` are not numbers anybody means. */
@@ -58,7 +61,7 @@ export function oneOf<Choice extends string, Fallback extends Choice | undefined
 
 export function onOff(words: SettingWords): Setting<boolean> {
   return {
-    ...common(words, undefined),
+    ...common({ fallbackWords: 'off', ...words }, undefined),
     expected: 'on or off',
     fallback: false,
     read: (text) =>
@@ -76,8 +79,8 @@ export function text<Value, Fallback>(
 }
 
 function common(words: SettingWords, argument: string | undefined) {
-  const { name, description, variableOnly = false, secret = false } = words
-  return { name, description, variableOnly, secret, argument: words.argument ?? argument }
+  const { name, description, fallbackWords, variableOnly = false, secret = false } = words
+  return { name, description, fallbackWords, variableOnly, secret, argument: words.argument ?? argument }
 }
 
 export function variableOf(setting: Setting<unknown>): string {

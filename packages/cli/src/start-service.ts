@@ -11,6 +11,7 @@ import {
   openForThreads,
 } from '@property-events/server'
 import type { Peppers, Service, SharedStorage, StorageEngine, ThreadedService } from '@property-events/server'
+import { pepperFit, pepperIdsInUse } from './key-pepper.ts'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
@@ -145,9 +146,7 @@ async function listen(
 ): Promise<Service | ThreadedService> {
   const { storage } = store
   const log = createLogger({ level: options.logLevel })
-  const keys = await storage.keys.keys()
-  const known = new Set(peppers.map(({ pepperId }) => pepperId))
-  if (keys.length > 0 && keys.every(({ pepperId }) => !known.has(pepperId))) {
+  if (pepperFit(peppers, pepperIdsInUse(await storage.keys.keys())) === 'none') {
     log.warn('No key of this store was made with this pepper, so none will work: put the right pepper back.')
   }
   const { rateLimit } = options

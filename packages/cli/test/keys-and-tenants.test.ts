@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { loadPeppers } from '@property-events/server'
+import { checkPepper } from '../src/doctor/check-store.ts'
 import { storeFlags } from '../src/open-store.ts'
 import { settings } from '../src/settings.ts'
 import {
@@ -156,7 +158,7 @@ describe('keys, while the service runs', () => {
   it('a request that makes no sense is refused with what is allowed', async () => {
     const refused: readonly (readonly [readonly string[], RegExp])[] = [
       [['keys', 'create'], /--tenant and --scope/],
-      [['keys', 'create', '--operator', '--scope', 'read'], /belongs to no tenant/],
+      [['keys', 'create', '--tenant', 'Hill & Co'], /--tenant and --scope/],
       [
         ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'property:reed'],
         /Did you mean property:read\?/,
@@ -181,6 +183,43 @@ describe('keys, while the service runs', () => {
         assert.match(stderr, expected)
       }),
     )
+  })
+})
+
+describe('a key made without the pepper of the others', () => {
+  it('is refused, since the service would not know it, and no pepper is made; the right one helps (D11)', async () => {
+    const folder = temporaryFolder()
+    await runJson(['backup', join(folder, 'property-events.db'), ...data])
+    const create = (environment: Readonly<Record<string, string>> = {}) =>
+      run(['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', '--data', folder], { environment })
+    const missing = await create()
+    assert.equal(missing.code, 1, missing.stdout)
+    assert.equal(missing.stdout, '')
+    assert.match(missing.stderr, /holds no pepper.* PROPERTY_EVENTS_KEY_PEPPER/)
+    assert(!existsSync(join(folder, 'pepper')))
+    const other = await create({ PROPERTY_EVENTS_KEY_PEPPER: 'not the one of the market' })
+    assert.equal(other.code, 1, other.stdout)
+    assert.match(other.stderr, /No key of this store was made with this pepper/)
+    writeFileSync(join(folder, 'pepper'), 'ab'.repeat(32))
+    assert.equal((await create()).code, 1)
+    const pepper = readFileSync(join(market.folder, 'pepper'), 'utf8').trim()
+    const right = await create({ PROPERTY_EVENTS_KEY_PEPPER: pepper })
+    assert.equal(right.code, 0, right.stderr)
+    removeFolder(folder)
+  })
+
+  it('is made all the same when every other key is revoked: the old pepper is lost for good (D11)', async () => {
+    const folder = temporaryFolder()
+    await runJson(['backup', join(folder, 'property-events.db'), ...data])
+    const kept = ['--data', folder]
+    const keys = await runJson<readonly KeyJson[]>(['keys', 'list', ...kept])
+    await Promise.all(keys.map(({ keyId }) => runJson(['keys', 'revoke', keyId, ...kept])))
+    const create = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', ...kept]
+    const { key } = await runJson<KeyJson>(create)
+    const service = await start(['serve', ...kept])
+    assert.equal((await listEvents(service.line.url, key)).status, 200)
+    assert.equal((await service.stop()).code, 0)
+    removeFolder(folder)
   })
 })
 
@@ -246,6 +285,17 @@ describe('tenants', () => {
 })
 
 describe('a backup', () => {
+  it('is made with a line that lets its copy go on, wherever that will lie (D13)', async () => {
+    const folder = temporaryFolder()
+    const made = await run(['backup', join(folder, 'property-events.db'), ...data])
+    const line = /^.* epoch start .*$/m.exec(made.stdout)?.[0] ?? ''
+    const pasted = line.replace(' N ', ' 5000 ').replace('FOLDER', folder)
+    const { code, stdout, stderr } = await runPrinted(pasted)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /greater than 5000/)
+    removeFolder(folder)
+  })
+
   it('is one file for its owner that opens as a store and waits for a new epoch (D13)', async () => {
     const folder = temporaryFolder()
     const restored = join(folder, 'restored')
@@ -263,15 +313,23 @@ describe('a backup', () => {
 
     const doctor = await run(['doctor', '--json', '--port', '0', '--data', restored])
     assert.equal(doctor.code, 1)
-    const findings = JSON.parse(doctor.stdout) as readonly { check: string; status: string }[]
-    assert.equal(findings.find((finding) => finding.check === 'epoch')?.status, 'fail')
+    const findings = JSON.parse(doctor.stdout) as readonly {
+      check: string
+      status: string
+      remedy?: string
+    }[]
+    const epoch = findings.find((finding) => finding.check === 'epoch')
+    assert.equal(epoch?.status, 'fail')
     assert.equal(
       findings.find((finding) => finding.check === 'pepper')?.status,
       'fail',
       'its keys need the pepper',
     )
 
-    await runJson(['epoch', 'start', '--continue-after', '5000', '--data', restored])
+    copyFileSync(join(market.folder, 'pepper'), join(restored, 'pepper'))
+    const remedy = /`(.*)`/.exec(epoch?.remedy ?? '')?.[1] ?? ''
+    const begun = await runPrinted(remedy.replace(' N', ' 5000'), { cwd: folder })
+    assert.equal(begun.code, 0, begun.stderr)
     const running = await start(['serve', '--data', restored])
     const { key } = await runJson<KeyJson>([
       'keys',
@@ -316,13 +374,23 @@ describe('doctor', () => {
     assert.match(findings[1]?.detail ?? '', /a service runs on this data folder/)
   })
 
+  it('says when only some of the keys work with the pepper (D11)', () => {
+    const given = 'the pepper of this test'
+    const [{ pepperId }] = loadPeppers({ folder: undefined, given })
+    const statusFor = (...pepperIds: readonly string[]) => checkPepper('', given, pepperIds).status
+    assert.deepEqual(
+      [statusFor(), statusFor(pepperId), statusFor('other', pepperId), statusFor('other')],
+      ['ok', 'ok', 'warn', 'fail'],
+    )
+  })
+
   it('names a remedy for whatever fails, and fails with it', async () => {
     const folder = temporaryFolder()
     // Taken by a service of another folder.
     const { code, stdout } = await run(['doctor', '--data', folder, '--port', new URL(market.url).port])
     assert.equal(code, 1)
     assert.match(stdout, /^fail {2}port .* taken by another program\n +→ Stop that program/m)
-    assert.match(stdout, /^warn {2}store +none in .*\n +→ Start `property-events serve`/m)
+    assert.match(stdout, /^warn {2}store +none in .*\n +→ Start `\S+property-events.mjs serve --data \S+`/m)
     removeFolder(folder)
   })
 })

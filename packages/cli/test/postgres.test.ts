@@ -1,13 +1,21 @@
 /** The program on a PostgreSQL database: two nodes on one store, and the commands beside them. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
-import { listEvents, removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
+import {
+  listEvents,
+  removeFolder,
+  run,
+  runJson,
+  runPrinted,
+  start,
+  temporaryFolder,
+} from './support/program.ts'
 import type { Running } from './support/program.ts'
 
 interface Found {
@@ -44,8 +52,6 @@ describe('a store in PostgreSQL', () => {
     }
     const one = await startNode(['serve', '--data', join(root, 'one')], { environment })
     const two = await startNode(['serve', '--data', join(root, 'two')], { environment })
-    assert.match(one.line.adminKey ?? '', /^pev_/)
-    assert.equal(two.line.adminKey, undefined, 'the store has keys')
     const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co'], {
       environment,
     })
@@ -67,9 +73,14 @@ describe('a store in PostgreSQL', () => {
     const file = join(root, 'copy')
     await runJson(['backup', file], { environment })
     const elsewhere = { ...environment, PROPERTY_EVENTS_DATABASE: await databases.create() }
-    await runJson(['restore', file], { environment: elsewhere })
+    const restored = await run(['restore', file], { environment: elsewhere })
+    assert.equal(restored.code, 0, restored.stderr)
     const [tenant] = await runJson<{ tenantId: string }[]>(['tenants', 'list'], { environment: elsewhere })
     assert.equal(tenant?.tenantId, tenantId)
+    const epoch = /^.* epoch start .*$/m.exec(restored.stdout)?.[0] ?? ''
+    const begun = await runPrinted(epoch.replace(' N', ' 5000'), { environment: elsewhere })
+    assert.equal(begun.code, 0, begun.stderr)
+    assert.match(begun.stdout, /greater than 5000/)
   })
 
   it('is copied from a data folder and back, checked feed by feed, and the copies serve (P9)', async () => {
@@ -181,6 +192,32 @@ describe('a store in PostgreSQL', () => {
     for (const { status, remedy } of sick) assert.equal(remedy === undefined, status === 'ok')
   })
 
+  it('makes no key where the pepper of its nodes is not, and says where to look (D11)', async () => {
+    const database = await databases.create()
+    const node = await startNode(['serve', '--data', join(root, 'node'), '--database', database])
+    const { tenantId } = await runJson<{ tenantId: string }>([
+      'tenants',
+      'create',
+      'Hill & Co',
+      '--database',
+      database,
+    ])
+    const create = (...place: readonly string[]) =>
+      run(['keys', 'create', '--tenant', tenantId, '--scope', 'read', '--database', database, ...place])
+    // On another machine: the folder may be missing, or be for something else; the store may have no key yet.
+    for (const folder of [join(root, 'missing'), root]) {
+      const refused = await create('--data', folder)
+      assert.equal(refused.code, 1, refused.stdout)
+      assert.equal(refused.stdout, '')
+      assert.match(refused.stderr, /holds no pepper.*--data.*PROPERTY_EVENTS_KEY_PEPPER/)
+      assert(!existsSync(join(folder, 'pepper')))
+    }
+    const made = await create('--data', join(root, 'node'))
+    assert.equal(made.code, 0, made.stderr)
+    assert.equal((await listEvents(node.line.url, made.stdout.trim())).status, 200)
+    assert.equal((await node.stop()).code, 0)
+  })
+
   it('that is not there is one finding of doctor, which keeps the password to itself', async () => {
     const nowhere = ['--database', 'postgres://me:secret@127.0.0.1:1/none', '--data', join(root, 'nothing')]
     const { code, stdout } = await run(['doctor', '--port', '0', ...nowhere])
@@ -195,6 +232,13 @@ describe('a store in PostgreSQL', () => {
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^The database cannot be reached .*--database/)
     assert.doesNotMatch(refused.stderr, /secret/)
+    const noSocket = [
+      '--database',
+      `postgres:///none?user=me&host=${encodeURIComponent(join(root, 'no socket'))}`,
+    ]
+    const local = await run(['tenants', 'list', ...noSocket])
+    assert.equal(local.code, 1)
+    assert.match(local.stderr, /^The database cannot be reached .*--database/)
     const empty = await run(['tenants', 'list', '--database', await databases.create()])
     assert.match(empty.stderr, /^There is no Property Events store in this database\./)
   })

@@ -10,6 +10,7 @@ import {
   removeFolder,
   run,
   runJson,
+  runPrinted,
   start,
   startUntil,
   temporaryFolder,
@@ -27,14 +28,14 @@ function assertSentence(stderr: string, expected: RegExp): void {
 }
 
 describe('serve', () => {
-  it('says in one line of JSON where it listens, and on the first start an operator key (D11)', async () => {
+  it('says in one line of JSON where it listens, and makes no key that nobody asked for (D11)', async () => {
     const data = ['--data', join(root, 'first')]
     const first = await start(['serve', ...data, '--base-path', '/feeds/'])
-    const { url, metricsUrl, adminKey, ...rest } = first.line
+    const { url, metricsUrl, ...rest } = first.line
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/feeds$/)
     assert.match(metricsUrl, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/)
-    assert.match(adminKey ?? '', /^pev_/)
     assert.deepEqual(rest, {})
+    assert.deepEqual(await runJson(['keys', 'list', ...data]), [])
     assert.equal((await fetch(metricsUrl)).status, 200)
     assert.equal((await fetch(`${url}/openapi.json`)).status, 200)
     const stopped = await first.stop()
@@ -42,17 +43,28 @@ describe('serve', () => {
     assert.equal(stopped.stdout.split('\n').length, 2, 'nothing but the line on stdout')
 
     const second = await start(['serve', ...data])
-    assert.equal(second.line.adminKey, undefined, 'shown once')
     assert.equal((await second.stop('SIGINT')).code, 0)
   })
 
   it('shows a person a summary with what to do next', async () => {
-    const running = await startUntil(['serve', '--data', join(root, 'person')], /┘\n$/)
-    const { code, stdout } = await running.stop('SIGINT')
-    assert.equal(code, 0)
-    assert.match(stdout, /│ Property Events {2}http:\/\/127\.0\.0\.1:\d+/)
-    assert.match(stdout, /Operator key, shown once: {2}pev_/)
-    assert.match(stdout, /property-events tenants create "Hill & Co"/)
+    const data = join(root, "a person's")
+    const running = await startUntil(['serve', '--data', data], /website.*\n$/)
+    assert.match(running.text, /│ Property Events {2}http:\/\/127\.0\.0\.1:\d+/)
+    const url = /http:\S+/.exec(running.text)?.[0] ?? ''
+    const lines = running.text.split('\n').filter((line) => line.includes(' create '))
+    assert.equal(lines.length, 3)
+    const printed = []
+    for (const line of lines) {
+      const { code, stdout, stderr } = await runPrinted(line, { cwd: root })
+      assert.equal(code, 0, stderr)
+      printed.push(stdout.trim())
+    }
+    assert.equal((await listEvents(url, printed[2] ?? '')).status, 200)
+    assert.equal((await running.stop('SIGINT')).code, 0)
+
+    const again = await startUntil(['serve', '--data', data], /┘\n/)
+    const { stdout } = await again.stop()
+    assert(!stdout.includes(' create '), 'there is a tenant')
   })
 
   it('refuses a folder that is being served, with a sentence', async () => {
@@ -227,7 +239,6 @@ describe('demo', () => {
   })
 
   async function check(line: ServiceLine): Promise<void> {
-    assert.match(line.adminKey ?? '', /^pev_/)
     assert((line.tenants ?? []).length >= 2)
     for (const tenant of line.tenants ?? []) {
       assert.deepEqual(Object.keys(tenant), ['tenantId', 'name', 'readKey', 'publishKey'])
@@ -259,7 +270,11 @@ describe('demo', () => {
 
     unlinkSync(file)
     const without = await start(['demo', '--data', folder])
-    assert.notEqual(without.line.adminKey, first.adminKey, 'keys cannot be read back, so there are new ones')
+    assert.notDeepEqual(
+      without.line.tenants,
+      first.tenants,
+      'keys cannot be read back, so there are new ones',
+    )
     await check(without.line)
     const [again] = without.line.tenants ?? []
     const now = await listEvents(without.line.url, again?.readKey ?? '', 'pageSize=1')

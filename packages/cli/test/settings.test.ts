@@ -3,7 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { readSettings } from '../src/read-settings.ts'
+import { variableOf } from '../src/setting.ts'
 import { settings } from '../src/settings.ts'
+import { serveSettings } from '../src/start-service.ts'
 import { removeFolder, run, temporaryFolder } from './support/program.ts'
 
 const folder = temporaryFolder()
@@ -58,6 +60,16 @@ describe('settings', () => {
     const withKey = await run(['events', 'list', '--key', 'geheim nummer'])
     assert(!withKey.stderr.includes('geheim'))
     assert.match(withKey.stderr, /--key is not usable/)
+  })
+
+  it('the help shows every one with its variable and its default', async () => {
+    const { stdout } = await run(['serve', '--help'])
+    for (const setting of serveSettings) {
+      const line = stdout.split('\n').find((line) => line.includes(variableOf(setting))) ?? ''
+      assert.match(line, /default: \S/, setting.name)
+    }
+    assert.match(stdout, /default: 50\/500, PROPERTY_EVENTS_RATE_LIMIT/)
+    assert.match(stdout, /default: default, PROPERTY_EVENTS_CATALOGUE/)
   })
 
   it('a flag goes before its variable, and an empty variable counts as not set', () => {

@@ -1,11 +1,12 @@
-/** What lies on disk between two runs of `sync`, and during one: nobody else may have touched it, and somebody may. */
+/** What lies on disk while `sync` runs and between two runs: one sync at a time may write it, and people may remove it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import type { TestContext } from 'node:test'
 import { run, runJson, runUntil, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
@@ -38,6 +39,15 @@ async function publish(...events: readonly object[]): Promise<void> {
   assert.equal(response.status, 201, await response.text())
 }
 
+/** The address of a server that takes requests and never answers, and its first request. */
+async function silence(context: TestContext) {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1')
+  context.after(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, asked: once(server, 'request') }
+}
+
 /** How many properties lie at the target, by what another program would see. */
 function onDisk(target: string): number {
   if (target.endsWith('.ndjson')) return readFileSync(target, 'utf8').split('\n').length - 1
@@ -48,12 +58,8 @@ describe('two syncs at once', () => {
   for (const target of ['a folder', 'a file.ndjson']) {
     it(`are one too many for ${target}: the second is refused, until the first is gone, even killed`, async (context) => {
       const path = join(market.folder, `wanted twice, ${target}`)
-      const silent = createServer(() => undefined).listen(0, '127.0.0.1')
-      context.after(() => void silent.close())
-      await once(silent, 'listening')
-      const { port } = silent.address() as AddressInfo
-      const args = ['sync', path, '--url', `http://127.0.0.1:${port}`]
-      const first = await runUntil(args, once(silent, 'request'), { environment })
+      const { url, asked } = await silence(context)
+      const first = await runUntil(['sync', path, '--url', url], asked, { environment })
       const second = await run(['sync', path], { environment })
       await first.stop('SIGKILL')
       assert.equal(second.code, 1, second.stdout)
@@ -77,4 +83,69 @@ describe('two syncs at once', () => {
     )
     assert.deepEqual(readdirSync(folder), ['.sync.lock'])
   })
+})
+
+describe('a copy that somebody has emptied', () => {
+  const anew = /^The whole feed is read again \(nothing is left of the copy\)\.$/m
+
+  const ways: Readonly<Record<string, (path: string) => void>> = {
+    'a folder, its files removed': (path) => {
+      for (const file of readdirSync(path)) if (!file.startsWith('.')) rmSync(join(path, file))
+    },
+    'a folder of an earlier version': (path) => {
+      const checkpoint = join(path, '.checkpoint')
+      const { held: _, ...kept } = JSON.parse(readFileSync(checkpoint, 'utf8')) as Record<string, unknown>
+      writeFileSync(checkpoint, JSON.stringify(kept))
+      for (const file of readdirSync(path)) if (!file.startsWith('.')) rmSync(join(path, file))
+    },
+    'removed.ndjson': (path) => rmSync(path),
+    'emptied.ndjson': (path) => writeFileSync(path, ''),
+  }
+  for (const [target, empty] of Object.entries(ways)) {
+    it(`is filled again by the next sync (${target})`, async () => {
+      const path = join(market.folder, target)
+      await runJson<Summary>(['sync', path], { environment })
+      empty(path)
+      const filled = await run(['sync', path, '--json'], { environment })
+      assert.equal((JSON.parse(filled.stdout) as Summary).held, 5)
+      assert.match(filled.stderr, anew)
+      assert.equal(onDisk(path), 5)
+      const { code, stdout, stderr } = await run(['sync', path], { environment })
+      assert.deepEqual([code, stderr], [0, ''])
+      assert.equal(stdout, '0 events read, 0 put, 0 removed; the copy holds 5\n')
+    })
+  }
+
+  it('is filled again although that was cut off between the file and its checkpoint', async (context) => {
+    const path = join(market.folder, 'cut off.ndjson')
+    await runJson<Summary>(['sync', path], { environment })
+    const [line = ''] = readFileSync(path, 'utf8').split('\n')
+    rmSync(path)
+    const { url, asked } = await silence(context)
+    const filling = await runUntil(['sync', path, '--url', url], asked, { environment })
+    await filling.stop('SIGKILL')
+    writeFileSync(path, `${line}\n`)
+    assert.equal((await runJson<Summary>(['sync', path], { environment })).held, 5)
+    assert.equal(onDisk(path), 5)
+  })
+
+  for (const target of ['a folder', 'a file.ndjson']) {
+    it(`is not one that is rightly empty: that goes on, and says nothing (${target})`, async () => {
+      const path = join(market.folder, `rightly empty, ${target}`)
+      const args = ['sync', path, '--type', 'lettingsproperty']
+      const synced = async () => {
+        const { code, stdout, stderr } = await run([...args, '--json'], { environment })
+        assert.deepEqual([code, stderr], [0, ''])
+        return JSON.parse(stdout) as Summary
+      }
+      for (let runs = 0; runs < 2; runs += 1) assert.equal((await synced()).held, 0)
+      assert.equal(onDisk(path), 0)
+      await publish(property(70, { status: 6 }))
+      assert.equal((await synced()).held, 1)
+      await publish({ remove: { agentRef: refOf(70) } })
+      const { removals, held } = await synced()
+      assert.deepEqual([removals, held], [1, 0])
+      assert.equal((await synced()).events, 0)
+    })
+  }
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { delimiter, dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import { didYouMean, nearest } from '../src/did-you-mean.ts'
 import { readMoment } from '../src/moment.ts'
+import { programNameOf } from '../src/program-name.ts'
 import { boxText, jsonText, plainText, tableText } from '../src/terminal-text.ts'
 
 describe('text from elsewhere on a terminal', () => {
@@ -34,6 +36,16 @@ describe('text from elsewhere on a terminal', () => {
       'id  name\n1   Hill\n22  B\\u001bC\n',
     )
     assert.equal(boxText(['ab', 'c']), '┌────┐\n│ ab │\n│ c  │\n└────┘\n')
+  })
+})
+
+describe('the name by which the program is called', () => {
+  it('is one that the shell of who called it finds', () => {
+    const script = '/srv/feed/node_modules/.bin/property-events'
+    assert.equal(programNameOf(script, { npm_command: 'exec', PATH: dirname(script) }), 'npx property-events')
+    assert.equal(programNameOf(script, { PATH: `/usr/bin${delimiter}${dirname(script)}` }), 'property-events')
+    assert.equal(programNameOf(script, { PATH: '/usr/bin' }), script)
+    assert.equal(programNameOf('/my feed/property-events.mjs', {}), "'/my feed/property-events.mjs'")
   })
 })
 

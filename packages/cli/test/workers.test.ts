@@ -260,15 +260,21 @@ describe('a serving thread that fails', () => {
     assert.deepEqual(await stored(store), numbers)
   })
 
-  it('shows on /livez when it hangs, and the program still stops when it is told to', async () => {
+  it('shows on /livez when it hangs, takes nothing from the counters, and the program still stops when it is told to', async () => {
     const { store, running, numbers, cause } = await startWithMischief('hangs')
     const livez = new URL('/livez', running.line.metricsUrl)
+    const published = async () => {
+      const metrics = await (await fetch(running.line.metricsUrl)).text()
+      return Number(/publish_requests_total\{feed="property",outcome="receipt"\} (\d+)/.exec(metrics)?.[1])
+    }
+    assert.equal(await published(), numbers.length)
     assert.equal((await fetch(livez)).status, 200)
     cause('hang')
     let answer = await fetch(livez)
     for (let tries = 0; tries < 50 && answer.status === 200; tries += 1) answer = await fetch(livez)
     assert.equal(answer.status, 503)
     assert.match(await answer.text(), /a serving thread does not answer/)
+    assert.equal(await published(), numbers.length)
     assert.equal((await running.stop()).code, 0)
     assert.deepEqual(await stored(store), numbers)
   })

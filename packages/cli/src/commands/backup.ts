@@ -5,7 +5,9 @@ import { pepperFileName } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { storeSettings, withStore } from '../open-store.ts'
+import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
+import { shellWord } from '../terminal-text.ts'
 
 export function addBackup(program: Command, context: CommandContext): void {
   const command = program
@@ -13,8 +15,8 @@ export function addBackup(program: Command, context: CommandContext): void {
     .description('copy the store to a new file, while the service runs')
     .argument('<file>', 'the file to write; it must not exist')
   addSettings(command, storeSettings)
-  addAction(command, context, ({ output, settings: reader }, [file = '']) =>
-    withStore(reader, async ({ storage, folder, database }) => {
+  addAction(command, context, ({ output, settings: reader, flags }, [file = '']) =>
+    withStore(reader, flags, async ({ storage, folder, database }) => {
       const path = resolve(file)
       // Missing or not a folder: the machine's own error says which.
       statSync(`${dirname(path)}/.`)
@@ -25,8 +27,12 @@ export function addBackup(program: Command, context: CommandContext): void {
         `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
           `Keep the key pepper with it, apart (${pepperPlace(folder, database)}): without it no key works.\n` +
           (database === undefined
-            ? 'To restore: put it into an empty data folder as property-events.db, run `property-events epoch start`, then serve.\n'
-            : 'To restore: run `property-events restore` with an empty database, `property-events epoch start`, then serve.\n'),
+            ? `To restore: put it into an empty data folder as property-events.db. Before that serves:\n` +
+              `${epochCommand(' --data FOLDER')}\n`
+            : `To restore, with the address of an empty database, before that serves:\n` +
+              `${commandLine(`restore ${shellWord(path)} --database ADDRESS`)}\n` +
+              `${epochCommand(' --database ADDRESS')}\n`) +
+          `There ${epochNumber}.\n`,
       )
     }),
   )

@@ -5,6 +5,7 @@ import { checkDiskSpace, checkFlushSpeed, checkNode, checkPort, isServed } from 
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkStore } from '../doctor/check-store.ts'
 import type { Finding } from '../doctor/finding.ts'
+import { storeFlags } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { settings } from '../settings.ts'
 import { plainText } from '../terminal-text.ts'
@@ -12,21 +13,22 @@ import { plainText } from '../terminal-text.ts'
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program.command('doctor').description('look for what is wrong, and say what to do about it')
   addSettings(command, [settings.data, settings.database, settings.host, settings.port, settings.keyPepper])
-  addAction(command, context, async ({ output, settings: reader }) => {
+  addAction(command, context, async ({ output, settings: reader, flags }) => {
     const folder = reader.value(settings.data)
     const database = reader.value(settings.database)
     const host = reader.value(settings.host)
     const port = reader.value(settings.port)
     const pepper = reader.value(settings.keyPepper)
     reader.finish()
+    const store = storeFlags(flags, folder)
     const findings: readonly Finding[] = [
       checkNode(),
       await checkPort(host, port, isServed(folder)),
       checkDiskSpace(folder),
       // Commits to a database are flushed elsewhere.
       ...(database === undefined
-        ? [checkFlushSpeed(folder), ...checkStore(folder, pepper, Date.now())]
-        : await checkDatabase(database, folder, pepper, Date.now())),
+        ? [checkFlushSpeed(folder), ...checkStore(folder, pepper, Date.now(), store)]
+        : await checkDatabase(database, folder, pepper, Date.now(), store)),
     ]
     if (findings.some((finding) => finding.status === 'fail')) context.failed()
     if (output.json) return output.writeJson(findings)

@@ -24,7 +24,7 @@ export function addEpoch(program: Command, context: CommandContext): void {
         `--continue-after is "${plainText(written)}", but must be a whole number from 0 to ${2 ** 52}.`,
       )
     }
-    await withStore(reader, async ({ storage }) => {
+    await withStore(reader, flags, async ({ storage }) => {
       await storage.startEpoch(continueAfter)
       if (output.json) return output.writeJson({ continueAfter })
       return output.write(

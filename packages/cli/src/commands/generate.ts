@@ -11,7 +11,7 @@ const pieceCharacters = 256 * 1024
 export function addGenerate(program: Command, context: CommandContext): void {
   const command = program
     .command('generate')
-    .description('print made-up property events as NDJSON, fit for `property-events publish -`')
+    .description('print made-up property events as NDJSON, fit for `publish -`')
     .requiredOption('--events <number>', 'how many')
     .option('--seed <text>', 'same seed, same events', '1')
     .option('--average-bytes <number>', 'mean length of a line, 400 to 16000 (default: about 4000)')

@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
 import { parseKeyText, scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
-import { issueKey, loadPeppers } from '@property-events/server'
+import { issueKey } from '@property-events/server'
 import type { KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
+import { pepperForNewKey } from '../key-pepper.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -30,21 +32,16 @@ function addCreate(keys: Command, context: CommandContext): void {
     .description('make a key; it is shown once')
     .option('--tenant <tenant>', 'id or name of the tenant it is for')
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
-    .option('--operator', 'a key for managing tenants and keys, in place of a tenant and scopes')
     .option('--label <text>', 'what it is for')
     .option('--expires <when>', momentWords)
   addSettings(command, [...storeSettings, settings.keyPepper])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = reader.value(settings.keyPepper)
-    const operator = flags['operator'] === true
     const tenantName = flagText(flags, 'tenant')
     const wanted = readScopes(flags['scope'], reader)
-    if (operator && (tenantName !== undefined || wanted.length > 0)) {
-      reader.fault('An operator key belongs to no tenant: give --operator, or --tenant and --scope.')
-    }
-    if (!operator && (tenantName === undefined || wanted.length === 0)) {
+    if (tenantName === undefined || wanted.length === 0) {
       reader.fault(
-        'Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read; or --operator.',
+        'Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.',
       )
     }
     const label = flagText(flags, 'label') ?? ''
@@ -53,14 +50,14 @@ function addCreate(keys: Command, context: CommandContext): void {
     }
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
-    await withStore(reader, async ({ storage, folder }) => {
-      const tenant = tenantName === undefined ? undefined : await findTenant(storage, tenantName)
-      const grants = tenant === undefined ? [] : [{ tenantId: tenant.tenantId, scopes: wanted }]
-      const [pepper] = loadPeppers({ folder, given })
+    await withStore(reader, flags, async (store) => {
+      const { storage } = store
+      const { tenantId } = await findTenant(store, tenantName ?? '')
+      const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
-        operator,
-        grants,
+        operator: false,
+        grants: [{ tenantId, scopes: wanted }],
         expiresMs,
         nowMs: Date.now(),
       })
@@ -79,9 +76,10 @@ function addList(keys: Command, context: CommandContext): void {
     .option('--tenant <tenant>', 'only those of one tenant, by id or name')
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
-    withStore(reader, async ({ storage }) => {
+    withStore(reader, flags, async (store) => {
+      const { storage } = store
       const name = flagText(flags, 'tenant')
-      const tenant = name === undefined ? undefined : await findTenant(storage, name)
+      const tenant = name === undefined ? undefined : await findTenant(store, name)
       const tenantNames = new Map((await storage.keys.tenants()).map((one) => [one.tenantId, one.name]))
       const all = (await storage.keys.keys()).filter(
         (key) => tenant === undefined || key.grants.some((grant) => grant.tenantId === tenant.tenantId),
@@ -109,10 +107,10 @@ function addRevoke(keys: Command, context: CommandContext): void {
     .description('refuse a key for ever, within 2 seconds')
     .argument('<key>', 'id of the key, or the key itself')
   addSettings(command, storeSettings)
-  addAction(command, context, ({ output, settings: reader }, [written = '']) =>
-    withStore(reader, async ({ storage }) => {
-      const keyId = keyIdOf(written)
-      if ((await storage.keys.revokeKey(keyId, Date.now())) === 'unknownKey') throw unknownKey(keyId)
+  addAction(command, context, ({ output, settings: reader, flags }, [written = '']) =>
+    withStore(reader, flags, async ({ storage, flags: store }) => {
+      const keyId = keyIdOf(written, store)
+      if ((await storage.keys.revokeKey(keyId, Date.now())) === 'unknownKey') throw unknownKey(keyId, store)
       if (output.json) return output.writeJson({ keyId, revoked: true })
       return output.write(`Key ${keyId} is revoked.\n`)
     }),
@@ -126,12 +124,12 @@ function addExpire(keys: Command, context: CommandContext): void {
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<when>', `${momentWords}; now, or never`)
   addSettings(command, storeSettings)
-  addAction(command, context, ({ output, settings: reader }, [written = '', when = '']) => {
+  addAction(command, context, ({ output, settings: reader, flags }, [written = '', when = '']) => {
     const expiresMs =
       when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureMoment(when, 'The time', reader)
-    return withStore(reader, async ({ storage }) => {
-      const keyId = keyIdOf(written)
-      if ((await storage.keys.setKeyExpiry(keyId, expiresMs)) === 'unknownKey') throw unknownKey(keyId)
+    return withStore(reader, flags, async ({ storage, flags: store }) => {
+      const keyId = keyIdOf(written, store)
+      if ((await storage.keys.setKeyExpiry(keyId, expiresMs)) === 'unknownKey') throw unknownKey(keyId, store)
       if (output.json) return output.writeJson({ keyId, expires: momentJson(expiresMs) })
       return output.write(
         expiresMs === undefined
@@ -176,21 +174,21 @@ function readFutureMoment(written: string, what: string, reader: SettingReader):
 const maxIdLength = 12
 
 /** People paste whole keys: the id in them is enough. Throws a `Refusal` for what cannot be either. */
-function keyIdOf(written: string): string {
+function keyIdOf(written: string, store: string): string {
   const keyId = parseKeyText(written)?.keyId
   if (keyId !== undefined) return keyId
   if (written.length <= maxIdLength) return written
   const likely = /^pev_([0-9A-Za-z]{12})_/.exec(written)?.[1]
   throw new Refusal(
     likely === undefined
-      ? `What was given is neither a key nor the id of one (${written.length} characters, not shown). \`property-events keys list\` shows the ids there are.`
+      ? `What was given is neither a key nor the id of one (${written.length} characters, not shown). \`${commandLine('keys list', store)}\` shows the ids there are.`
       : `The key pev_${likely}_… is mistyped. Paste it again, or give its id alone: ${likely}`,
   )
 }
 
-function unknownKey(keyId: string): Refusal {
+function unknownKey(keyId: string, store: string): Refusal {
   return new Refusal(
-    `There is no key "${plainText(keyId)}". \`property-events keys list\` shows those there are.`,
+    `There is no key "${plainText(keyId)}". \`${commandLine('keys list', store)}\` shows those there are.`,
   )
 }
 

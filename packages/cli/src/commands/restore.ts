@@ -3,6 +3,8 @@ import type { Command } from 'commander'
 import { openStorage } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
+import { storeFlags } from '../open-store.ts'
+import { epochCommand, epochNumber } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { settings } from '../settings.ts'
 
@@ -12,7 +14,7 @@ export function addRestore(program: Command, context: CommandContext): void {
     .description('fill an empty database from a file that backup has written')
     .argument('<file>', 'the file')
   addSettings(command, [settings.database])
-  addAction(command, context, async ({ output, settings: reader }, [file = '']) => {
+  addAction(command, context, async ({ output, settings: reader, flags }, [file = '']) => {
     const url = reader.value(settings.database)
     if (url === undefined) {
       reader.fault(
@@ -26,7 +28,9 @@ export function addRestore(program: Command, context: CommandContext): void {
     const tenants = (await storage.keys.tenants()).length
     if (output.json) return output.writeJson({ file: path, tenants })
     return output.write(
-      `The database holds what was in ${path}, of ${tenants} tenants. Run \`property-events epoch start\`, then serve.\n`,
+      `The database holds what was in ${path}, of ${tenants} tenants. Before it serves:\n` +
+        `${epochCommand(storeFlags(flags, settings.data.fallback))}\n` +
+        `There ${epochNumber}.\n`,
     )
   })
 }

@@ -1,7 +1,6 @@
 /** `serve` and `demo`: the service, until a signal. */
 import type { Command } from 'commander'
 import { feeds } from '@property-events/protocol'
-import { issueKey } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { demoKeys } from '../demo-keys.ts'
@@ -10,6 +9,7 @@ import { createDemoTenants, isDemoLoaded, loadDemo } from '../load-demo.ts'
 import { marketTenants } from '../market/tenants.ts'
 import { storeFlags } from '../open-store.ts'
 import type { Output } from '../output.ts'
+import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -73,47 +73,26 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   }
 }
 
-const serve: Stage = async ({ service, storage, peppers }, { output, flags }, options) => {
+const serve: Stage = async ({ service, storage }, { output, flags }, options) => {
   const { url, metricsUrl } = service
-  const isNew = (await storage.keys.keys()).length === 0
-  const adminKey = isNew ? await issueOperatorKey(storage.keys, peppers) : undefined
-  if (output.json)
-    return output.writeJson({ url, metricsUrl, ...(adminKey === undefined ? {} : { adminKey }) })
+  if (output.json) return output.writeJson({ url, metricsUrl })
+  await output.write(boxText([`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`]))
+  if ((await storage.keys.tenants()).length > 0) return
   const store = storeFlags(flags, options.data)
-  const hints =
-    adminKey === undefined
-      ? []
-      : [
-          '',
-          `Operator key, shown once:  ${adminKey}`,
-          '',
-          'Make a tenant, and keys for who publishes and who reads:',
-          `  property-events tenants create "Hill & Co"${store}`,
-          `  property-events keys create --tenant "Hill & Co" --scope publish --label CRM${store}`,
-          `  property-events keys create --tenant "Hill & Co" --scope read --label website${store}`,
-        ]
-  await output.write(
-    boxText([`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`, ...hints]),
-  )
-}
-
-async function issueOperatorKey(
-  keys: StartedService['storage']['keys'],
-  [pepper]: StartedService['peppers'],
-): Promise<string | undefined> {
-  const request = {
-    label: 'first operator',
-    operator: true,
-    grants: [],
-    expiresMs: undefined,
-    nowMs: Date.now(),
-  }
-  const issued = await issueKey(keys, pepper, request)
-  return issued.kind === 'issued' ? issued.text : undefined
+  const key = (scope: string, label: string) =>
+    commandLine(`keys create --tenant "Hill & Co" --scope ${scope} --label ${label}`, store)
+  // Outside the frame, so that they can be copied.
+  const lines = [
+    'Make a tenant, and keys for who publishes and who reads:',
+    commandLine('tenants create "Hill & Co"', store),
+    key('publish', 'CRM'),
+    key('read', 'website'),
+  ]
+  await output.write(`${lines.join('\n')}\n`)
 }
 
 const demo: Stage = async ({ service, storage, peppers }, { output, flags }, options, signal) => {
-  await createDemoTenants(storage, options.data)
+  await createDemoTenants(storage, options.data, storeFlags(flags, options.data))
   if (!(await isDemoLoaded(storage))) {
     const progress = createProgress(output, 'events loaded')
     if (!output.json) output.say('Loading the demo market …')

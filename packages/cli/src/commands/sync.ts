@@ -45,8 +45,9 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   const follow = flags['follow'] === true
   const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
   const client = createClient({ ...address, feed, fetch: tellingFetch(address.baseUrl, outage) })
+  const sayReadAgain = (reason: string) => output.say(`The whole feed is read again (${reason}).`)
   const isFile = isFileCopy(target)
-  const { copy, store } = await openCopy(target)
+  const { copy, store } = await openCopy(target, () => sayReadAgain('nothing is left of the copy'))
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
   /** Where the copy is, as long as it is not all on disk. */
@@ -54,7 +55,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   /** Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may put it off unless `finished`. */
   const keep = async (finished: boolean): Promise<void> => {
     if (unkept === undefined || !(await copy.flush(finished))) return
-    if (isFile) await store.save?.(unkept)
+    if (isFile) await store.save(unkept)
     unkept = undefined
   }
   /** Of all runs together: one that an outage ended is followed by another. */
@@ -69,7 +70,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
       counts.events = counts.eventsBefore + events
       progress.update(counts.events, total === 0 ? undefined : done / total)
     },
-    onResync: (reason: string) => output.say(`The whole feed is read again (${reason}).`),
+    onResync: sayReadAgain,
     onTrouble: (error: unknown) => output.say(error instanceof Error ? error.message : String(error)),
     apply: async (batch: Batch) => {
       await applyTo(copy, batch)

@@ -5,7 +5,8 @@ import type { Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { momentJson, momentText } from '../moment.ts'
-import { findTenant, storeFlags, storeSettings, withStore } from '../open-store.ts'
+import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
@@ -35,16 +36,14 @@ function addCreate(tenants: Command, context: CommandContext): void {
     if (name.trim() === '' || name.length > 200 || plainText(name) !== name) {
       reader.fault('The name of a tenant has 1 to 200 characters and no control characters.')
     }
-    await withStore(reader, async ({ storage, folder }) => {
+    await withStore(reader, flags, async ({ storage, flags: store }) => {
       const tenant: Tenant = { tenantId: tenantId ?? '', name, createdMs: Date.now(), suspended: false }
       if ((await storage.keys.createTenant(tenant)) === 'exists') {
         throw new Refusal(`There is a tenant ${tenant.tenantId} already. Leave out --id for a new id.`)
       }
       if (output.json) return output.writeJson(tenantJson(tenant))
-      const next = `property-events keys create --tenant ${tenant.tenantId} --scope read --label website`
-      return output.write(
-        `Tenant ${tenant.tenantId} "${name}" is made.\nNext: ${next}${storeFlags(flags, folder)}\n`,
-      )
+      const next = commandLine(`keys create --tenant ${tenant.tenantId} --scope read --label website`, store)
+      return output.write(`Tenant ${tenant.tenantId} "${name}" is made.\nNext: ${next}\n`)
     })
   })
 }
@@ -52,8 +51,8 @@ function addCreate(tenants: Command, context: CommandContext): void {
 function addList(tenants: Command, context: CommandContext): void {
   const command = tenants.command('list').description('list all tenants')
   addSettings(command, storeSettings)
-  addAction(command, context, ({ output, settings: reader }) =>
-    withStore(reader, async ({ storage }) => {
+  addAction(command, context, ({ output, settings: reader, flags }) =>
+    withStore(reader, flags, async ({ storage }) => {
       const all = await storage.keys.tenants()
       if (output.json) return output.writeJson(all.map(tenantJson))
       const rows = all.map(({ tenantId, name, createdMs, suspended }) => [
@@ -80,9 +79,10 @@ function addSuspension(
     )
     .argument('<tenant>', 'id or name')
   addSettings(command, storeSettings)
-  addAction(command, context, ({ output, settings: reader }, [idOrName = '']) =>
-    withStore(reader, async ({ storage }) => {
-      const tenant = await findTenant(storage, idOrName)
+  addAction(command, context, ({ output, settings: reader, flags }, [idOrName = '']) =>
+    withStore(reader, flags, async (store) => {
+      const { storage } = store
+      const tenant = await findTenant(store, idOrName)
       await storage.keys.setTenantSuspended(tenant.tenantId, suspended)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended }))
       return output.write(

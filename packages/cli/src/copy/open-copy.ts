@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { CheckpointStore } from '@property-events/client'
-import { fileCheckpoint } from '@property-events/client/node'
+import { copyCheckpoint } from './copy-checkpoint.ts'
+import type { CopyCheckpoint } from './copy-checkpoint.ts'
 import { fileCopy } from './file-copy.ts'
 import { checkpointFileName, folderCopy, prepareFolder } from './folder-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
@@ -8,21 +8,24 @@ import { lockCopy } from './lock-copy.ts'
 
 export interface OpenCopy {
   readonly copy: LocalCopy
-  readonly store: CheckpointStore
+  readonly store: CopyCheckpoint
 }
 
 /**
  * Opens a copy and its checkpoint for this process alone, until that ends: what another sync wrote meanwhile would not
- * be seen. Throws a `Refusal` when another has it, or when what is there is not a copy.
+ * be seen. Throws a `Refusal` when another has it, or when what is there is not a copy. `onLost` is called when a
+ * checkpoint does not count any more, because nothing is left of the copy.
  */
-export async function openCopy(target: string): Promise<OpenCopy> {
+export async function openCopy(target: string, onLost: () => void): Promise<OpenCopy> {
   if (isFileCopy(target)) {
     lockCopy(target, `${target}.lock`)
-    return { copy: await fileCopy(target), store: fileCheckpoint(`${target}.checkpoint`) }
+    const copy = await fileCopy(target)
+    return { copy, store: copyCheckpoint(`${target}.checkpoint`, { copy, target, onLost }) }
   }
   prepareFolder(target)
   lockCopy(target, join(target, '.sync.lock'))
-  return { copy: folderCopy(target), store: fileCheckpoint(join(target, checkpointFileName)) }
+  const copy = folderCopy(target)
+  return { copy, store: copyCheckpoint(join(target, checkpointFileName), { copy, target, onLost }) }
 }
 
 /** Whether the copy at this target is one file. */

@@ -4,6 +4,7 @@ import type { InspectedStore, ReachedDatabase } from '@property-events/server'
 import { checkClock, checkPepper, checkSchema, epochFinding } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { commandLine } from '../program-name.ts'
 
 /** `folder` holds the pepper, unless that is given. */
 export async function checkDatabase(
@@ -11,6 +12,8 @@ export async function checkDatabase(
   folder: string,
   givenPepper: string | undefined,
   nowMs: number,
+  /** Flags that find this store. */
+  storeFlags: string,
 ): Promise<readonly Finding[]> {
   const database = await inspectDatabase(url)
   if (database.kind === 'unreachable') return [unreachable(url, database.code, database.reason)]
@@ -24,7 +27,7 @@ export async function checkDatabase(
     checkMessages(database),
     checkConnections(database),
     checkDatabaseClock(database),
-    ...(store === undefined ? checkNoStore(database) : checkStoreIn(database, store)),
+    ...(store === undefined ? checkNoStore(database, storeFlags) : checkStoreIn(database, store, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store?.pepperIds ?? []),
   ]
@@ -130,13 +133,13 @@ function checkDatabaseClock({ clockAheadMs }: ReachedDatabase): Finding {
   )
 }
 
-function checkNoStore({ mayCreateTables }: ReachedDatabase): readonly Finding[] {
+function checkNoStore({ mayCreateTables }: ReachedDatabase, storeFlags: string): readonly Finding[] {
   if (mayCreateTables) {
     return [
       warn(
         'store',
         'none in this schema yet',
-        'Start `property-events serve` once to make it, or check --database.',
+        `Start \`${commandLine('serve', storeFlags)}\` once to make it, or check --database.`,
       ),
     ]
   }
@@ -144,13 +147,17 @@ function checkNoStore({ mayCreateTables }: ReachedDatabase): readonly Finding[] 
   return [fail('store', 'none in this schema, and this role may not make one', remedy)]
 }
 
-function checkStoreIn(database: ReachedDatabase, store: InspectedStore): readonly Finding[] {
+function checkStoreIn(
+  database: ReachedDatabase,
+  store: InspectedStore,
+  storeFlags: string,
+): readonly Finding[] {
   const newEpoch = store.needsEpoch || store.movedCluster
   return [
     checkRole(database, store),
     checkSchema(store),
     checkCompression(database, store),
-    ...(newEpoch ? [epochFinding] : []),
+    ...(newEpoch ? [epochFinding(storeFlags)] : []),
   ]
 }
 

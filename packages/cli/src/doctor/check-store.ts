@@ -3,7 +3,9 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspectStore, loadPeppers, pepperFileName } from '@property-events/server'
 import type { StoreInspection } from '@property-events/server'
+import { pepperFit } from '../key-pepper.ts'
 import { momentText } from '../moment.ts'
+import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { sentencesOf } from '../sentences-of.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -15,6 +17,8 @@ export function checkStore(
   folder: string,
   givenPepper: string | undefined,
   nowMs: number,
+  /** Flags that find this store. */
+  storeFlags: string,
 ): readonly Finding[] {
   const store = inspectStore(folder)
   if (store.kind === 'none') {
@@ -22,7 +26,7 @@ export function checkStore(
       warn(
         'store',
         `none in ${folder} yet`,
-        'Start `property-events serve` once to make it, or check --data.',
+        `Start \`${commandLine('serve', storeFlags)}\` once to make it, or check --data.`,
       ),
       checkClock(undefined, nowMs),
       checkPepper(folder, givenPepper, []),
@@ -39,7 +43,7 @@ export function checkStore(
   return [
     checkIntegrity(store),
     checkSchema(store),
-    ...(store.needsEpoch ? [epochFinding] : []),
+    ...(store.needsEpoch ? [epochFinding(storeFlags)] : []),
     checkClock(store.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store.pepperIds),
   ]
@@ -63,11 +67,10 @@ export function checkSchema({
     : warn('schema', detail, 'The next start brings it up to date; make a backup before.')
 }
 
-export const epochFinding = fail(
-  'epoch',
-  'the store is a restored copy, and publishing waits',
-  'Run `property-events epoch start --continue-after N` with the highest number that anybody was ever shown.',
-)
+export function epochFinding(storeFlags: string): Finding {
+  const remedy = `Run \`${epochCommand(storeFlags)}\`; ${epochNumber}.`
+  return fail('epoch', 'the store is a restored copy, and publishing waits', remedy)
+}
 
 /** When this was written: no clock that is right shows less. */
 const writtenMs = Date.UTC(2026, 0, 1)
@@ -92,27 +95,27 @@ export function checkPepper(
   const path = join(folder, pepperFileName)
   if (given === undefined && !existsSync(path)) {
     return pepperIds.length === 0
-      ? ok('pepper', 'made with the first key')
+      ? ok('pepper', 'made on the first start')
       : fail(
           'pepper',
           `${path} is missing, and no key works without it`,
           'Put the file back from a backup, or set PROPERTY_EVENTS_KEY_PEPPER.',
         )
   }
+  let fit: ReturnType<typeof pepperFit>
   try {
-    const peppers = loadPeppers({ folder, given })
-    if (pepperIds.length > 0 && !peppers.some(({ pepperId }) => pepperIds.includes(pepperId))) {
-      return fail(
-        'pepper',
-        'no key of this store was made with this pepper',
-        'Put back the one the keys were made with.',
-      )
-    }
+    fit = pepperFit(loadPeppers({ folder, given }), pepperIds)
   } catch (error) {
     return fail('pepper', sentencesOf(error), 'Put the right one back from a backup.')
   }
-  if (given !== undefined) return ok('pepper', 'from PROPERTY_EVENTS_KEY_PEPPER')
-  const mode = statSync(path).mode & 0o777
+  if (fit === 'none') {
+    return fail(
+      'pepper',
+      'no key of this store was made with this pepper',
+      'Put back the one the keys were made with.',
+    )
+  }
+  const mode = given === undefined ? statSync(path).mode & 0o777 : 0
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     return fail(
       'pepper',
@@ -120,5 +123,11 @@ export function checkPepper(
       `Run: chmod 600 ${path}`,
     )
   }
-  return ok('pepper', path)
+  const place = given === undefined ? path : 'from PROPERTY_EVENTS_KEY_PEPPER'
+  if (fit === 'all') return ok('pepper', place)
+  return warn(
+    'pepper',
+    `${place}; some keys of this store were made with another one, and do not work`,
+    'Make a new key for whoever is refused with 401, and revoke the old one.',
+  )
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
@@ -40,12 +40,11 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
   return finished(child)
 }
 
-/** Runs a line that the program has printed for people to copy, as their shell does. */
+/** Runs a line that the program has printed for people to copy, as their shell does, as it stands. */
 export function runPrinted(line: string, options: RunOptions = {}): Promise<Finished> {
   const { PATH = '', HOME = '' } = process.env
-  const script = line.replace(/^property-events /, '"$NODE" "$DOOR" ')
-  const child = spawn('/bin/sh', ['-euc', script], {
-    env: { PATH, HOME, NODE: process.execPath, DOOR: door, ...options.environment },
+  const child = spawn('/bin/sh', ['-euc', line], {
+    env: { PATH: `${dirname(process.execPath)}${delimiter}${PATH}`, HOME, ...options.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })
@@ -74,7 +73,6 @@ function finished(child: ChildProcess): Promise<Finished> {
 export interface ServiceLine {
   readonly url: string
   readonly metricsUrl: string
-  readonly adminKey?: string
   readonly tenants?: readonly {
     readonly tenantId: string
     readonly name: string

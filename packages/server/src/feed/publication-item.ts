@@ -1,5 +1,5 @@
 /** The members of one published event beside its payload: which there are, and what they may hold. */
-import { categories, isUuid, parseUuid } from '@property-events/protocol'
+import { categories, eventTypeNumber, isUuid, parseUuid } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 
 export interface ItemMembers {
@@ -22,11 +22,10 @@ export type MembersReading =
 const allowed = ['payload', 'remove', 'eventType', 'id', 'transactionId', 'category']
 const assigned = ['tenantId', 'sequenceNumber', 'createdDate', 'eventTypeShortCode']
 
-/** Reads one item. `isEventType` says whether the catalogue has a short code. Null counts as absent. */
+/** Reads one item. Null counts as absent. */
 export function readItemMembers(
   value: unknown,
   feed: FeedName,
-  isEventType: (code: string) => boolean,
   catalogue: EventTypeCatalogue,
 ): MembersReading {
   if (!isObject(value)) {
@@ -53,7 +52,7 @@ export function readItemMembers(
     eventType:
       eventType == null
         ? undefined
-        : typeof eventType === 'string' && isEventType(eventType)
+        : typeof eventType === 'string' && eventTypeNumber(catalogue, feed, eventType) !== undefined
           ? eventType
           : report(
               'eventType',
@@ -104,8 +103,11 @@ function readCategory(value: unknown, feed: FeedName, report: Report): Category 
 
 /** `{ agentRef, reason? }` (D26). The reason is a code of the removal list or a short text. */
 function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMembers['remove'] {
-  if (feed !== 'property')
-    return report('remove', 'unknown_member', 'Contacts are not removed by publishing.')
+  if (feed !== 'property') {
+    const message =
+      'A contact goes by its event type: {"payload": {"contact_ref": "…"}, "eventType": "ContactErased"}.'
+    return report('remove', 'unknown_member', message)
+  }
   if (!isObject(value))
     return report('remove', 'wrong_type', 'A removal is an object: {"agentRef": "…", "reason": 9}.')
   for (const name of Object.keys(value)) {

@@ -4,7 +4,7 @@
  * reported and none is (P6, P11).
  */
 import { hash } from 'node:crypto'
-import { compactJson, eventTypeNumber, feeds, parseUuid, readJson } from '@property-events/protocol'
+import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
 import type {
   Category,
   EventTypeCatalogue,
@@ -153,12 +153,7 @@ type ItemReading =
 
 function readItem(item: Item, publication: Publication): ItemReading {
   const { feed, catalogue } = publication
-  const members = readItemMembers(
-    item.value,
-    feed,
-    (code) => eventTypeNumber(catalogue, feed, code) !== undefined,
-    catalogue,
-  )
+  const members = readItemMembers(item.value, feed, catalogue)
   if (members.kind === 'faults') return members
   const given = members.members
   if (given.remove !== undefined) {

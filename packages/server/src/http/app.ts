@@ -16,7 +16,7 @@ import { guardRequest } from './guards.ts'
 import { openApiText } from './openapi-document.ts'
 import type { Operation } from './operation.ts'
 import { registerOperation } from './register-operation.ts'
-import { commonHeaders, factsOf, newRequestId } from './request-facts.ts'
+import { commonHeaders, factsOf } from './request-facts.ts'
 import { reportRequest } from './report-request.ts'
 import { docs } from './routes/docs.ts'
 import { getEvent } from './routes/get-event.ts'
@@ -41,7 +41,7 @@ export interface App {
 
 export async function buildApp(context: HttpContext): Promise<App> {
   const { limits, basePath } = context
-  const onBroken = clientErrorHandler(context, newRequestId)
+  const onBroken = clientErrorHandler(context)
   const app = fastify({
     ...routerOptions(limits, basePath),
     serverFactory: (router) => createLimitedServer(limits, directPublishing(context, router)),

@@ -63,7 +63,7 @@ async function authenticate(
     Array.isArray(forwardedFor) ? forwardedFor.join(',') : forwardedFor,
     context.trustedProxies,
   )
-  // Before the store is asked. A key that was right a minute ago does not suffer from its neighbours (D10).
+  // Before the store is asked. A key that was right within the last minute does not suffer from its neighbours (D10).
   const failures = failureBuckets.peek(network)
   if (!failures.allowed && !verifier.verifiedWithinMinute(text)) {
     return refused({ code: 'too_many_failures', headers: retryAfter(failures) })

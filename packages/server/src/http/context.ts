@@ -20,8 +20,6 @@ export interface HttpContext {
   readonly limits: ServiceLimits
   readonly log: Logger
   readonly metrics: Metrics
-  /** Milliseconds since 1970. */
-  readonly clock: () => number
   /** Path prefix of every route, such as `/feed`; empty for none (D21). */
   readonly basePath: string
   /** Proxies of our own in front of the service, whose `X-Forwarded-For` is believed. */

@@ -1,7 +1,8 @@
 /** Parameters of our own reads (PROTOCOL §11): `after`, `limit`, `epoch`, `head`, `apiEventType`. Strict (D19). */
-import { feeds, parseUuid, viewOfApiEventType } from '@property-events/protocol'
+import { feeds, parseUuid } from '@property-events/protocol'
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { CursorRefusal } from '../feed/read-run.ts'
+import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from './echo-text.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { ParameterSchema } from './operation.ts'
@@ -53,24 +54,21 @@ export function readCursorParameters(
     errors.push({ parameter: 'after', code: 'behind_head', message })
   }
   const type = query.values.get('apiEventType')
-  const view = type === undefined ? 'all' : viewOfApiEventType(feed, type)
-  if (view === undefined) {
-    const allowed = Object.keys(feeds[feed].apiEventTypes).join(', ')
-    const message = `${quoteInput(type ?? '')} is not an event type of this feed; allowed: ${allowed}.`
-    errors.push({ parameter: 'apiEventType', code: 'unknown_value', message })
-  }
+  const view = type === undefined ? 'all' : readApiEventType(feed, type)
+  if (typeof view !== 'string') return { kind: 'faults', errors: [...errors, view] }
   if (errors.length > 0) return { kind: 'faults', errors }
-  return { kind: 'parameters', parameters: { after, limit, epoch, head, view: view ?? 'all' } }
+  return { kind: 'parameters', parameters: { after, limit, epoch, head, view } }
 }
 
-/** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16). */
-export function readSubject(params: unknown): { readonly subjectId: string } | ProblemError {
+/** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16), which repeats no contact's (D18). */
+export function readSubject(params: unknown, feed: FeedName): { readonly subjectId: string } | ProblemError {
   const given =
     typeof params === 'object' && params !== null && 'subjectId' in params ? params.subjectId : undefined
   const text = typeof given === 'string' ? given : ''
   const subjectId = parseUuid(text)
   if (subjectId !== undefined) return { subjectId }
-  const message = `${quoteInput(text)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
+  const shown = feed === 'contact' ? 'The reference' : quoteInput(text)
+  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
   return { parameter: 'subjectId', code: 'not_a_uuid', message }
 }
 

@@ -1,6 +1,7 @@
 /** What a list request asks for: `apiEventType`, `page`, `pageSize`, `from`, `to` (spec §4.1, D1, D2, D5). */
-import { feeds, parseWindowBound, viewOfApiEventType } from '@property-events/protocol'
+import { parseWindowBound } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
+import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from './echo-text.ts'
 import type { ServiceLimits } from './limits.ts'
 import { readQuery } from './query.ts'
@@ -37,7 +38,7 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
     errors.push(value)
     return undefined
   }
-  const view = take('apiEventType', (text) => readView(feed, text))
+  const view = take('apiEventType', (text) => readApiEventType(feed, text))
   const page = take('page', (text) => readCount('page', text, maxPage))
   const pageSize = take('pageSize', (text) => readCount('pageSize', text, maxPageSize))
   const from = take('from', (text) => readBound('from', text))
@@ -64,14 +65,6 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
 
 function isFault(value: unknown): value is ProblemError {
   return typeof value === 'object' && value !== null && 'message' in value
-}
-
-function readView(feed: FeedName, text: string): ViewName | ProblemError {
-  const view = viewOfApiEventType(feed, text)
-  if (view !== undefined) return view
-  const allowed = Object.keys(feeds[feed].apiEventTypes).join(', ')
-  const message = `${quoteInput(text)} is not an event type of this feed; allowed: ${allowed}.`
-  return { parameter: 'apiEventType', code: 'unknown_value', message }
 }
 
 function readCount(parameter: 'page' | 'pageSize', text: string, maximum: number): number | ProblemError {

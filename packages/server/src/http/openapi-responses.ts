@@ -97,6 +97,11 @@ export const keyedHeaders = {
 export const taggedHeaders = {
   ...keyedHeaders,
   etag: { type: 'string', description: 'For If-None-Match. Weak (`W/`) where the answer is compressed.' },
+} as const
+
+/** The same, where parameters that mean nothing are ignored (D19). */
+export const lenientHeaders = {
+  ...taggedHeaders,
   'x-ignored-parameters': {
     type: 'string',
     description: 'Names of query parameters that mean nothing here.',

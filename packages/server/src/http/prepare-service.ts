@@ -16,6 +16,7 @@ import { buildApp } from './app.ts'
 import type { HttpContext } from './context.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
+import { recentKeys } from './recent-keys.ts'
 import { normalBasePath } from './target.ts'
 import { createTokenBuckets } from './token-bucket.ts'
 import type { BucketMemory } from './token-bucket.ts'
@@ -36,7 +37,13 @@ export interface ServiceParts {
   /** Proxies of our own in front of the service. Default 0: `X-Forwarded-For` is not believed. */
   readonly trustedProxies?: number
   /** Where the counts of rate limits lie, if other threads of the node use them too (D10). */
-  readonly buckets?: { readonly requests: BucketMemory; readonly failures: BucketMemory }
+  readonly buckets?: BucketMemories
+}
+
+export interface BucketMemories {
+  readonly requests: BucketMemory
+  readonly failures: BucketMemory
+  readonly recentKeys: BucketMemory
 }
 
 export interface ListenOptions {
@@ -74,7 +81,8 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
   const metrics = createMetrics()
-  const verifier = createKeyVerifier({ keys: storage.keys, peppers, clock })
+  const recent = recentKeys(bucketClock, options.buckets?.recentKeys)
+  const verifier = createKeyVerifier({ keys: storage.keys, peppers, clock, recent })
   const publisher = createPublisher({
     events: storage.events,
     catalogue: storage.settings.catalogue,
@@ -99,7 +107,6 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     limits,
     log,
     metrics,
-    clock,
     basePath,
     trustedProxies,
     requestBuckets: createTokenBuckets(limits.requests, bucketClock, options.buckets?.requests),

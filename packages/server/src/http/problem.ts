@@ -74,7 +74,7 @@ export const problems = {
   ambiguous_tenant: {
     status: 403,
     title: 'The key covers several tenants',
-    detail: 'This key may publish for several tenants; use one that covers exactly one.',
+    detail: 'This key has that scope for several tenants; use one that has it for exactly one.',
   },
   event_not_found: {
     status: 404,
@@ -89,7 +89,7 @@ export const problems = {
   path_not_found: {
     status: 404,
     title: 'No such path',
-    detail: 'There is nothing at this path. The operations are listed under /docs and /openapi.json.',
+    detail: 'There is nothing at this path.',
   },
   method_not_allowed: {
     status: 405,
@@ -277,11 +277,4 @@ export function problemAnswer(refusal: Refusal, place: ProblemPlace): ProblemAns
     },
     body: JSON.stringify(problem),
   }
-}
-
-/** The problem codes an operation documents under one status, for OpenAPI. */
-export function codesOfStatus(status: number): readonly string[] {
-  return Object.entries(problems)
-    .filter(([, kind]) => kind.status === status)
-    .map(([code]) => code)
 }

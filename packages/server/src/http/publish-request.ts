@@ -59,10 +59,16 @@ export async function answerPublish(
   body: Buffer,
 ): Promise<PublishAnswer> {
   const refusal = refusalOfBytes(body)
-  if (refusal !== undefined) return { kind: 'refused', refusal }
+  if (refusal !== undefined) {
+    metrics.published(key.feed, 'invalid')
+    return { kind: 'refused', refusal }
+  }
   // Now, as the publisher frees the body when it has read it.
   const many = format === 'ndjson' || isArray(body)
-  const outcome = await publisher.publish({ key, body, format, ...parameters })
+  const outcome = await publisher.publish({ key, body, format, ...parameters }).catch((error: unknown) => {
+    metrics.published(key.feed, 'failed')
+    throw error
+  })
   metrics.published(key.feed, outcome.kind)
   if (outcome.kind !== 'receipt') {
     return { kind: 'refused', refusal: refusalOfPublish(outcome, (index) => (many ? `/${index}` : '')) }

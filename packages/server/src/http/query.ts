@@ -5,6 +5,7 @@
 import { nearestName } from './nearest-name.ts'
 import type { ProblemError } from '@property-events/protocol'
 import { quoteInput } from './echo-text.ts'
+import type { Refusal } from './problem.ts'
 
 export interface QueryRules {
   /** Names the operation knows, in their documented spelling. */
@@ -57,6 +58,12 @@ export function readQuery(text: string, rules: QueryRules): QueryReading {
     } else values.set(known, value)
   }
   return { values, ignored, errors }
+}
+
+/** Why a request of ours that takes no parameters is refused, if it has any (D19). */
+export function refusalOfParameters(text: string, maxParameters: number): Refusal | undefined {
+  const { errors } = readQuery(text, { names: [], style: 'own', maxParameters })
+  return errors.length === 0 ? undefined : { code: 'invalid_parameter', errors }
 }
 
 function decode(text: string): string | undefined {

@@ -1,8 +1,10 @@
+import { feeds } from '@property-events/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpContext } from './context.ts'
 import { pathOnly } from './echo-text.ts'
 import { factsOf } from './request-facts.ts'
 import type { RequestFacts } from './request-facts.ts'
+import { withoutOrigin } from './target.ts'
 
 export interface DoneExchange {
   readonly requestId: string
@@ -46,7 +48,7 @@ export function reportDone(context: Pick<HttpContext, 'metrics' | 'log'>, done: 
   const line = {
     requestId,
     method,
-    path: pathOnly(target),
+    path: loggedPath(target, route),
     route,
     status,
     durationMs: Math.round(durationMs * 10) / 10,
@@ -56,4 +58,14 @@ export function reportDone(context: Pick<HttpContext, 'metrics' | 'log'>, done: 
     ...(aborted ? { aborted } : {}),
   }
   context.log.info(line, 'request')
+}
+
+/**
+ * A path as the log may have it: without what stands in front of it, where passwords do, and without the reference of a
+ * contact, in whose place strangers may write a name (D18). `route`: its pattern, or `none`.
+ */
+export function loggedPath(target: string, route: string): string {
+  if (route.startsWith(`${feeds.contact.subjectsPath}/`)) return route
+  const path = pathOnly(withoutOrigin(target))
+  return route === 'none' ? path.replace(/(\/contacts?\/).+/i, '$1hidden') : path
 }

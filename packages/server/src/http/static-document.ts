@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HttpContext } from './context.ts'
 import { contentTag, tagMatches } from './entity-tag.ts'
 import { success } from './problem.ts'
-import { readQuery } from './query.ts'
+import { refusalOfParameters } from './query.ts'
 import { sendProblem } from './send.ts'
 import { queryText } from './target.ts'
 
@@ -36,12 +36,8 @@ export function sendDocument(
   reply: FastifyReply,
   document: StaticDocument,
 ): FastifyReply {
-  const { maxParameters } = context.limits
-  const query = readQuery(queryText(request.originalUrl), { names: [], style: 'own', maxParameters })
-  if (query.errors.length > 0) {
-    const refusal = { code: 'invalid_parameter', errors: query.errors } as const
-    return sendProblem(request, reply, context.basePath, refusal)
-  }
+  const refusal = refusalOfParameters(queryText(request.originalUrl), context.limits.maxParameters)
+  if (refusal !== undefined) return sendProblem(request, reply, context.basePath, refusal)
   reply.headers({ 'cache-control': 'no-cache', etag: document.tag, ...document.headers })
   if (tagMatches(request.headers['if-none-match'], document.tag)) {
     return reply.code(success.notModified).send()

@@ -4,6 +4,7 @@ import { quoteInput } from './echo-text.ts'
 import type { Operation } from './operation.ts'
 import { success } from './problem.ts'
 import { sendProblem } from './send.ts'
+import { routedTarget } from './target.ts'
 
 /** Which methods a path has. */
 export interface RouteTable {
@@ -44,9 +45,11 @@ export function answerUnrouted(
   const allow = request.originalUrl === '*' ? table.allow : table.allowOf(path)
   if (allow === undefined) {
     const shorter = path.replace(/\/+$/, '')
-    const hint = shorter !== path && table.allowOf(shorter.toLowerCase()) !== undefined
-    const detail = 'There is nothing at this path; without the slash at its end there is.'
-    return sendProblem(request, reply, basePath, { code: 'path_not_found', ...(hint ? { detail } : {}) })
+    const isThere = shorter !== path && table.allowOf(routedTarget(shorter, '')) !== undefined
+    const detail = isThere
+      ? 'There is nothing at this path; without the slash at its end there is.'
+      : `There is nothing at this path. The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
+    return sendProblem(request, reply, basePath, { code: 'path_not_found', detail })
   }
   if (request.method === 'OPTIONS') {
     return reply.code(success.noContent).headers({ allow, 'cache-control': 'no-store' }).send()

@@ -55,7 +55,9 @@ export function loadPeppers(options: {
       )
     }
     const asText = pepperOf(Buffer.from(given, 'utf8'))
-    return fileText.test(given) ? [pepperOf(Buffer.from(given, 'hex')), asText] : [asText]
+    // A secret that is mounted as a file comes with its newline.
+    const text = given.trim()
+    return fileText.test(text) ? [pepperOf(Buffer.from(text, 'hex')), asText] : [asText]
   }
   if (options.folder === undefined) return [pepperOf(randomBytes(32))]
   const path = join(options.folder, pepperFileName)

@@ -25,12 +25,20 @@ export type KeyVerdict =
   /** `disabled`: every tenant the key was granted is suspended. */
   | { readonly kind: 'expired' | 'revoked' | 'disabled'; readonly key: VerifiedKey }
 
+/** Keys that were valid within the last minute, by a hash of the whole key: a dump of memory shows no working keys. */
+export interface RecentKeys {
+  /** Its minute begins now. */
+  remember(digest: string): void
+  forget(digest: string): void
+  has(digest: string): boolean
+}
+
 export interface KeyVerifier {
   /** Rejects only with the store's `StorageFailure`. */
   verify(text: string | undefined): Promise<KeyVerdict>
   /** The key, if `verify` would find it valid without asking the store: it did so less than a second ago. */
   verifyKnown(text: string | Uint8Array): VerifiedKey | undefined
-  /** True when exactly this key was valid less than a minute ago: its owner is no guesser (D10). Asks nobody. */
+  /** True when exactly this key is one of `recent`: its owner is no guesser (D10). Asks no store. */
   verifiedWithinMinute(text: string | undefined): boolean
   /** Writes gathered last uses now; otherwise they are written twice a minute. */
   flushUses(): Promise<void>
@@ -46,24 +54,23 @@ export interface KeyVerifierOptions {
   readonly clock: () => number
   /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
   readonly cacheMs?: number
+  /** Told of every valid key, each at most once in `cacheMs`. Without it `verifiedWithinMinute` knows none. */
+  readonly recent?: RecentKeys
 }
 
-const minuteMs = 60_000
-const recentLimit = 20_000
+const provenLimit = 20_000
 /** Stands in for the stored hash where there is none. No secret has it. */
 const noHash = new Uint8Array(32)
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
-  const { keys, peppers, clock } = options
+  const { keys, peppers, clock, recent } = options
   const [firstPepper] = peppers
   if (firstPepper === undefined) throw new Error('a key verifier needs a pepper')
   const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
   const uses = createUseLog(keys)
-  // Both by a hash of the whole key: a dump of the process's memory shows no list of working keys.
-  const recent = new BoundedMap<string, number>(recentLimit)
-  // The store's answer that a key was last proven against. While it is still that answer (at most a second old), the
-  // HMAC needs not be made again: 4 of the 6 us that verifying takes.
-  const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(recentLimit)
+  // The store's answer that a key was last proven against, by a hash of the whole key. While it is still that answer (at
+  // most a second old), the HMAC needs not be made again: 4 of the 6 us that verifying takes.
+  const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(provenLimit)
 
   /** The same work whether the id exists or not, and whether the secret is right or not. */
   const secretMatches = (found: FoundKey | undefined, secret: string): boolean => {
@@ -88,10 +95,10 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       if (!isProven) proven.set(digest, { found, key })
       const kind = standing(found, key, nowMs)
       if (kind !== 'valid') {
-        recent.delete(digest)
+        recent?.forget(digest)
         return { kind, key }
       }
-      recent.set(digest, nowMs)
+      if (!isProven) recent?.remember(digest)
       uses.record(key.keyId, nowMs)
       return { kind, key }
     },
@@ -102,15 +109,13 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       if (entry === undefined || finder.known(entry.key.keyId) !== entry.found) return undefined
       const nowMs = clock()
       if (standing(entry.found, entry.key, nowMs) !== 'valid') return undefined
-      recent.set(digest, nowMs)
       uses.record(entry.key.keyId, nowMs)
       return entry.key
     },
 
     verifiedWithinMinute(text) {
-      if (text === undefined || parseKeyText(text) === undefined) return false
-      const verifiedMs = recent.get(digestOf(text))
-      return verifiedMs !== undefined && Math.abs(clock() - verifiedMs) < minuteMs
+      if (recent === undefined || text === undefined || parseKeyText(text) === undefined) return false
+      return recent.has(digestOf(text))
     },
 
     flushUses: () => uses.flush(),

@@ -14,8 +14,8 @@ export interface DoneRequest {
 
 export interface Metrics {
   requestDone(request: DoneRequest): void
-  /** What became of a publish request. */
-  published(feed: FeedName, outcome: PublishOutcome['kind']): void
+  /** What became of a publish request; `failed`: it was answered with a fault of the store or of ours. */
+  published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
   /** Events that are new on disk. */
   stored(feed: FeedName, events: number): void
   /** All of it, with its content type. */

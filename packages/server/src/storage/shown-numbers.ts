@@ -10,7 +10,7 @@ import { parseCreatedDate } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
 import type { ChangeCounts } from './change-counts.ts'
-import { hasAppended } from './watchers.ts'
+import { feedName } from './storage.ts'
 import type {
   AppendBatch,
   AppendOutcome,
@@ -20,6 +20,7 @@ import type {
   Head,
   StoredEvent,
 } from './storage.ts'
+import { hasAppended } from './watchers.ts'
 
 export interface ShownNumber {
   readonly key: FeedKey
@@ -47,7 +48,7 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
 
   /** True: it was news. */
   function remember(number: ShownNumber): boolean {
-    const name = nameOf(number.key)
+    const name = feedName(number.key)
     const before = shown.get(name)
     if (before !== undefined && before.sequenceNumber >= number.sequenceNumber) return false
     shown.set(name, number)
@@ -72,7 +73,7 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
         if (isNews && !hasAppended(outcome)) counts.raise(key)
       }
     },
-    highest: (key) => shown.get(nameOf(key))?.sequenceNumber ?? 0,
+    highest: (key) => shown.get(feedName(key))?.sequenceNumber ?? 0,
     all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0),
   }
 }
@@ -92,8 +93,6 @@ function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] 
     undefined,
   )
 }
-
-const nameOf = (key: FeedKey): string => `${key.tenantId} ${key.feed}`
 
 /** The reads that can show an event for the first time; the others are asked for what one of these has located. */
 export type ShowingReads = Pick<

@@ -16,6 +16,11 @@ export interface FeedKey {
   readonly feed: FeedName
 }
 
+/** The same text for the same feed: what maps are keyed by. */
+export function feedName({ tenantId, feed }: FeedKey): string {
+  return `${tenantId} ${feed}`
+}
+
 /** An event as a publisher sent it, checked and hashed, with all that needs the store still open. */
 export interface EventDraft {
   /** Lower-case UUID. */

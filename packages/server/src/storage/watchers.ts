@@ -1,6 +1,7 @@
 /** Who wants to be told when a feed may have got events. Every engine keeps one such list. */
 import { changeCounts } from './change-counts.ts'
 import type { ChangeCounts } from './change-counts.ts'
+import { feedName } from './storage.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from './storage.ts'
 
 /** `undefined`: perhaps any feed. */
@@ -46,7 +47,7 @@ export function appendedFeeds(
 ): readonly FeedKey[] {
   const keys = new Map<string, FeedKey>()
   for (const [index, { key }] of batches.entries()) {
-    if (hasAppended(outcomes[index])) keys.set(`${key.tenantId} ${key.feed}`, key)
+    if (hasAppended(outcomes[index])) keys.set(feedName(key), key)
   }
   return [...keys.values()]
 }

@@ -1,6 +1,6 @@
 /** What a serving thread is given when it starts, and what it and the thread that started it tell each other. */
 import type { ServiceLimits } from '../http/limits.ts'
-import type { BucketMemory } from '../http/token-bucket.ts'
+import type { BucketMemories } from '../http/prepare-service.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
 import type { MetricValues } from '../observability/metrics.ts'
@@ -15,7 +15,7 @@ export interface ServingThreadData {
   readonly basePath: string
   readonly limits: Partial<ServiceLimits>
   readonly trustedProxies: number
-  readonly buckets: { readonly requests: BucketMemory; readonly failures: BucketMemory }
+  readonly buckets: BucketMemories
 }
 
 /** Each is answered by a reply with its number. */

@@ -15,6 +15,7 @@ import { bucketMemory } from '../http/token-bucket.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
 import { createMetrics, renderTogether } from '../observability/metrics.ts'
+import type { MetricValues } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
@@ -54,7 +55,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     throw new TypeError(`${JSON.stringify(options.basePath)} is no path such as /feed.`)
   const { folder, memoryBytes, fileBytes } = options.pages
   const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, workers)
-  const buckets = { requests: bucketMemory(), failures: bucketMemory() }
+  const buckets = { requests: bucketMemory(), failures: bucketMemory(), recentKeys: bucketMemory() }
   const metrics = createMetrics()
   const publisher = createPublisher({
     events: storage.events,
@@ -83,6 +84,12 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     return startServingThread(data, ports)
   }
 
+  // What each thread said last: counters that fell because one is late would look like a new start.
+  const counted = new Map<ServingThread, MetricValues>()
+  async function count(thread: ServingThread): Promise<void> {
+    counted.set(thread, await thread.ask({ verb: 'values' }))
+  }
+
   const threads: ServingThread[] = []
   const open: { close(): Promise<void> }[] = []
   const abandon = async (): Promise<void> => {
@@ -104,9 +111,8 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
         : await startOperationsServer({
             ...options.metrics,
             async render() {
-              const values = threads.map((thread) => soon(thread.ask({ verb: 'values' })))
-              const known = (await Promise.all(values)).filter((value) => value !== undefined)
-              return renderTogether(await metrics.values(), known)
+              await Promise.all(threads.map((thread) => soon(count(thread))))
+              return renderTogether(await metrics.values(), [...counted.values()])
             },
             async alive() {
               return (await Promise.all(threads.map(isAwake))).every((awake) => awake)

@@ -36,6 +36,9 @@ onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
     const problem = problemOf(await call(service(), `${prefix}/nope?x=1`))
     assert.equal(problem.type, `${prefix}/docs#path_not_found`)
     assert.equal(problem.instance, `${prefix}/nope`)
+    const listed = [...problem.detail.matchAll(/\/\S+\w/g)].map(([path]) => path)
+    assert.deepEqual(listed, [`${prefix}/docs`, `${prefix}/openapi.json`])
+    for (const path of listed) assert.equal((await call(service(), path)).status, 200)
     assert.ok((await call(service(), `${prefix}/docs`)).text.includes(`GET ${prefix}${listPath}`))
   })
 

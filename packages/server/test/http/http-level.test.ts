@@ -137,9 +137,11 @@ onEngines(
     })
 
     it('answers 404 with a hint to a slash too many, and plainly to anything else (D9)', async () => {
-      const hinted = problemOf(await call(service(), `${listPath}/`, { key: service().tenant.readKey }))
-      assert.equal(hinted.code, 'path_not_found')
-      assert.match(hinted.detail, /without the slash/)
+      for (const path of [`${listPath}/`, `${listPath.toUpperCase()}/`, '/v1/heads/']) {
+        const hinted = problemOf(await call(service(), path, { key: service().tenant.readKey }))
+        assert.equal(hinted.code, 'path_not_found')
+        assert.match(hinted.detail, /without the slash/)
+      }
       for (const path of [
         '/',
         '/nope',
@@ -152,9 +154,12 @@ onEngines(
         listPath.replaceAll('/', '//'),
         '/__proto__',
         '/v1/property-events/x',
+        '/V1/HEADS',
+        '/V1/HEADS/',
       ]) {
         const answer = await call(service(), path, { key: service().tenant.readKey })
         assert.equal(answer.status, 404, path)
+        assert.doesNotMatch(problemOf(answer).detail, /slash/, path)
         assert.equal(answer.headers['content-type'], 'application/json')
       }
     })

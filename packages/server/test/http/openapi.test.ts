@@ -5,7 +5,7 @@ import { feedNames, feeds } from '@property-events/protocol'
 import { namedSchemasText } from '../../schemas/named-schemas.ts'
 import { defaultLimits } from '../../src/index.ts'
 import { problems } from '../../src/http/problem.ts'
-import { call, problemOf } from '../support/http-client.ts'
+import { call, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import {
   committedDocument,
   documentPath,
@@ -15,6 +15,7 @@ import {
   validatorOf,
 } from '../support/openapi-document.ts'
 import type { JsonSchema } from '../support/openapi-document.ts'
+import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 
@@ -108,6 +109,30 @@ describe('the OpenAPI document', () => {
           $ref: '#/components/schemas/Problem',
         })
         assert.ok(response.headers?.['x-request-id'])
+      }
+    }
+  })
+
+  it('names the headers that answers of reading operations have, and no others (D19, D20, D21)', async () => {
+    const { events } = await publish(service, { payload: property() })
+    const [event] = events
+    // What HTTP or the security of browsers asks for says nothing about the service.
+    const general =
+      /^(date|connection|keep-alive|content-.*|transfer-encoding|cache-control|vary|x-content-type-options|referrer-policy)$/
+    const [listed] = pageOf(await call(service, listPath, { key: service.tenant.readKey })).items
+    const { agent_ref } = JSON.parse(listed?.payload ?? '') as { agent_ref: string }
+    for (const { method, path, operationId, responses } of operations) {
+      if (method !== 'GET' || path.includes('contact')) continue
+      const asked = path.replace('{eventId}', event?.id ?? '').replace('{subjectId}', agent_ref)
+      // The spec's routes name what they ignore; ours take nothing they do not know.
+      const target = path.startsWith('/api/') ? `${asked}?fom=1` : asked
+      const key = service.tenant.readKey
+      const conditions = responses['304'] === undefined ? [{}] : [{}, { 'if-none-match': '*' }]
+      for (const headers of conditions) {
+        const answer = await call(service, target, { key, headers })
+        const named = Object.keys(responses[String(answer.status)]?.headers ?? {})
+        const sent = Object.keys(answer.headers).filter((name) => !general.test(name))
+        assert.deepEqual(sent.toSorted(), named.toSorted(), `${operationId} ${answer.status}`)
       }
     }
   })

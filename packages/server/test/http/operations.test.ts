@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
 import { StorageFailure } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -29,6 +31,16 @@ onEngines('operating the service', {}, (service) => {
     assert.equal((await operationsCall(service(), '/metrics', 'POST')).status, 405)
     for (const path of ['/metrics', '/livez', '/readyz'])
       assert.equal((await call(service(), path)).status, 404)
+  })
+
+  it('shows the metrics that the document for operators lists, all of them and no others (D9)', async () => {
+    const metrics = await (await operationsCall(service(), '/metrics')).text()
+    const shown = [...metrics.matchAll(/^# HELP (property_events_\w+) /gm)].map(([, name]) => name)
+    const document = readFileSync(join(import.meta.dirname, '../../../../docs/operating.md'), 'utf8')
+    const listed = [...document.matchAll(/^\| `(property_events_\w+)` \|/gm)].map(([, name]) => name)
+    assert.deepEqual(new Set(shown), new Set(listed))
+    for (const [, name = ''] of document.matchAll(/`((?:nodejs|process)_\w+)`/g))
+      assert.ok(metrics.includes(`# HELP ${name} `), name)
   })
 
   it('keeps keys, ids, tenants and paths of strangers out of metric labels (P10, D11)', async () => {
@@ -82,6 +94,28 @@ describe('a failing store', () => {
     assert.equal(answer.headers['retry-after'], '30')
     assert.equal((await call(service, listPath, { key: service.tenant.readKey })).status, 200)
     await service.stop()
+  })
+
+  it('shows in the metrics what became of every publish request, the worst too (P6, D9)', async () => {
+    const codes = ['storage_full', 'storage_unavailable'] as const
+    let failures = 0
+    const append = () => Promise.reject(new StorageFailure(codes[failures++] ?? 'storage_full'))
+    const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
+    after(() => service.stop())
+    for (const _ of codes) assert.equal((await posting(service)).status, 503)
+    const notText = await call(service, '/v1/property-events', {
+      method: 'POST',
+      key: service.tenant.publishKey,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from([0xff]),
+    })
+    assert.equal(notText.status, 400)
+    const metrics = await (await operationsCall(service, '/metrics')).text()
+    const count = /property_events_publish_requests_total\{feed="property",outcome="(\w+)"\} (\d+)/g
+    assert.deepEqual(
+      [...metrics.matchAll(count)].map(([, outcome, times]) => `${outcome} ${times}`).toSorted(),
+      ['failed 2', 'invalid 1'],
+    )
   })
 
   it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {

@@ -160,6 +160,22 @@ onEngines('publishing', {}, (service) => {
     assert.equal(problem.errors?.[0]?.pointer, '/remove/agentRef')
   })
 
+  it('erases a contact by its event type, and says so to who asks for a removal (PROTOCOL §5.2)', async () => {
+    const payload = contact()
+    const types = async (event: object) => {
+      const { events } = await publish(service(), event, { feed: 'contact' })
+      return events.map(({ eventTypeShortCode }) => eventTypeShortCode)
+    }
+    assert.deepEqual(await types({ payload }), ['ContactCreated'])
+    const removal = JSON.stringify({ remove: { agentRef: payload.contact_ref } })
+    const problem = await refused(post(removal, { feed: 'contact' }), 400, 'invalid_body')
+    assert.equal(problem.errors?.[0]?.pointer, '/remove')
+    assert.match(problem.errors?.[0]?.message ?? '', /"eventType": "ContactErased"/)
+    const gone = { payload: { contact_ref: payload.contact_ref }, eventType: 'ContactErased' }
+    assert.deepEqual(await types(gone), ['ContactErased'])
+    assert.deepEqual(await types({ payload }), ['ContactCreated'])
+  })
+
   it('unpublishes in the old category when a property changes it, in the same commit (D23)', async () => {
     const payload = property()
     await publish(service(), { payload, category: 'sales' })

@@ -39,6 +39,16 @@ describe('the pepper', () => {
     assert.deepEqual(others, [])
   })
 
+  it('of a file is the same with the newline at its end, which a secret mounted as a file has (D11)', () => {
+    const [ofFile] = loadPeppers({ folder, given: undefined })
+    const text = readFileSync(join(folder, 'pepper'), 'utf8')
+    assert.ok(text.endsWith('\n'))
+    const [given, asText, ...others] = loadPeppers({ folder: undefined, given: text })
+    assert.deepEqual(given, ofFile)
+    assert.equal(Buffer.from(asText?.secret ?? []).toString(), text)
+    assert.deepEqual(others, [])
+  })
+
   it('is told apart by an id that does not hold it (D11)', () => {
     const [one] = loadPeppers({ folder, given: 'a secret from the vault' })
     const [other] = loadPeppers({ folder, given: 'a secret from the vaulT' })

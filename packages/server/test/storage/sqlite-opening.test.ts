@@ -1,9 +1,10 @@
 /** Opening a data folder: what is refused, what is made, and what other processes may do meanwhile. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
@@ -139,5 +140,24 @@ describe('opening a data folder', () => {
     assert.equal((await server.keys.tenants()).length, 1)
     await publish(server, [draft({ subject: 'p' })])
     assert.equal((await headOf(command)).position, 1)
+  })
+
+  it('lets a command end and the service publish while somebody reads one state for long, as a backup does (P7)', async () => {
+    using folder = temporaryFolder()
+    await using server = await withTenants(await open(folder.path))
+    await using command = await open(folder.path, { create: false })
+    const reader = new Database(join(folder.path, 'property-events.db'), { readonly: true })
+    reader.exec('BEGIN; SELECT * FROM meta')
+    try {
+      await publish(server, [draft({ subject: 'p' })])
+      const ended = Promise.all([command.close(), publish(server, [draft({ subject: 'q' })])])
+      // Less than SQLite waits for readers where it is told to (10 s).
+      const late = delay(8_000, 'late', { ref: false })
+      assert.notEqual(await Promise.race([ended, late]), 'late')
+    } finally {
+      reader.close()
+    }
+    await server.close()
+    assert.deepEqual(readdirSync(folder.path), ['property-events.db'])
   })
 })

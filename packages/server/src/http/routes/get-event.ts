@@ -8,7 +8,7 @@ import type { HttpContext } from '../context.ts'
 import { namesForHeader, quoteInput } from '../echo-text.ts'
 import { eventTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
-import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
+import { answer, capital, feedReadProblems, lenientHeaders, notModified } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
@@ -77,8 +77,8 @@ function schemaFor(feedName: FeedName): OperationSchema {
       required: ['eventId'],
     },
     response: {
-      [success.ok]: answer('The event.', refTo('Event'), taggedHeaders),
-      [success.notModified]: notModified(taggedHeaders),
+      [success.ok]: answer('The event.', refTo('Event'), lenientHeaders),
+      [success.notModified]: notModified(lenientHeaders),
       ...feedReadProblems('key_scope', 'event_not_found'),
     },
   }

@@ -4,7 +4,7 @@ import type { FeedName } from '@property-events/protocol'
 import { preferredCoding } from '../accept.ts'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
-import { readCursorParameters, readSubject } from '../cursor-parameters.ts'
+import { readSubject } from '../cursor-parameters.ts'
 import { contentTag, tagMatches } from '../entity-tag.ts'
 import { sendNotModified } from '../not-modified.ts'
 import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi-responses.ts'
@@ -13,6 +13,7 @@ import type { Operation, ParameterSchemas } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
 import type { Refusal } from '../problem.ts'
+import { refusalOfParameters } from '../query.ts'
 import { gaveUp, sendEvent } from '../send-event-bytes.ts'
 import { sendProblem } from '../send.ts'
 import { queryText } from '../target.ts'
@@ -40,9 +41,9 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
 
     async handle(request, reply) {
       const refuse = (refusal: Refusal) => sendProblem(request, reply, context.basePath, refusal)
-      const query = readCursorParameters(queryText(request.originalUrl), [], feedName, context.limits)
-      if (query.kind === 'faults') return refuse({ code: 'invalid_parameter', errors: query.errors })
-      const subject = readSubject(request.params)
+      const refusal = refusalOfParameters(queryText(request.originalUrl), context.limits.maxParameters)
+      if (refusal !== undefined) return refuse(refusal)
+      const subject = readSubject(request.params, feedName)
       if ('code' in subject) return refuse({ code: 'invalid_parameter', errors: [subject] })
       const key = { tenantId: tenantOf(request), feed: feedName }
       const event = await context.events.readLatest(key, subject.subjectId)

@@ -2,12 +2,12 @@
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
 import { grantsOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
-import { readCursorParameters } from '../cursor-parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi-responses.ts'
 import { refTo } from '../openapi-schemas.ts'
 import type { Operation } from '../operation.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
+import { refusalOfParameters } from '../query.ts'
 import { sendProblem } from '../send.ts'
 import { queryText } from '../target.ts'
 
@@ -32,10 +32,8 @@ export function readHeads(context: HttpContext): Operation {
     }),
 
     async handle(request, reply) {
-      const query = readCursorParameters(queryText(request.originalUrl), [], 'property', limits)
-      if (query.kind === 'faults') {
-        return sendProblem(request, reply, basePath, { code: 'invalid_parameter', errors: query.errors })
-      }
+      const refusal = refusalOfParameters(queryText(request.originalUrl), limits.maxParameters)
+      if (refusal !== undefined) return sendProblem(request, reply, basePath, refusal)
       const readable = grantsOf(request).flatMap(({ tenantId, scopes }) =>
         feedNames
           .filter((feed) => scopes.includes(feeds[feed].readScope))

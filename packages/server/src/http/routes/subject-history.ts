@@ -50,7 +50,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
       const refuse = (refusal: Refusal) => sendProblem(request, reply, basePath, refusal)
       const reading = readCursorParameters(queryText(request.originalUrl), names, feedName, limits)
       if (reading.kind === 'faults') return refuse({ code: 'invalid_parameter', errors: reading.errors })
-      const subject = readSubject(request.params)
+      const subject = readSubject(request.params, feedName)
       if ('code' in subject) return refuse({ code: 'invalid_parameter', errors: [subject] })
       const key = { tenantId: tenantOf(request), feed: feedName }
       const run = await readHistory(events, { key, ...subject, ...reading.parameters })

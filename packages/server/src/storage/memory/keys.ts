@@ -1,6 +1,7 @@
 import { feedNames } from '@property-events/protocol'
+import { feedName } from '../storage.ts'
 import type { KeyRecord, KeyStore } from '../storage.ts'
-import { feedName, newFeed, openState } from './state.ts'
+import { newFeed, openState } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
 export function memoryKeys(store: MemoryStore): KeyStore {
@@ -17,7 +18,8 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       const { tenants, feeds, firstOffset } = openState(store)
       if (tenants.has(tenant.tenantId)) return 'exists'
       tenants.set(tenant.tenantId, { ...tenant })
-      for (const feed of feedNames) feeds.set(feedName(tenant.tenantId, feed), newFeed(feed, firstOffset))
+      const { tenantId } = tenant
+      for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
       return 'created'
     },
     async tenants() {

@@ -1,5 +1,6 @@
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter } from '../clock.ts'
+import { isOpenWindow } from '../open-window.ts'
 import type { LocateQuery, Located } from '../storage.ts'
 import { eventsOfView, feedOf, headOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
@@ -9,15 +10,14 @@ export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Loca
   const feed = feedOf(store, query.key)
   if (feed === undefined) return undefined
   const { key, view, from, to } = query
-  const head = headOf(feed)
-  const windowed = from !== undefined || to !== undefined
-  if (windowed && (to === undefined || head.created === undefined || to > head.created)) {
-    const floor = floorAfter(now)
-    if (floor > store.stampFloor) store.stampFloor = floor
-  }
   const events = eventsOfView(feed, view)
   const before = events.filter((event) => from !== undefined && event.created < from).length
   const behind = events.filter((event) => to !== undefined && event.created >= to).length
   const count = Math.max(0, events.length - before - behind)
-  return { range: { key, view, first: before + 1, count }, head }
+  const located = { range: { key, view, first: before + 1, count }, head: headOf(feed) }
+  if (isOpenWindow(query, located)) {
+    const floor = floorAfter(now)
+    if (floor > store.stampFloor) store.stampFloor = floor
+  }
+  return located
 }

@@ -3,7 +3,7 @@ import type { Category, FeedName, Ticks, ViewName } from '@property-events/proto
 import { viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
-import { StorageFailure } from '../storage.ts'
+import { StorageFailure, feedName } from '../storage.ts'
 import type { FeedKey, Head, KeyRecord, StoreSettings, Tenant } from '../storage.ts'
 
 export interface MemoryEvent {
@@ -67,13 +67,9 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
   }
 }
 
-export function feedName(tenantId: string, feed: FeedName): string {
-  return `${tenantId} ${feed}`
-}
-
 /** The feed, or `undefined` when there is no such tenant. */
 export function feedOf(store: MemoryStore, key: FeedKey): MemoryFeed | undefined {
-  return openState(store).feeds.get(feedName(key.tenantId, key.feed))
+  return openState(store).feeds.get(feedName(key))
 }
 
 export function openState(store: MemoryStore): MemoryState {

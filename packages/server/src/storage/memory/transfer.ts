@@ -1,9 +1,10 @@
 import { feedNames } from '@property-events/protocol'
 import { parseEventJson } from '../event-json.ts'
+import { feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
 import { positionFault, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, StoreRecord } from '../store-records.ts'
-import { feedName, feedOf, openState } from './state.ts'
+import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 
 export async function exportRecords(
@@ -79,7 +80,7 @@ function checkPositions(store: MemoryStore, records: readonly StoreRecord[]): vo
   for (const record of records) {
     if (record.kind === 'whole') continue
     const { key } = record
-    const name = feedName(key.tenantId, key.feed)
+    const name = feedName(key)
     const feed = feedOf(store, key)
     if (feed === undefined) throw new Error(`no tenant ${key.tenantId}`)
     const last = lastPositions.get(name) ?? feed.events.length

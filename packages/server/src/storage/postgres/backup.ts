@@ -5,11 +5,11 @@
  * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them; the last one says how
  * many rows there are, so that a file of which a part is missing is not taken for a whole one.
  */
-import { createReadStream, existsSync } from 'node:fs'
-import { link, open, rename, rm } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
+import { writeNewFile } from '../new-file.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
 
@@ -45,20 +45,15 @@ export const unhurried: Statement = {
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }
 const closeRows: Statement = { name: 'backup-close', text: 'CLOSE rows' }
 
-/** Writes beside the target, flushes, and only then gives the copy its name: a name always stands for a whole copy. */
-export async function backUp(database: Database, path: string): Promise<void> {
-  if (existsSync(path)) throw alreadyExists(path)
-  const partial = `${path}.${process.pid}.partial`
-  const file = await open(partial, 'wx', 0o600)
-  try {
-    await database.transaction((session) => writeTables(session, file))
-    await file.sync()
-    await giveName(partial, path)
-    await flush(dirname(path))
-  } finally {
-    await file.close()
-    await rm(partial, { force: true })
-  }
+export function backUp(database: Database, path: string): Promise<void> {
+  return writeNewFile(path, async (partial) => {
+    const file = await open(partial, 'r+')
+    try {
+      await database.transaction((session) => writeTables(session, file))
+    } finally {
+      await file.close()
+    }
+  })
 }
 
 async function writeTables(session: Session, file: FileHandle): Promise<void> {
@@ -128,32 +123,6 @@ export async function restore(session: Session, path: string): Promise<void> {
 async function insertRows(session: Session, table: string, rows: readonly string[]): Promise<void> {
   const text = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(NULL::${table}, $1)`
   await session.query({ name: `restore-${table}`, text }, [`[${rows.join(',')}]`])
-}
-
-/** A hard link never replaces a file. Where there are none, a rename after a look is the next best. */
-async function giveName(partial: string, path: string): Promise<void> {
-  try {
-    await link(partial, path)
-  } catch {
-    if (existsSync(path)) throw alreadyExists(path)
-    await rename(partial, path)
-  }
-}
-
-async function flush(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-function alreadyExists(path: string): StorageRefusal {
-  return new StorageRefusal(
-    'already_exists',
-    `${path} exists; a backup never replaces a file. Name another, or move it away.`,
-  )
 }
 
 /** A line that was cut off is none. */

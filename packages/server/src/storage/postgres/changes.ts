@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { feedNames } from '@property-events/protocol'
+import { feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Database, Statement } from './connection.ts'
@@ -95,7 +96,7 @@ export function databaseChanges(
       listening ??= listenOn()
     },
     send(keys) {
-      for (const key of keys) unsent.set(`${key.tenantId} ${key.feed}`, key)
+      for (const key of keys) unsent.set(feedName(key), key)
       if (closing.signal.aborted || unsent.size === 0) return
       sending ??= sendAll()
         .catch(() => unsent.clear())

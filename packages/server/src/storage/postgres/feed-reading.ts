@@ -1,6 +1,7 @@
 /** What an append reads of the feeds it concerns before it plans, in one round trip, and again if the plan asks for more. */
 import type { Category, FeedEvent, Ticks } from '@property-events/protocol'
 import { parseEventJson } from '../event-json.ts'
+import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
 import type { SubjectState } from '../subject-state.ts'
 import type { Session, Statement } from './connection.ts'
@@ -47,8 +48,6 @@ export interface Wanted {
   readonly ids: ReadonlySet<string>
   readonly positions: ReadonlySet<number>
 }
-
-export const feedName = (key: FeedKey): string => `${key.tenantId} ${key.feed}`
 
 /** The order in which counters are taken, the same for everybody, so that nobody waits in a circle. */
 export function inKeyOrder(keys: readonly FeedKey[]): readonly FeedKey[] {

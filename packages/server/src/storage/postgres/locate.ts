@@ -61,10 +61,3 @@ export async function readHead(database: Database, key: FeedKey): Promise<Head |
   const [row] = await database.read<HeadRow>(locateStatements.head, [key.tenantId, feedNumbers[key.feed]])
   return row && headOf(row)
 }
-
-/** Whether an event that is not visible yet could still fall into the query's window (P3). */
-export function isOpenWindow(query: LocateQuery, located: Located): boolean {
-  if (query.from === undefined && query.to === undefined) return false
-  const { created } = located.head
-  return query.to === undefined || created === undefined || query.to > created
-}

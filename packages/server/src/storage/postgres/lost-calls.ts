@@ -2,8 +2,8 @@
  * What a call that got no answer may have written. Tried again, it finds its own ids taken; these are then told as what
  * they are, events of this very request, and not as repeats of an earlier one.
  */
+import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent } from '../storage.ts'
-import { feedName } from './feed-reading.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
 export interface LostCalls {

@@ -7,8 +7,8 @@ import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/prot
 import { decideAppend } from '../decide-append.ts'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import type { AppendLookups } from '../plan-append.ts'
+import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
-import { feedName } from './feed-reading.ts'
 import type { FeedReading, Reading, SubjectRow, TakenId, Wanted } from './feed-reading.ts'
 
 export interface PlanContext {

@@ -3,9 +3,9 @@
  * have published since: what is planned from it counts only once it is checked under the lock (docs/decisions/0005).
  */
 import { BoundedMap } from '../../bounded-map.ts'
+import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
 import { feedNumbers } from './feed-number.ts'
-import { feedName } from './feed-reading.ts'
 import type { FeedReading, Reading, SubjectRow } from './feed-reading.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 

@@ -3,10 +3,10 @@
  * ask on this node while it waits to be sent: a commit in the way costs one connection, not one for each client.
  */
 import type { Ticks } from '@property-events/protocol'
+import { feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { feedName } from './feed-reading.ts'
 
 const settle: Statement = { name: 'settle-feed', text: 'SELECT settle_feed($1, $2, $3)' }
 

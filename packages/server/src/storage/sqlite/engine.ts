@@ -4,6 +4,7 @@ import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
+import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
@@ -17,7 +18,7 @@ import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { keyReads } from './keys.ts'
-import { isOpenWindow, locator } from './locate.ts'
+import { locator } from './locate.ts'
 import { openStore } from './open-store.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
@@ -219,7 +220,7 @@ function engineOver(parts: EngineParts): StorageEngine {
       changeCount: (key) => changes.of(key),
     },
     startEpoch: (continueAfter) => guarded(() => link.call('startEpoch', continueAfter)),
-    backup: (path) => guarded(() => backUp({ file, path })),
+    backup: (path) => guarded(() => backUp(file, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records) => guarded(() => link.call('importRecords', records)),
     ping: () =>

@@ -37,10 +37,3 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
     return { range: { key, view, first, count: Math.max(0, end - first) }, head: headOf(feed) }
   })
 }
-
-/** Whether an event that is not visible yet could still fall into the query's window (P3). */
-export function isOpenWindow(query: LocateQuery, located: Located): boolean {
-  if (query.from === undefined && query.to === undefined) return false
-  const { created } = located.head
-  return query.to === undefined || created === undefined || query.to > created
-}

@@ -55,15 +55,9 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     },
     settled: () => undefined,
     durability: () => durability,
-    close() {
-      try {
-        db.pragma('wal_checkpoint(TRUNCATE)')
-      } catch {
-        // A full disk, say. Every commit is safe in the WAL, and whoever opens the store next goes on from there.
-      } finally {
-        db.close()
-      }
-    },
+    // The last connection to close moves the WAL into the file. To ask for it here would wait for whoever reads, a backup say,
+    // and let nobody write meanwhile.
+    close: () => void db.close(),
   }
 }
 
