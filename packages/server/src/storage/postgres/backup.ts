@@ -5,13 +5,13 @@
  * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them; the last one says how
  * many rows there are, so that a file of which a part is missing is not taken for a whole one.
  */
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { link, open, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createInterface } from 'node:readline'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
+import { fileLines } from './file-lines.ts'
 
 const formatLine = 'property-events postgres backup 2'
 /** As version 0.1 wrote it at first: without an end, so that nothing tells whether all of it is there. */
@@ -93,7 +93,7 @@ export async function restore(session: Session, path: string): Promise<void> {
   }
   let format: string | undefined
   let told: number | undefined
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+  for await (const line of fileLines(path)) {
     if (format === undefined) {
       if (line !== formatLine && line !== openFormatLine) throw notABackup(path)
       format = line
