@@ -144,12 +144,15 @@ function engineOver(
     vouch: () => database.write((session) => history.vouch(session)),
   })
 
-  /** A head that lies behind what this node has shown before it asked tells of a loss. */
+  /** A head that lies behind what this node has shown before it asked tells of a loss, of now or of an earlier epoch. */
   const watched = async (query: LocateQuery): Promise<Located | undefined> => {
     const before = shown.highest(query.key)
     const located = await locate(database, query)
     if (located === undefined) return undefined
-    if (located.head.sequenceNumber < before) await database.write((session) => history.check(session))
+    if (located.head.sequenceNumber >= before) return located
+    const isWhole = await database.write((session) => history.check(session))
+    // It was of an epoch that is over, and lost with it.
+    if (isWhole) shown.forget(query.key, before)
     return located
   }
   const locateSettled = async (query: LocateQuery): Promise<Located | undefined> => {
