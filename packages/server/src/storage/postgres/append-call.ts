@@ -4,9 +4,10 @@ import type { Ticks } from '@property-events/protocol'
 import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import { appendOne, argumentsOfOne } from './append-one.ts'
+import { list } from './array-text.ts'
 import type { Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { feedName, list } from './feed-reading.ts'
+import { feedName } from './feed-reading.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export type AppendAnswer =

@@ -4,9 +4,9 @@
  * `append_events` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
+import { list } from './array-text.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { list } from './feed-reading.ts'
 
 export interface Witness {
   /** Looks at the history a new connection leads to, and at everything this node has shown if it is another one. */
