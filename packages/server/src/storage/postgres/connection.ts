@@ -29,7 +29,7 @@ export interface Database {
   write<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Runs between BEGIN and COMMIT; rolls back when it rejects. */
   transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
-  /** Listens on a connection of its own until it breaks; resolves to what ends it. */
+  /** Listens on a connection of its own until it breaks; resolves to what ends it. One that cannot listen is ended. */
   listen(channel: string, onMessage: (payload: string) => void, onEnd: () => void): Promise<() => void>
   close(): Promise<void>
 }
@@ -109,8 +109,13 @@ export function connect(options: ConnectionOptions): Database {
       client.on('error', onEnd)
       client.on('end', onEnd)
       client.on('notification', ({ payload }: Notification) => onMessage(payload ?? ''))
-      await client.connect()
-      await client.query(`LISTEN ${channel}`)
+      try {
+        await client.connect()
+        await client.query(`LISTEN ${channel}`)
+      } catch (error) {
+        stop()
+        throw error
+      }
       return stop
     },
     close() {
