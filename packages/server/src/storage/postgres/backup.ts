@@ -10,6 +10,7 @@ import { link, open, rename, rm } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StorageRefusal } from '../storage.ts'
+import { oneSnapshot } from './connection.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { fileLines } from './file-lines.ts'
 
@@ -32,16 +33,6 @@ const tables: Readonly<Record<string, string>> = {
   key_grant: 'key_no, grant_no',
 }
 
-/** Of one snapshot, so that the copy holds a whole prefix of every feed. */
-export const oneSnapshot: Statement = {
-  name: 'backup-snapshot',
-  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
-}
-/** A copy takes as long as it takes. */
-export const unhurried: Statement = {
-  name: 'backup-unhurried',
-  text: `SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`,
-}
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }
 const closeRows: Statement = { name: 'backup-close', text: 'CLOSE rows' }
 
@@ -51,7 +42,7 @@ export async function backUp(database: Database, path: string): Promise<void> {
   const partial = `${path}.${process.pid}.partial`
   const file = await open(partial, 'wx', 0o600)
   try {
-    await database.transaction((session) => writeTables(session, file))
+    await database.longTransaction((session) => writeTables(session, file))
     await file.sync()
     await giveName(partial, path)
     await flush(dirname(path))
@@ -62,8 +53,8 @@ export async function backUp(database: Database, path: string): Promise<void> {
 }
 
 async function writeTables(session: Session, file: FileHandle): Promise<void> {
+  // The copy holds a whole prefix of every feed.
   await session.query(oneSnapshot, [])
-  await session.query(unhurried, [])
   await file.write(`${formatLine}\n`)
   let count = 0
   for (const [table, order] of Object.entries(tables)) {
@@ -83,7 +74,6 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
 
 /** Fills the tables of a database that has just got them, in the transaction that made them: all of it or nothing. */
 export async function restore(session: Session, path: string): Promise<void> {
-  await session.query(unhurried, [])
   let table: string | undefined
   let rows: string[] = []
   let count = 0

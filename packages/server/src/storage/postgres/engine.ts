@@ -38,7 +38,7 @@ export interface PostgresOptions extends Pick<
   readonly kind: 'postgres'
   /** `postgres://user:password@host:port/database`, to the primary. */
   readonly url: string
-  /** Connections for reading; four more are for writing and for being told of changes. 8 if left out. */
+  /** Connections for reading; three more are for writing and for being told of changes. 8 if left out. */
   readonly readConnections?: number | undefined
   /** A file that `backup` of this engine has written, to fill an empty database from. */
   readonly file?: string | undefined
@@ -68,8 +68,9 @@ export async function openPostgres(
   wanted: WantedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
+  onWaiting: ((reason: string) => void) | undefined,
 ): Promise<OpenedPostgres> {
-  const settings = await openStore(options, create, wanted)
+  const settings = await openStore(options, create, wanted, onWaiting)
   const counts = changeCounts()
   return {
     storage: engineOver(options, settings, clock, overrideClockCheck, counts),

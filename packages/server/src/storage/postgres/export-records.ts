@@ -3,7 +3,7 @@ import type { Category } from '@property-events/protocol'
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece } from '../store-records.ts'
 import type { StoreRecord } from '../store-records.ts'
-import { oneSnapshot, unhurried } from './backup.ts'
+import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -13,9 +13,8 @@ export function exportRecords(
   after: (key: FeedKey) => number,
   take: (records: readonly StoreRecord[]) => Promise<void>,
 ): Promise<void> {
-  return database.transaction(async (session) => {
+  return database.longTransaction(async (session) => {
     await session.query(oneSnapshot, [])
-    await session.query(unhurried, [])
     const feeds = await session.query<FeedRow>(
       { name: 'export-feeds', text: 'SELECT * FROM feed ORDER BY tenant, feed' },
       [],
