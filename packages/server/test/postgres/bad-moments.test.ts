@@ -19,6 +19,8 @@ import type { TestDatabases } from './test-databases.ts'
 interface Interference {
   /** Before a statement is sent. */
   readonly before?: (statement: Statement) => Promise<void>
+  /** When a statement has been answered. */
+  readonly after?: (statement: Statement) => void
   readonly afterCommit?: () => void
 }
 
@@ -101,6 +103,30 @@ describe('an append', () => {
     assert.equal(looks, 4, 'each look asks for the derived id with a second question')
   })
 
+  it('that was stored though its answer was lost leaves the last payload current (P1, P6)', async () => {
+    await using site = await place()
+    await publish(site.other, [draft({ subject: 'p', text: 'a' })])
+    let lost = 0
+    const one = site.disturbed({
+      after({ name }) {
+        if (name.startsWith('append-event') && (lost += 1) === 1) throw connectionLoss()
+      },
+    })
+    const sent = [draft({ subject: 'p', text: 'a' }), draft({ subject: 'p', text: 'b' })]
+    const lines = receipt((await one.append([batch(sent, { unchanged: 'skip' })]))[0])
+    assert.deepEqual(
+      lines.map(({ status, stored }) => [status, stored?.sequenceNumber]),
+      [
+        ['unchanged', 1],
+        ['appended', 2],
+      ],
+    )
+    assert.deepEqual(
+      (await list(site.other)).map(({ payload }) => /"text":"(.)"/.exec(payload)?.[1]),
+      ['a', 'b'],
+    )
+  })
+
   it('is told as stored when it took the counters first and the answer to its commit was lost (P6)', async () => {
     await using site = await place()
     await using gates = await putGates(site.url)
@@ -123,12 +149,14 @@ describe('an append', () => {
   })
 })
 
-function disturbedDatabase(database: Database, { before, afterCommit }: Interference): Database {
+function disturbedDatabase(database: Database, { before, after, afterCommit }: Interference): Database {
   const disturbed = (session: Session): Session => ({
     ...session,
     async query<R extends Row>(statement: Statement, values: Parameters<Session['query']>[1]) {
       await before?.(statement)
-      return session.query<R>(statement, values)
+      const rows = await session.query<R>(statement, values)
+      after?.(statement)
+      return rows
     },
   })
   return {
