@@ -20,6 +20,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0001-tables.sql', '0001-functions.sql'),
   filesOf('0002-event-subject.sql'),
   filesOf('0003-append-event.sql'),
+  filesOf('0004-idle-polls.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
