@@ -125,7 +125,8 @@ async function openForServing(options: ServeOptions): Promise<SharedStorage> {
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
       : ({ kind: 'postgres', url: database, readConnections: readConnectionsOf(options) } as const)
-  const wanted = { ...place, catalogue, startSequence, overrideClockCheck } as const
+  const onWaiting = (reason: string): void => createLogger({ level: options.logLevel }).warn(reason)
+  const wanted = { ...place, catalogue, startSequence, overrideClockCheck, onWaiting } as const
   try {
     return await openForThreads({ ...wanted, create: false })
   } catch (error) {

@@ -27,6 +27,8 @@ interface CommonOptions {
   readonly clock?: SharedClock | undefined
   /** An operator accepts that a feed's head is far ahead of the clock (D25). */
   readonly overrideClockCheck?: boolean | undefined
+  /** Told with a sentence for the log when opening has to wait for another process that is changing the store. */
+  readonly onWaiting?: ((reason: string) => void) | undefined
 }
 
 /**
@@ -52,11 +54,12 @@ export interface SharedStorage {
 export async function openForThreads(
   options: Exclude<OpenStorageOptions, MemoryOptions>,
 ): Promise<SharedStorage> {
-  const { clock, create, overrideClockCheck = false } = options
-  if (options.kind === 'sqlite') return openSqlite(options, create, options, clock, overrideClockCheck)
+  const { onWaiting, ...given } = options
+  const { clock, create, overrideClockCheck = false } = given
+  if (given.kind === 'sqlite') return openSqlite(given, create, given, clock, overrideClockCheck)
   // Loaded where it is used: without it, serving from SQLite takes 2 MB less.
   const { openPostgres } = await import('./postgres/engine.ts')
-  return openPostgres(options, create, options, clock, overrideClockCheck)
+  return openPostgres(given, create, given, clock, overrideClockCheck, onWaiting)
 }
 
 /** The store, on a thread that was given a pass. */

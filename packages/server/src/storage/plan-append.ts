@@ -50,7 +50,7 @@ export type PlanStep =
       readonly kind: 'unchanged'
       readonly index: number
       readonly of: number | PlannedEvent
-      /** The publisher's id, to be kept taken so that sending it again later stays without effect. */
+      /** An id to be kept taken, so that sending it again later stays without effect. */
       readonly reserve: { readonly id: string; readonly contentHash: Uint8Array } | undefined
     }
 
@@ -75,6 +75,7 @@ export function planAppend(
   const steps: PlanStep[] = []
   const planned = new Map<string, PlannedEvent>()
   const plannedIds = new Set<string>()
+  const timesNamed = batch.unchanged === 'skip' ? timesOfSubjects(batch) : undefined
 
   for (const [index, draft] of batch.drafts.entries()) {
     const taken = lookups.idTaken(draft.id)
@@ -95,7 +96,10 @@ export function planAppend(
     }
     const event = planEvent(feed, draft, latest, catalogue)
     if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, event.state)) {
-      const reserve = draft.idGiven ? { id: draft.id, contentHash: draft.contentHash } : undefined
+      // An engine that has lost the answer to its commit appends the same drafts again. Then a later one of the subject
+      // is the latest, and this one must not take its place: it is known by its id, even one that nobody has sent.
+      const isKept = draft.idGiven || (timesNamed?.get(draft.subjectId) ?? 0) > 1
+      const reserve = isKept ? { id: draft.id, contentHash: draft.contentHash } : undefined
       steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
       plannedIds.add(draft.id)
       continue
@@ -118,6 +122,12 @@ export function planAppend(
     plannedIds.add(draft.id)
   }
   return { kind: 'plan', steps }
+}
+
+function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {
+  const times = new Map<string, number>()
+  for (const { subjectId } of drafts) times.set(subjectId, (times.get(subjectId) ?? 0) + 1)
+  return times
 }
 
 /** The id of the event derived beside the event `id`: known from it, so that a repeat finds the whole first result. */

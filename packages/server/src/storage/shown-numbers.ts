@@ -37,6 +37,8 @@ export interface ShownNumbers {
   /** Of what is acknowledged. Where events were added, the feed's count is raised in any case. */
   noteAppended(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): void
   highest(key: FeedKey): number
+  /** The store need not hold this number any more. Does nothing once a higher one was shown. */
+  forget(key: FeedKey, sequenceNumber: number): void
   all(): readonly ShownNumber[]
 }
 
@@ -74,6 +76,10 @@ export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers 
       }
     },
     highest: (key) => shown.get(feedName(key))?.sequenceNumber ?? 0,
+    forget(key, sequenceNumber) {
+      const name = feedName(key)
+      if (shown.get(name)?.sequenceNumber === sequenceNumber) shown.delete(name)
+    },
     all: () => [...shown.values()].filter(({ sequenceNumber }) => sequenceNumber > 0),
   }
 }

@@ -163,8 +163,8 @@ export interface ReadSubjectQuery {
 export interface EventStore {
   /**
    * Commits all batches at once, in order, and answers with one outcome each. A batch that is refused leaves no trace
-   * and does not touch the others. Durable when it resolves (P7). Rejects only with a `StorageFailure`; then nothing
-   * of any batch is stored.
+   * and does not touch the others. Durable when it resolves (P7). Rejects only with a `StorageFailure`: with
+   * `storage_unavailable` all of it may be stored or nothing, which a repeat by its ids tells (D14); else nothing is.
    */
   append(batches: readonly AppendBatch[]): Promise<readonly AppendOutcome[]>
   /** What `append` would answer for this batch alone, without storing, numbering or reserving anything. */

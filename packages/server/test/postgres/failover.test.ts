@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
-import { batch, draft } from '../storage/support/drafts.ts'
+import { batch, draft, feedKey, tenantB } from '../storage/support/drafts.ts'
 import { headOf, list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { launchPostgres } from './launch-postgres.ts'
@@ -70,6 +70,46 @@ describe('a standby that takes over', () => {
     for (const node of [one, fresh]) await publish(node, [draft({ subject: 'd' })])
     assert.deepEqual(numbers(await list(one)), [1, 4, 5])
     assert.notEqual((await headOf(one)).epoch, before.epoch)
+  })
+
+  it('is published to again once a new epoch has begun, whatever nodes that ran through it have shown before (D13)', async () => {
+    await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+    await using proxy = await startProxy(primary.socketFile)
+    await using standby = await startStandby(primary)
+    await using one = await withTenants(await openNode(proxy.url()))
+    const quiet = { key: feedKey(tenantB) }
+    for (const feed of [{}, quiet]) await publish(one, [draft({ subject: 'a' })], feed)
+    await untilReplayed(primary, standby)
+    await standby.halt('fast')
+    for (const feed of [{}, quiet])
+      await publish(one, [draft({ subject: 'b' }), draft({ subject: 'c' })], feed)
+    await primary.halt('crash')
+    await standby.start()
+    await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
+    const asked = batch([draft({ subject: 'd' })])
+    assert.deepEqual(await one.events.append([asked]), [{ kind: 'epochRequired' }])
+    {
+      // As the command does, in a process of its own.
+      await using operator = await openNode(proxy.url())
+      await operator.startEpoch(3)
+    }
+    assert.deepEqual(numbers(await list(one, quiet)), [1], 'of the lost numbers 2 and 3 nothing came since')
+    await publish(one, [draft({ subject: 'd' })])
+    assert.deepEqual(numbers(await list(one)), [1, 4])
+    await withClient(standby.url(), async (client) => {
+      await client.query('ALTER FUNCTION position_at RENAME TO not_there')
+      assert.deepEqual(numbers(await list(one, quiet)), [1], 'nothing is searched for any more')
+      await client.query('ALTER FUNCTION not_there RENAME TO position_at')
+
+      // What is lost in the new epoch is a loss again.
+      await publish(one, [draft({ subject: 'd' })], quiet)
+      await client.query(`DELETE FROM event WHERE tenant = '${tenantB}' AND position = 2`)
+      await client.query(
+        `UPDATE feed SET last_position = 1, last_sequence = 1 WHERE tenant = '${tenantB}' AND feed = 1`,
+      )
+    })
+    assert.deepEqual(numbers(await list(one, quiet)), [1])
+    assert.deepEqual(await one.events.append([asked]), [{ kind: 'epochRequired' }])
   })
 
   it('is found out by the node that has shown more than it holds, whatever was said before (D13)', async () => {

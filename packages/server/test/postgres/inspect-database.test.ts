@@ -44,6 +44,29 @@ describe('an inspection of a database', () => {
         GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node;`),
     )
     assert.deepEqual((await reached(url)).store?.missingPrivileges, [])
+
+    // As in databases where functions are not everybody's to call; one of an extension is none of a node's business.
+    await withClient(server.url(), (client) =>
+      client.query(`CREATE FUNCTION of_an_extension() RETURNS void LANGUAGE sql AS '';
+        ALTER EXTENSION plpgsql ADD FUNCTION of_an_extension();
+        REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC;`),
+    )
+    const uncallable = (await reached(url)).store?.missingPrivileges ?? []
+    const called = [
+      'look_up',
+      'append_event',
+      'append_events',
+      'lock_feeds',
+      'settle_feed',
+      'position_at',
+      'incarnation',
+    ]
+    for (const name of called) assert.ok(uncallable.includes(`EXECUTE on ${name}`), uncallable.join())
+    assert.ok(!uncallable.includes('EXECUTE on of_an_extension'))
+    await withClient(server.url(), (client) =>
+      client.query('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO node'),
+    )
+    assert.deepEqual((await reached(url)).store?.missingPrivileges, [])
   })
 
   it('sees settings under which a power cut destroys what was acknowledged (P7)', async () => {

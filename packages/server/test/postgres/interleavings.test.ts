@@ -112,6 +112,24 @@ describe('nodes that overtake each other', () => {
     }
   })
 
+  it('mark a feed for a poll by time that met a commit, and never for those that find it idle (P3)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    await publish(one, [draft({ subject: 'before' })])
+    await place.gates.close('one', 'commit')
+    const held = publish(one, [draft({ subject: 'held' })])
+    await place.gates.reached('one', 'commit')
+    const poll = list(two, { from: 0n })
+    assert.equal(await soFar(poll), pending)
+    await place.gates.open('one', 'commit')
+    await Promise.all([held, poll])
+    const mark = () =>
+      place.gates.query(`SELECT xmax::text FROM feed WHERE tenant = '${tenantA}' AND feed = 1`)
+    const marked = await mark()
+    for (let n = 0; n < 3; n += 1) assert.equal((await list(two, { from: 0n })).length, 2)
+    assert.deepEqual(await mark(), marked, 'nothing was written for the feed')
+  })
+
   it('stamp behind a poll that was answered while they waited for the counter (P3)', async () => {
     await using place = await site()
     const [one, two] = [await place.node('one'), await place.node('two')]

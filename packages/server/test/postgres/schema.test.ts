@@ -1,6 +1,9 @@
 /** The schema: made once by many nodes, brought up to date with data in it, and cheap to read at any depth. */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
@@ -15,6 +18,7 @@ import { recordSettings } from '../../src/storage/postgres/store-row.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
@@ -47,7 +51,8 @@ describe('the schema in PostgreSQL', () => {
     for (let version = 1; version <= migrations.length; version += 1) {
       const url = await databases.create()
       const old = connect({ url, readConnections: 1 })
-      await migrate(old, (session) => recordSettings(session, settings), migrations.slice(0, version))
+      const steps = migrations.slice(0, version)
+      await migrate(old, (session) => recordSettings(session, settings), { steps })
       await old.close()
       await withClient(url, async (client) => {
         const subject = uuid('old')
@@ -70,6 +75,26 @@ describe('the schema in PostgreSQL', () => {
         assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
       })
     }
+  })
+
+  it('may take longer to bring up to date than a commit may, and who starts meanwhile says so and waits', async () => {
+    const url = await databases.create()
+    await (await open(url)).close()
+    using folder = temporaryFolder()
+    const file = join(folder.path, 'slow.sql')
+    writeFileSync(file, 'SELECT pg_sleep(3)')
+    const steps = [...migrations, { files: [pathToFileURL(file)] }]
+    const waiting: string[] = []
+    const onWaiting = (reason: string): void => void waiting.push(reason)
+    const limits = { readConnections: 1, writeTimeoutMs: 200 }
+    const [one, two] = [connect({ url, ...limits }), connect({ url, ...limits })]
+    await Promise.all([one, two].map((node) => migrate(node, undefined, { steps, onWaiting })))
+    assert.deepEqual(waiting, [
+      'Another process is making this store, or bringing it up to date: waiting for it.',
+    ])
+    const { rows } = await withClient(url, (client) => client.query('SELECT schema_version FROM store'))
+    assert.deepEqual(rows, [{ schema_version: steps.length }])
+    await Promise.all([one.close(), two.close()])
   })
 
   it('of a newer program, or of another one, is refused with a sentence and left as it is', async () => {

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { waitForHead } from '../../src/feed/follow.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
+import { connect } from '../../src/storage/postgres/connection.ts'
 import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
@@ -61,6 +62,25 @@ describe('nodes that wait for each other', () => {
       await publish(one, [draft({ subject: `p${n}` })])
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
+  })
+
+  it('leave no connection behind where they cannot listen', async () => {
+    const url = await databases.create()
+    const database = connect({ url, readConnections: 1 })
+    const refused = database.listen(
+      'no channel',
+      () => undefined,
+      () => undefined,
+    )
+    await assert.rejects(refused, /syntax error/)
+    await withClient(url, async (client) => {
+      const left = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN no channel'`
+      for (let tries = 0; (await client.query(left)).rowCount !== 0; tries += 1) {
+        if (tries === 100) assert.fail('the connection is still there')
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    })
+    await database.close()
   })
 
   it('hear of every feed of a large commit by name, so that what is known of others stays, and nothing twice (P8)', async () => {

@@ -5,9 +5,9 @@ import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import { feedName } from '../storage.ts'
 import { appendOne, argumentsOfOne } from './append-one.ts'
+import { list } from './array-text.ts'
 import type { Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { list } from './feed-reading.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export type AppendAnswer =

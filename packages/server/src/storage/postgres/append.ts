@@ -9,11 +9,11 @@ import { StorageFailure, feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome } from '../storage.ts'
 import { callAppend } from './append-call.ts'
 import type { AppendAnswer, CallContext } from './append-call.ts'
+import { list } from './array-text.ts'
 import { isConnectionLoss } from './connection.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { inKeyOrder, list, readFeeds, readWanted } from './feed-reading.ts'
-import type { Reading } from './feed-reading.ts'
+import { inKeyOrder, readFeeds, readWanted } from './feed-reading.ts'
 import { lostCalls } from './lost-calls.ts'
 import type { LostCalls } from './lost-calls.ts'
 import { planCommit, settleOutcomes } from './plan-commit.ts'
@@ -73,15 +73,25 @@ export function appender(database: Database, context: AppendContext): Appender {
     return made.wanted.length === 0 ? made : undefined
   }
 
-  const plan = async (session: Session, batches: readonly AppendBatch[]): Promise<CommitPlan> => {
+  const plan = async (
+    session: Session,
+    batches: readonly AppendBatch[],
+    mayReadAnew = true,
+  ): Promise<CommitPlan> => {
     const reading = await readFeeds(session, batches)
     const { catalogue, clockToleranceTicks } = context
     const now = context.now() ?? reading.now
-    for (;;) {
-      const made = planCommit(batches, reading, { catalogue, now, clockToleranceTicks })
-      if (made.wanted.length === 0) return made
+    const planOnce = () => planCommit(batches, reading, { catalogue, now, clockToleranceTicks })
+    let made = planOnce()
+    if (made.wanted.length === 0) return made
+    while (made.wanted.length > 0) {
       await readWanted(session, reading, made.wanted)
+      made = planOnce()
     }
+    // Another node may have stored the same request between the two looks: its id was still free in the first, and the
+    // one derived from it taken in the second. Seen anew it is a repeat.
+    const isRefused = made.outcomes.some(({ kind }) => kind === 'idConflict')
+    return isRefused && mayReadAnew ? await plan(session, batches, false) : made
   }
 
   const write = async (
@@ -103,7 +113,6 @@ export function appender(database: Database, context: AppendContext): Appender {
     }
     lost.sending(feeds)
     const answer: AppendAnswer = await callAppend(session, feeds, call)
-    lost.answered()
     if (answer.kind !== 'appended') remembered.forget(batches.map(({ key }) => key))
     if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
     if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
@@ -125,6 +134,7 @@ export function appender(database: Database, context: AppendContext): Appender {
             return write(session, batches, lost)
           })
         : await database.write((session) => write(session, batches, lost))
+      lost.answered()
       if (answer === 'unvouched') {
         if (!(await context.vouch())) return batches.map(() => ({ kind: 'epochRequired' }))
       } else if (answer !== 'stale') return answer
@@ -139,37 +149,21 @@ export function appender(database: Database, context: AppendContext): Appender {
         try {
           return lost.recognise(batches, await tryAppend(batches, lost))
         } catch (error) {
+          lost.unanswered()
           const delayMs = retryDelaysMs[tries]
           if (delayMs === undefined || !isConnectionLoss(error)) throw error
           await new Promise((resolve) => setTimeout(resolve, delayMs))
         }
       }
     },
-    preview: (batch) =>
-      database.write(async (session) => {
-        const reading = await readFeeds(session, [batch])
-        return preview(session, batch, reading, context)
-      }),
+    preview: (batch) => database.write(async (session) => previewed(await plan(session, [batch]))),
   }
 }
 
-/** What `append` would answer, from what is read without a lock. */
-async function preview(
-  session: Session,
-  batch: AppendBatch,
-  reading: Reading,
-  context: AppendContext,
-): Promise<AppendOutcome> {
-  const now = context.now() ?? reading.now
-  const { catalogue, clockToleranceTicks } = context
-  for (;;) {
-    const made = planCommit([batch], reading, { catalogue, now, clockToleranceTicks })
-    const feed = made.feeds[0]
-    const [outcome] = made.outcomes
-    if (made.wanted.length > 0) await readWanted(session, reading, made.wanted)
-    else if (outcome === undefined || feed === undefined) return outcome ?? { kind: 'unknownFeed' }
-    else return previewOf({ outcome, rows: feed.rows, reserved: feed.reserved })
-  }
+/** What `append` would answer for the one batch of a plan. */
+function previewed({ outcomes: [outcome], feeds: [feed] }: CommitPlan): AppendOutcome {
+  if (outcome === undefined || feed === undefined) return outcome ?? { kind: 'unknownFeed' }
+  return previewOf({ outcome, rows: feed.rows, reserved: feed.reserved })
 }
 
 /** Whether the append will look at everything the plan was made from. */

@@ -5,13 +5,13 @@
  * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them; the last one says how
  * many rows there are, so that a file of which a part is missing is not taken for a whole one.
  */
-import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { writeNewFile } from '../new-file.ts'
 import { StorageRefusal } from '../storage.ts'
+import { oneSnapshot } from './connection.ts'
 import type { Database, Session, Statement } from './connection.ts'
+import { fileLines } from './file-lines.ts'
 
 const formatLine = 'property-events postgres backup 2'
 /** As version 0.1 wrote it at first: without an end, so that nothing tells whether all of it is there. */
@@ -32,16 +32,6 @@ const tables: Readonly<Record<string, string>> = {
   key_grant: 'key_no, grant_no',
 }
 
-/** Of one snapshot, so that the copy holds a whole prefix of every feed. */
-export const oneSnapshot: Statement = {
-  name: 'backup-snapshot',
-  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
-}
-/** A copy takes as long as it takes. */
-export const unhurried: Statement = {
-  name: 'backup-unhurried',
-  text: `SELECT set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`,
-}
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }
 const closeRows: Statement = { name: 'backup-close', text: 'CLOSE rows' }
 
@@ -49,7 +39,7 @@ export function backUp(database: Database, path: string): Promise<void> {
   return writeNewFile(path, async (partial) => {
     const file = await open(partial, 'r+')
     try {
-      await database.transaction((session) => writeTables(session, file))
+      await database.longTransaction((session) => writeTables(session, file))
     } finally {
       await file.close()
     }
@@ -57,8 +47,8 @@ export function backUp(database: Database, path: string): Promise<void> {
 }
 
 async function writeTables(session: Session, file: FileHandle): Promise<void> {
+  // The copy holds a whole prefix of every feed.
   await session.query(oneSnapshot, [])
-  await session.query(unhurried, [])
   await file.write(`${formatLine}\n`)
   let count = 0
   for (const [table, order] of Object.entries(tables)) {
@@ -78,7 +68,6 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
 
 /** Fills the tables of a database that has just got them, in the transaction that made them: all of it or nothing. */
 export async function restore(session: Session, path: string): Promise<void> {
-  await session.query(unhurried, [])
   let table: string | undefined
   let rows: string[] = []
   let count = 0
@@ -88,7 +77,7 @@ export async function restore(session: Session, path: string): Promise<void> {
   }
   let format: string | undefined
   let told: number | undefined
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+  for await (const line of fileLines(path)) {
     if (format === undefined) {
       if (line !== formatLine && line !== openFormatLine) throw notABackup(path)
       format = line

@@ -1,4 +1,4 @@
-/** Connections to the database: two bounded pools, what each session is told, and how long anything may take. */
+/** Connections to the database: bounded pools, what each session is told, and how long anything may take. */
 import { callbackify } from 'node:util'
 import { Client, Pool } from 'pg'
 import type { ClientConfig, Notification, PoolClient, QueryResultRow } from 'pg'
@@ -29,7 +29,9 @@ export interface Database {
   write<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Runs between BEGIN and COMMIT; rolls back when it rejects. */
   transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
-  /** Listens on a connection of its own until it breaks; resolves to what ends it. */
+  /** As `transaction`, on a connection without limits of time: migrations and copies take as long as they take. */
+  longTransaction<T>(run: (session: Session) => Promise<T>): Promise<T>
+  /** Listens on a connection of its own until it breaks; resolves to what ends it. One that cannot listen is ended. */
   listen(channel: string, onMessage: (payload: string) => void, onEnd: () => void): Promise<() => void>
   close(): Promise<void>
 }
@@ -52,6 +54,7 @@ export type Purpose = 'reading' | 'writing'
 
 /** A node that vanishes while it holds a feed's counter gives it back after this time. */
 const idleInTransactionMs = 5_000
+const noLimit = 0
 
 /**
  * Said once per connection. Every statement of ours is an index probe or a run through an index, so plans that suit
@@ -63,17 +66,24 @@ const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
   set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
   set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
-  set_config('idle_in_transaction_session_timeout', '${idleInTransactionMs}', false),
+  set_config('idle_in_transaction_session_timeout', $2, false),
   set_config('statement_timeout', $1, false),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
+
+/** Said first in a transaction: what it reads is of one moment. */
+export const oneSnapshot: Statement = {
+  name: 'one-snapshot',
+  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY',
+}
 
 export function connect(options: ConnectionOptions): Database {
   const readers = poolOf(options, 'reading', options.readConnections, options.readTimeoutMs ?? 10_000)
   const writers = poolOf(options, 'writing', 2, options.writeTimeoutMs ?? 30_000)
+  const copiers = poolOf(options, 'writing', 2, noLimit)
   let closing: Promise<void> | undefined
 
-  const write = async <T>(run: (client: PoolClient) => Promise<T>): Promise<T> => {
-    const client = await writers.connect()
+  const on = async <T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect()
     let failure: unknown
     try {
       return await run(client)
@@ -85,6 +95,13 @@ export function connect(options: ConnectionOptions): Database {
       client.release(failure !== undefined)
     }
   }
+  const transactionOn = <T>(pool: Pool, run: (session: Session) => Promise<T>): Promise<T> =>
+    on(pool, async (client) => {
+      await client.query('BEGIN')
+      const result = await run(sessionOf(client))
+      await client.query('COMMIT')
+      return result
+    })
 
   return {
     async read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
@@ -95,26 +112,26 @@ export function connect(options: ConnectionOptions): Database {
       })
       return rows
     },
-    write: (run) => write((client) => run(sessionOf(client))),
-    transaction: (run) =>
-      write(async (client) => {
-        await client.query('BEGIN')
-        const result = await run(sessionOf(client))
-        await client.query('COMMIT')
-        return result
-      }),
+    write: (run) => on(writers, (client) => run(sessionOf(client))),
+    transaction: (run) => transactionOn(writers, run),
+    longTransaction: (run) => transactionOn(copiers, run),
     async listen(channel, onMessage, onEnd) {
-      const client = new Client(clientOptions(options, 0))
+      const client = new Client(clientOptions(options, noLimit))
       const stop = (): void => void client.end().catch(() => undefined)
       client.on('error', onEnd)
       client.on('end', onEnd)
       client.on('notification', ({ payload }: Notification) => onMessage(payload ?? ''))
-      await client.connect()
-      await client.query(`LISTEN ${channel}`)
+      try {
+        await client.connect()
+        await client.query(`LISTEN ${channel}`)
+      } catch (error) {
+        stop()
+        throw error
+      }
       return stop
     },
     close() {
-      closing ??= Promise.all([readers.end(), writers.end()]).then(() => undefined)
+      closing ??= Promise.all([readers.end(), writers.end(), copiers.end()]).then(() => undefined)
       return closing
     },
   }
@@ -140,7 +157,7 @@ function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientCon
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.
-    ...(timeoutMs === 0 ? {} : { query_timeout: timeoutMs + 1_000 }),
+    ...(timeoutMs === noLimit ? {} : { query_timeout: timeoutMs + 1_000 }),
   }
 }
 
@@ -163,7 +180,9 @@ function poolOf(options: ConnectionOptions, purpose: Purpose, max: number, timeo
 }
 
 async function prepareSession(client: PoolClient, timeoutMs: number): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>(sessionSettings, [String(timeoutMs)])
+  const idleMs = timeoutMs === noLimit ? noLimit : idleInTransactionMs
+  const limits = [String(timeoutMs), String(idleMs)]
+  const { rows } = await client.query<{ standby: boolean }>(sessionSettings, limits)
   if (rows[0]?.standby !== false) {
     // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
     throw new StorageFailure('storage_unavailable', new Error('the server is a standby, not the primary'))

@@ -39,7 +39,7 @@ export interface PostgresOptions extends Pick<
   readonly kind: 'postgres'
   /** `postgres://user:password@host:port/database`, to the primary. */
   readonly url: string
-  /** Connections for reading; four more are for writing and for being told of changes. 8 if left out. */
+  /** Connections for reading; three more are for writing and for being told of changes. 8 if left out. */
   readonly readConnections?: number | undefined
   /** A file that `backup` of this engine has written, to fill an empty database from. */
   readonly file?: string | undefined
@@ -69,8 +69,9 @@ export async function openPostgres(
   wanted: WantedSettings,
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
+  onWaiting: ((reason: string) => void) | undefined,
 ): Promise<OpenedPostgres> {
-  const settings = await openStore(options, create, wanted)
+  const settings = await openStore(options, create, wanted, onWaiting)
   const counts = changeCounts()
   return {
     storage: engineOver(options, settings, clock, overrideClockCheck, counts),
@@ -145,12 +146,15 @@ function engineOver(
     vouch: () => database.write((session) => history.vouch(session)),
   })
 
-  /** A head that lies behind what this node has shown before it asked tells of a loss. */
+  /** A head that lies behind what this node has shown before it asked tells of a loss, of now or of an earlier epoch. */
   const watched = async (query: LocateQuery): Promise<Located | undefined> => {
     const before = shown.highest(query.key)
     const located = await locate(database, query)
     if (located === undefined) return undefined
-    if (located.head.sequenceNumber < before) await database.write((session) => history.check(session))
+    if (located.head.sequenceNumber >= before) return located
+    const isWhole = await database.write((session) => history.check(session))
+    // It was of an epoch that is over, and lost with it.
+    if (isWhole) shown.forget(query.key, before)
     return located
   }
   const locateSettled = async (query: LocateQuery): Promise<Located | undefined> => {

@@ -3,8 +3,8 @@ import type { Category } from '@property-events/protocol'
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece } from '../store-records.ts'
 import type { StoreRecord } from '../store-records.ts'
-import { oneSnapshot, unhurried } from './backup.ts'
-import type { Database, Row, Session, Value } from './connection.ts'
+import { oneSnapshot } from './connection.ts'
+import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
@@ -13,9 +13,8 @@ export function exportRecords(
   after: (key: FeedKey) => number,
   take: (records: readonly StoreRecord[]) => Promise<void>,
 ): Promise<void> {
-  return database.transaction(async (session) => {
+  return database.longTransaction(async (session) => {
     await session.query(oneSnapshot, [])
-    await session.query(unhurried, [])
     const feeds = await session.query<FeedRow>(
       { name: 'export-feeds', text: 'SELECT * FROM feed ORDER BY tenant, feed' },
       [],
@@ -74,20 +73,19 @@ async function exportFeed(
   after: (key: FeedKey) => number,
   take: (records: readonly StoreRecord[]) => Promise<void>,
 ): Promise<void> {
-  const pages = <R extends Row>(table: string, column: string, type: string, first: Value) =>
-    readPages<R>(session, key, { table, column, type, first })
+  const pages = <R extends Row>(table: string, column: string, type: string, behind?: Value) =>
+    readPages<R>(session, key, { table, column, type, behind })
   for await (const rows of pages<EventRow>('event', 'position', 'bigint', after(key))) {
     await take(rows.map((event) => eventRecord(key, event)))
   }
-  const nil = '00000000-0000-0000-0000-000000000000'
-  for await (const rows of pages<IdRow>('event_id', 'id', 'uuid', nil)) {
+  for await (const rows of pages<IdRow>('event_id', 'id', 'uuid')) {
     await take(
       rows.map(({ id, position, content_hash: contentHash }) => {
         return { kind: 'id', key, id, position: Number(position), contentHash }
       }),
     )
   }
-  for await (const rows of pages<SubjectRow>('subject', 'subject', 'uuid', nil)) {
+  for await (const rows of pages<SubjectRow>('subject', 'subject', 'uuid')) {
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
   const [offset, revision] = [Number(row.number_offset), Number(row.revision)]
@@ -120,18 +118,30 @@ function subjectRecord(key: FeedKey, row: SubjectRow): StoreRecord {
   return { kind: 'subject', key, subjectId: row.subject, position: Number(row.position), state }
 }
 
-/** A feed's rows of a table in the order of its primary key, page by page. */
+/** A feed's rows of a table in the order of its primary key, page by page: those behind a key, or all. */
 async function* readPages<R extends Row>(
   session: Session,
   { tenantId, feed }: FeedKey,
-  part: { readonly table: string; readonly column: string; readonly type: string; readonly first: Value },
+  part: {
+    readonly table: string
+    readonly column: string
+    readonly type: string
+    readonly behind: Value | undefined
+  },
 ): AsyncGenerator<readonly R[]> {
   const { table, column, type } = part
-  const text = `SELECT * FROM ${table} WHERE tenant = $1 AND feed = $2 AND ${column} > $3::${type}
-    ORDER BY tenant, feed, ${column} LIMIT ${recordsPerPiece}`
-  for (let last = part.first; ;) {
-    const values = [tenantId, feedNumbers[feed], last]
-    const rows = await session.query<R>({ name: `export-${table}`, text }, values)
+  const page = (name: string, condition: string): Statement => ({
+    name: `export-${table}-${name}`,
+    text: `SELECT * FROM ${table} WHERE tenant = $1 AND feed = $2 ${condition}
+      ORDER BY tenant, feed, ${column} LIMIT ${recordsPerPiece}`,
+  })
+  const first = page('first', '')
+  const next = page('next', `AND ${column} > $3::${type}`)
+  const values = [tenantId, feedNumbers[feed]]
+  for (let last = part.behind; ;) {
+    const rows = await (last === undefined
+      ? session.query<R>(first, values)
+      : session.query<R>(next, [...values, last]))
     const end: unknown = rows.at(-1)?.[column]
     if (typeof end !== 'string') return
     yield rows

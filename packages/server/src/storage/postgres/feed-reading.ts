@@ -4,6 +4,7 @@ import { parseEventJson } from '../event-json.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
 import type { SubjectState } from '../subject-state.ts'
+import { list } from './array-text.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -179,9 +180,4 @@ function addFound(feed: FeedReading | undefined, row: LookUpRow): void {
   if (row.kind !== 'subject') return
   const { code, published, category, branch, hash } = row
   feed?.subjects.set(row.key, { code, published, category, branch, payloadHash: hash, position })
-}
-
-/** An array of values that need no quotes, as PostgreSQL reads it; `null` for none. */
-export function list(values: readonly (string | number | bigint | boolean | null)[]): string {
-  return `{${values.map((value) => value ?? 'NULL').join(',')}}`
 }

@@ -1,9 +1,9 @@
 import type { FeedKey } from '../storage.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
+import { list } from './array-text.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { list } from './feed-reading.ts'
 
 const lockFeed: Statement = {
   name: 'import-lock',

@@ -109,7 +109,7 @@ async function readServer(client: Client): Promise<ServerFacts> {
   return { ...facts, clockAheadMs: Math.round(clockMs - (askedMs + Date.now()) / 2) }
 }
 
-/** What a node does with each table and sequence, and the functions it calls. */
+/** What a node does with each table and sequence, and every function that came with them: it calls them all, or they each other. */
 const privilegesQuery = `
   SELECT privilege || ' on ' || relation AS missing
   FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant}'::text[]) AS relation,
@@ -120,8 +120,9 @@ const privilegesQuery = `
   WHERE NOT coalesce(has_sequence_privilege(to_regclass('window_floor'), privilege), false)
   UNION ALL
   SELECT 'EXECUTE on ' || proname FROM pg_proc
-  WHERE pronamespace = current_schema()::regnamespace AND proname IN ('look_up', 'append_events', 'settle_feed')
-    AND NOT has_function_privilege(oid, 'EXECUTE')`
+  WHERE pronamespace = current_schema()::regnamespace AND NOT has_function_privilege(oid, 'EXECUTE')
+    AND proowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass('store'))
+    AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e')`
 
 async function readStore(client: Client): Promise<InspectedStore> {
   const { rows: missing } = await client.query<{ missing: string }>(privilegesQuery)

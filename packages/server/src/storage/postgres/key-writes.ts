@@ -2,9 +2,9 @@
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import type { KeyRecord, KeyStore, Tenant } from '../storage.ts'
+import { list } from './array-text.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { list } from './feed-reading.ts'
 
 const insertTenant: Statement = {
   name: 'tenant-insert',

@@ -9,8 +9,10 @@ import type { FeedPlan } from './plan-commit.ts'
 export interface LostCalls {
   /** Notes what is being sent. */
   sending(feeds: readonly FeedPlan[]): void
-  /** The call was answered, so nothing of it is in doubt. */
+  /** The call was answered and its commit, too, so nothing of it is in doubt. */
   answered(): void
+  /** The connection failed: whatever is under way may have been written. */
+  unanswered(): void
   /** The outcomes as they would have been if the first answer had arrived. */
   recognise(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
 }
@@ -21,8 +23,6 @@ export function lostCalls(): LostCalls {
 
   return {
     sending(feeds) {
-      // Still under way from an earlier try: that one was lost.
-      for (const id of underWay) lost.add(id)
       underWay = feeds.flatMap(({ reading, rows, reserved }) => {
         const name = feedName(reading.key)
         return [
@@ -34,8 +34,11 @@ export function lostCalls(): LostCalls {
     answered() {
       underWay = []
     },
-    recognise(batches, outcomes) {
+    unanswered() {
       for (const id of underWay) lost.add(id)
+      underWay = []
+    },
+    recognise(batches, outcomes) {
       if (lost.size === 0) return outcomes
       return outcomes.map((outcome, index) => {
         const batch = batches[index]

@@ -20,10 +20,16 @@ export const migrations: readonly Migration[] = [
   filesOf('0001-tables.sql', '0001-functions.sql'),
   filesOf('0002-event-subject.sql'),
   filesOf('0003-append-event.sql'),
+  filesOf('0004-idle-polls.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
-const lock: Statement = { name: 'migrate-lock', text: 'SELECT pg_advisory_xact_lock(1346721364)' }
+const lockNumber = 1346721364
+const lock: Statement = { name: 'migrate-lock', text: `SELECT pg_advisory_xact_lock(${lockNumber})` }
+const lockIfFree: Statement = {
+  name: 'migrate-lock-if-free',
+  text: `SELECT pg_try_advisory_xact_lock(${lockNumber}) AS locked`,
+}
 /** A migration that has to wait for a table gives up rather than make everybody else wait behind it. */
 const patience: Statement = {
   name: 'migrate-patience',
@@ -38,22 +44,33 @@ const hasStore: Statement = {
 const readVersion: Statement = { name: 'migrate-version', text: 'SELECT schema_version FROM store' }
 const setVersion: Statement = { name: 'migrate-set-version', text: 'UPDATE store SET schema_version = $1' }
 
+export interface MigrateOptions {
+  /** All there are, if left out. */
+  readonly steps?: readonly Migration[]
+  /** Told with a sentence for the log before it waits for another process, however long that takes. */
+  readonly onWaiting?: ((reason: string) => void) | undefined
+}
+
 /**
  * Applies what is missing, all in one transaction under an advisory lock: of twenty nodes one migrates and the others
- * find it done. Refuses a database that holds something else (`not_a_store`) and a newer program's (`newer_schema`).
+ * wait and find it done. Refuses a database that holds something else (`not_a_store`) and a newer program's (`newer_schema`).
  * Without `fill` a missing store is refused. True when this call has made the store.
  */
 export async function migrate(
   database: Database,
   fill: FillStore | undefined,
-  steps: readonly Migration[] = migrations,
+  { steps = migrations, onWaiting }: MigrateOptions = {},
 ): Promise<boolean> {
   // Looked at without a lock first: it is up to date nearly always.
   const version = await database.write((session) => versionOf(session, steps.length))
   if (version === steps.length) return false
   if (version === 0 && fill === undefined) throw notAStore()
-  return await database.transaction(async (session) => {
-    await session.query(lock, [])
+  return await database.longTransaction(async (session) => {
+    const [look] = await session.query<{ locked: boolean }>(lockIfFree, [])
+    if (look?.locked !== true) {
+      onWaiting?.('Another process is making this store, or bringing it up to date: waiting for it.')
+      await session.query(lock, [])
+    }
     await session.query(patience, [])
     const from = await versionOf(session, steps.length)
     for (const [index, { files }] of steps.entries()) {

@@ -15,6 +15,7 @@ export async function openStore(
   { url, file }: { readonly url: string; readonly file?: string | undefined },
   create: boolean,
   wanted: WantedSettings,
+  onWaiting?: (reason: string) => void,
 ): Promise<StoreSettings> {
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw new StorageRefusal(
@@ -31,7 +32,7 @@ export async function openStore(
         : create && catalogue !== undefined
           ? (session) => recordSettings(session, { catalogue, startSequence })
           : undefined
-    const filled = await migrate(database, fill)
+    const filled = await migrate(database, fill, { onWaiting })
     if (file !== undefined && !filled) {
       throw new StorageRefusal(
         'already_exists',

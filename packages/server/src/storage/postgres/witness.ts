@@ -4,15 +4,15 @@
  * `append_events` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
+import { list } from './array-text.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { list } from './feed-reading.ts'
 
 export interface Witness {
   /** Looks at the history a new connection leads to, and at everything this node has shown if it is another one. */
   meet(session: Session): Promise<void>
-  /** Checks what this node has shown against the store, and stops publishing if a number is missing. */
-  check(session: Session): Promise<void>
+  /** Checks what this node has shown against the store, and stops publishing if a number is missing: then false. */
+  check(session: Session): Promise<boolean>
   /**
    * True when publishing may go on in the present history: it is the recorded one, or it follows from it with every
    * commit replicated and everything this node has shown in place.
@@ -24,20 +24,29 @@ const readHistory: Statement = {
   name: 'witness-history',
   text: 'SELECT incarnation AS recorded, incarnation() AS current, replicated, needs_epoch FROM store',
 }
-/** True when one of the given numbers is not in the store, or stands for another event. */
+/**
+ * `lost`: one of the given numbers is not in the store, or stands for another event. Numbers up to `first_offset` are of
+ * earlier epochs: what was lost of them was dealt with when the present one began, and whatever loses one of them since
+ * loses that beginning as well.
+ */
 const findLoss: Statement = {
   name: 'witness-loss',
-  text: `SELECT EXISTS (
+  text: `SELECT first_offset, EXISTS (
       SELECT FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[]) AS shown (tenant, feed, number, created)
       LEFT JOIN event e ON e.tenant = shown.tenant AND e.feed = shown.feed
         AND e.position = position_at(shown.tenant, shown.feed, shown.number)
         AND e.sequence = shown.number AND e.created = coalesce(shown.created, e.created)
-      WHERE e.position IS NULL
-    ) AS lost`,
+      WHERE e.position IS NULL AND shown.number > first_offset
+    ) AS lost FROM store`,
 }
 const stop: Statement = {
   name: 'witness-stop',
   text: 'UPDATE store SET needs_epoch = true WHERE NOT needs_epoch',
+}
+/** Unless a new epoch has begun since the loss was found. */
+const stopInEpoch: Statement = {
+  name: 'witness-stop-in-epoch',
+  text: 'UPDATE store SET needs_epoch = true WHERE NOT needs_epoch AND first_offset = $1',
 }
 const accept: Statement = {
   name: 'witness-accept',
@@ -51,6 +60,11 @@ interface History {
   readonly needs_epoch: boolean
 }
 
+interface Loss {
+  readonly lost: boolean
+  readonly first_offset: string
+}
+
 const numbersPerQuestion = 5_000
 
 export function witness(shown: ShownNumbers): Witness {
@@ -61,10 +75,10 @@ export function witness(shown: ShownNumbers): Witness {
   const isWhole = async (session: Session): Promise<boolean> => {
     const all = shown.all()
     for (let from = 0; from < all.length; from += numbersPerQuestion) {
-      if (await hasLoss(session, all.slice(from, from + numbersPerQuestion))) {
-        await session.query(stop, [])
-        return false
-      }
+      const { lost, first_offset } = await lossAmong(session, all.slice(from, from + numbersPerQuestion))
+      if (!lost) continue
+      await session.query(stopInEpoch, [first_offset])
+      return false
     }
     return true
   }
@@ -80,9 +94,7 @@ export function witness(shown: ShownNumbers): Witness {
       latest = history.current
       lived.add(history.current)
     },
-    async check(session) {
-      await isWhole(session)
-    },
+    check: isWhole,
     async vouch(session) {
       const { recorded, current, replicated, needs_epoch } = await historyOf(session)
       if (needs_epoch) return false
@@ -101,14 +113,15 @@ async function historyOf(session: Session): Promise<History> {
   return history
 }
 
-async function hasLoss(session: Session, shown: readonly ShownNumber[]): Promise<boolean> {
-  const [row] = await session.query<{ lost: boolean }>(findLoss, [
+async function lossAmong(session: Session, shown: readonly ShownNumber[]): Promise<Loss> {
+  const [loss] = await session.query<Loss & Record<string, unknown>>(findLoss, [
     list(shown.map(({ key }) => key.tenantId)),
     list(shown.map(({ key }) => feedNumbers[key.feed])),
     list(shown.map(({ sequenceNumber }) => sequenceNumber)),
     list(shown.map(({ created }) => created ?? null)),
   ])
-  return row?.lost ?? false
+  if (loss === undefined) throw new Error('the store has no settings')
+  return loss
 }
 
 function systemOf(incarnation: string): string {

@@ -23,6 +23,15 @@ export function backupContract(factory: StoreFactory): void {
       assert.equal((await headOf(copy)).epoch, (await headOf(store)).epoch)
     })
 
+    it('keeps every character of a payload, those that some take for the end of a line included (P9)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'a', text: 'one\u2028two\u2029three\u0085four\r\n' })])
+      const path = factory.backupPath()
+      await store.backup(path)
+      await using copy = await factory.openBackup(path)
+      assert.deepEqual(await list(copy), await list(store))
+    })
+
     it('publishes nothing until a new epoch carries it past numbers it does not hold (D13, P2)', async () => {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'a' })])

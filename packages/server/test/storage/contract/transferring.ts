@@ -79,6 +79,21 @@ export function transferringContract(factory: StoreFactory): void {
       assert.deepEqual(numbers(await list(to, late)), numbers(await list(from, late)))
     })
 
+    it('leaves out no id and no subject, the one of nothing but zeros included (D14, D16)', async () => {
+      await using from = await withTenants(await factory.create())
+      await using to = await withTenants(await factory.create())
+      const nil = '00000000-0000-0000-0000-000000000000'
+      const zeros = { ...draft({ subject: 'p', text: 'a' }), id: nil, subjectId: nil }
+      await publish(from, [zeros, draft({ subject: 'q' })])
+      await transfer(from, to)
+      for (const store of [from, to]) {
+        assert.equal((await store.events.readLatest(feedKey(), nil))?.sequenceNumber, 1)
+        assert.equal((await publish(store, [zeros]))[0]?.status, 'repeated')
+        const again = { ...draft({ subject: 'p', text: 'b' }), subjectId: nil }
+        assert.equal((await publish(store, [again]))[0]?.eventTypeShortCode, 'PropertyUpdated')
+      }
+    })
+
     it('goes on where it stopped, and takes in what has come since (P9)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await withTenants(await factory.create())
