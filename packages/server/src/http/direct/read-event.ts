@@ -1,6 +1,6 @@
 /** One event, out of its sealed segment where there is one, and from the store otherwise. */
 import type { PageBody } from '../../pages/index.ts'
-import type { FeedKey } from '../../storage/storage.ts'
+import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { eventTag, tagMatches } from '../entity-tag.ts'
@@ -9,29 +9,31 @@ import type { DirectAnswer, DirectQuestion, DirectReading } from './answer.ts'
 
 type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
 
-const noBytes = new Uint8Array()
-
 /** `undefined`: no such event. At once where its bytes lie in a sealed segment and are sent as they are. */
 export function readEventDirectly(
   context: Context,
   question: DirectQuestion,
   eventId: string,
 ): DirectReading {
-  const { key } = question
-  return whenThere(readSealed(context, key, eventId), (sealed) =>
-    whenThere(
-      sealed ?? readStored(context, key, eventId),
-      (event) => event && answerWith(event, question, eventId),
-    ),
-  )
+  const { key, coding } = question
+  const { ranges } = context
+  return whenThere(ranges.known(key, 'all') ?? ranges.locate({ key, view: 'all' }), (located) => {
+    if (located === undefined) return undefined
+    const etag = eventTag(eventId, located.head, coding)
+    return whenThere(readSealed(context, key, located, eventId), (sealed) =>
+      whenThere(
+        sealed ?? readStored(context, key, eventId),
+        (event) => event && answerWith(event, question, etag),
+      ),
+    )
+  })
 }
 
 function answerWith(
   event: PageBody,
   { coding, ifNoneMatch }: DirectQuestion,
-  eventId: string,
+  etag: string,
 ): DirectAnswer | Promise<DirectAnswer> {
-  const etag = eventTag(eventId, event.pieces[0] ?? noBytes, coding)
   if (tagMatches(ifNoneMatch, etag)) {
     event.release()
     return { kind: 'notModified', etag, head: undefined }
@@ -49,26 +51,24 @@ async function readStored({ events }: Context, key: FeedKey, eventId: string): P
   return event && eventBody(event.json)
 }
 
-/** Only where the feed's epoch and revision are known: a segment made before an erasure is not to be read (D17). */
+/** Of the feed's present epoch and revision: a segment made before an erasure is not to be read (D17). */
 function readSealed(
-  { events, pages, positions, ranges }: Context,
+  { events, pages, positions }: Context,
   key: FeedKey,
+  { head, range }: Located,
   eventId: string,
 ): PageBody | undefined | Promise<PageBody | undefined> {
-  return whenThere(ranges.known(key, 'all') ?? ranges.locate({ key, view: 'all' }), (located) => {
-    if (located === undefined) return undefined
-    const known = positions.get(key, eventId)
-    return whenThere(known ?? events.positionOf(key, eventId), (position) => {
-      if (position === undefined || position > located.range.count) return undefined
-      const sealed = pages.readSealedEvent(key, located.head, position)
-      if (sealed === undefined) return undefined
-      if (isEvent(sealed, eventId)) {
-        if (known === undefined) positions.set(key, eventId, position)
-        return sealed
-      }
-      sealed.release()
-      return undefined
-    })
+  const known = positions.get(key, eventId)
+  return whenThere(known ?? events.positionOf(key, eventId), (position) => {
+    if (position === undefined || position > range.count) return undefined
+    const sealed = pages.readSealedEvent(key, head, position)
+    if (sealed === undefined) return undefined
+    if (isEvent(sealed, eventId)) {
+      if (known === undefined) positions.set(key, eventId, position)
+      return sealed
+    }
+    sealed.release()
+    return undefined
   })
 }
 
@@ -79,6 +79,7 @@ const behindId = 64
 function isEvent({ pieces }: PageBody, eventId: string): boolean {
   const [bytes] = pieces
   if (bytes === undefined) return false
-  const end = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(-(36 + behindId))
+  const from = Math.max(0, bytes.byteLength - 36 - behindId)
+  const end = Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.byteLength - from)
   return end.toString('latin1').includes(`"id":"${eventId}","createdDate"`)
 }

@@ -43,10 +43,13 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
         return refuse({ code: 'invalid_parameter', errors })
       }
       // One look-up in the caller's own feed, so another tenant's event and none at all take the same path (D8).
-      const event = await context.events.readEvent({ tenantId: tenantOf(request), feed: feedName }, eventId)
-      if (event === undefined) return refuse({ code: 'event_not_found' })
+      const key = { tenantId: tenantOf(request), feed: feedName }
+      // Before the event is read: its bytes are of this state of the feed or of a later one.
+      const located = context.ranges.known(key, 'all') ?? (await context.ranges.locate({ key, view: 'all' }))
+      const event = await context.events.readEvent(key, eventId)
+      if (event === undefined || located === undefined) return refuse({ code: 'event_not_found' })
       const coding = preferredCoding(request.headers['accept-encoding'])
-      const tag = eventTag(eventId, event.json, coding)
+      const tag = eventTag(eventId, located.head, coding)
       reply.headers({ ...cacheHeaders, etag: tag })
       if (tagMatches(request.headers['if-none-match'], tag)) return sendNotModified(context, request, reply)
       if (gaveUp(request, reply)) return undefined
