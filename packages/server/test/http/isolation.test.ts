@@ -154,11 +154,16 @@ onEngines('isolation', {}, (service) => {
       const receipt = await publish(service(), { id, payload: property() }, { key: owner.publishKey })
       assert.equal(receipt.repeated, false)
     }
+    const path = `${feeds.property.eventsPath}/geteventbyid/${id}`
+    const { etag } = (await call(service(), path, { key: tenant.readKey })).headers
     for (const owner of [tenant, otherTenant]) {
-      const answer = await call(service(), `${feeds.property.eventsPath}/geteventbyid/${id}`, {
-        key: owner.readKey,
-      })
+      const answer = await call(service(), path, { key: owner.readKey })
       assert.equal((JSON.parse(answer.text) as { tenantId: string }).tenantId, owner.tenantId)
+      const asked = await call(service(), path, {
+        key: owner.readKey,
+        headers: { 'if-none-match': String(etag) },
+      })
+      assert.equal(asked.status, owner === tenant ? 304 : 200)
     }
   })
 
