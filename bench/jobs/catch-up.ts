@@ -46,7 +46,7 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
     subject,
     what: what(coding),
     events: size,
-    warm: false,
+    warmRuns: 0,
     run: () =>
       loadFigures(server, () =>
         runPinned(loadCore, process.execPath, [program, server.url, list, coding, ...key]),

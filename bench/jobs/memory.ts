@@ -19,7 +19,7 @@ export async function benchMemory(options: BenchOptions): Promise<void> {
   const atRest: Case = {
     subject: us,
     what: 'at rest',
-    warm: false,
+    warmRuns: 0,
     async run(seconds) {
       await delay(seconds * 1e3)
       const memoryMiB = service.memoryMiB()

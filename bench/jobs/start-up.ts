@@ -14,7 +14,7 @@ export async function benchStartUp(options: BenchOptions): Promise<void> {
   const of = (what: string, prepare: () => void): Case => ({
     subject: 'property-events',
     what,
-    warm: false,
+    warmRuns: 0,
     async run() {
       prepare()
       const beganMs = performance.now()

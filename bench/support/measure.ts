@@ -9,8 +9,8 @@ export interface Case extends CaseFacts {
   readonly what: string
   /** One run of about so many seconds. */
   run(seconds: number): Promise<LoadFigures>
-  /** Run once before the measured runs, to fill caches. Default: yes. */
-  readonly warm?: boolean
+  /** Runs before the measured ones, to fill caches and to have compiled what will be compiled. Default: 1. */
+  readonly warmRuns?: number
 }
 
 /** Measures and reports. Throws when an answer was an error. */
@@ -20,7 +20,9 @@ export async function measure(
   cases: readonly Case[],
 ): Promise<readonly CaseResult[]> {
   const { runs, seconds } = options
-  for (const entry of cases) if (entry.warm !== false) await entry.run(seconds)
+  for (const entry of cases) {
+    for (let warmed = 0; warmed < (entry.warmRuns ?? 1); warmed += 1) await entry.run(seconds)
+  }
   const figures = new Map<Case, LoadFigures[]>(cases.map((entry) => [entry, []]))
   for (let round = 0; round < runs; round += 1) {
     for (const entry of cases) {

@@ -49,6 +49,15 @@ export async function untilAnswers(url: string, child: ChildProcess): Promise<vo
   )
 }
 
+/** Waits until the processes have nothing to do: at most one tick of the clock they are counted by in a tenth of a second. */
+export async function untilQuiet(usage: Usage): Promise<void> {
+  for (let waits = 0; waits < 100; waits += 1) {
+    const beforeS = usage.cpuS()
+    await delay(100)
+    if (usage.cpuS() - beforeS < 0.015) return
+  }
+}
+
 /** The first line a process prints. */
 export async function firstLine(child: ChildProcess): Promise<string> {
   let errors = ''

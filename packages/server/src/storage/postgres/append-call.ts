@@ -1,22 +1,14 @@
-/** One plan as the arguments of `append_events`, and its answer. */
-import { formatTicks } from '@property-events/protocol'
+/** One plan as the arguments of `append_events`. */
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
-import { feedName } from '../storage.ts'
+import { answerColumns, readAnswer } from './append-answer.ts'
+import type { AnswerRow, AppendAnswer } from './append-answer.ts'
 import { appendOne, argumentsOfOne } from './append-one.ts'
-import { list } from './array-text.ts'
+import { bigints, booleans, integers, smallints, texts, uuids } from './array.ts'
 import type { Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import type { FeedPlan, Stamped } from './plan-commit.ts'
-
-export type AppendAnswer =
-  | { readonly kind: 'appended'; readonly feeds: ReadonlyMap<string, Stamped> }
-  /** Something the plan was made from has changed. */
-  | { readonly kind: 'stale' }
-  | { readonly kind: 'epochRequired' }
-  /** The cluster's history is not the one that numbers were last given in (D13). */
-  | { readonly kind: 'unvouched' }
+import type { FeedPlan } from './plan-commit.ts'
 
 export interface CallContext {
   /** In place of the database's clock. For tests. */
@@ -31,45 +23,17 @@ const argumentTypes = [
   'integer[] uuid[]',
   'integer[] uuid[] bigint[]',
   'integer[] integer[] uuid[] uuid[] text[] text[] text[] boolean[] boolean[]',
-  'text[] text[] bigint[] integer[] integer[] pieces',
+  'text[] text[] bigint[] integer[] integer[] text[]',
   'integer[] text[] integer[]',
   'integer[] uuid[] text[] bigint[]',
   'bigint bigint bigint',
 ].flatMap((types) => types.split(' '))
 
-/**
- * The pieces of JSON travel as one text, parted by a control character, which JSON texts never hold unescaped: as
- * elements of an array, all their quotes would have to be escaped here and unescaped there.
- */
-const separator = 0x1e
-
-/** As bytes, written one behind the other: as one string they would be another 400 kB for a hundred events. */
-function joined(pieces: readonly string[]): Uint8Array {
-  const lengths = pieces.map((piece) => Buffer.byteLength(piece) + 1)
-  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, 0))
-  let end = 0
-  for (const [index, piece] of pieces.entries()) {
-    bytes.write(piece, end)
-    end += lengths[index] ?? 0
-    bytes[end - 1] = separator
-  }
-  return bytes.subarray(0, -1)
-}
-
 const append: Statement = {
   name: 'append-events',
-  text: `SELECT * FROM append_events(${argumentTypes
-    .map((type, index) =>
-      type === 'pieces' ? `string_to_array($${index + 1}, chr(30))` : `$${index + 1}::${type}`,
-    )
+  text: `SELECT ${answerColumns} FROM append_events(${argumentTypes
+    .map((type, index) => `$${index + 1}::${type}`)
     .join(', ')})`,
-}
-
-interface AnswerRow {
-  readonly status: AppendAnswer['kind']
-  readonly positions: readonly string[]
-  readonly offsets: readonly string[]
-  readonly created: readonly string[]
 }
 
 /** Writes what the feeds of a plan get. `feeds` in key order, each with something to write. */
@@ -83,20 +47,7 @@ export async function callAppend(
     ? await session.query<AnswerRow>(appendOne, one)
     : await session.query<AnswerRow>(append, argumentsOf(feeds, context))
   if (row === undefined) throw new Error('an append gave no answer')
-  if (row.status !== 'appended') return { kind: row.status }
-  const answer = new Map<string, Stamped>()
-  let rowNo = 0
-  for (const [index, { reading, rows }] of feeds.entries()) {
-    const [offset, before] = [Number(row.offsets[index]), Number(row.positions[index])]
-    const stored = rows.map((_, nth) => {
-      const created = BigInt(row.created[rowNo + nth] ?? 0)
-      return { sequenceNumber: offset + before + nth + 1, createdDate: formatTicks(created) }
-    })
-    rowNo += rows.length
-    const { key } = reading
-    answer.set(feedName(key), { key, reading, lastPosition: before + rows.length, offset, stored })
-  }
-  return { kind: 'appended', feeds: answer }
+  return readAnswer(row, feeds)
 }
 
 function argumentsOf(feeds: readonly FeedPlan[], context: CallContext): Value[] {
@@ -117,40 +68,40 @@ function argumentsOf(feeds: readonly FeedPlan[], context: CallContext): Value[] 
     })),
   )
   return [
-    list(feeds.map(({ reading }) => reading.key.tenantId)),
-    list(feeds.map(({ reading }) => feedNumbers[reading.key.feed])),
-    list(feeds.map(({ reading }) => reading.revision)),
-    list(feeds.map(({ behind }) => behind)),
-    list(feeds.map(({ rows }) => rows.length)),
-    feeds.map(({ reading }) => eventJsonStart(reading.key)),
+    uuids(feeds.map(({ reading }) => reading.key.tenantId)),
+    smallints(feeds.map(({ reading }) => feedNumbers[reading.key.feed])),
+    bigints(feeds.map(({ reading }) => reading.revision)),
+    booleans(feeds.map(({ behind }) => behind)),
+    integers(feeds.map(({ rows }) => rows.length)),
+    texts(feeds.map(({ reading }) => eventJsonStart(reading.key))),
     eventJsonEnd,
-    list(free.map(({ n }) => n)),
-    list(free.map(({ id }) => id)),
-    list(known.map(({ n }) => n)),
-    list(known.map(({ subject }) => subject)),
-    list(known.map(({ position }) => position)),
-    list(rows.map(({ n }) => n)),
-    list(rows.map(({ nth }) => nth)),
-    list(rows.map(({ row }) => row.event.id)),
-    list(rows.map(({ row }) => row.event.subjectId)),
-    list(rows.map(({ row }) => row.event.state.category)),
-    rows.map(({ row }) => row.event.state.branch),
-    rows.map(({ row }) => row.event.state.code),
-    list(rows.map(({ row }) => row.event.state.published)),
-    list(rows.map(({ latest }) => latest)),
-    list(rows.map(({ row }) => hex(row.event.contentHash))),
-    list(rows.map(({ row }) => hex(row.event.state.payloadHash))),
-    list(rows.map(({ wish }) => wish)),
-    list(rows.map(({ firstStamp }) => firstStamp)),
-    list(rows.map(({ viewNth }) => viewNth)),
-    joined(rows.map(({ row }) => eventJsonMiddle(row.event))),
-    list(views.map(({ n }) => n)),
-    list(views.map(({ view }) => view)),
-    list(views.map(({ count }) => count)),
-    list(reserved.map(({ n }) => n)),
-    list(reserved.map(({ id }) => id)),
-    list(reserved.map(({ contentHash }) => hex(contentHash))),
-    list(reserved.map(({ place }) => place)),
+    integers(free.map(({ n }) => n)),
+    uuids(free.map(({ id }) => id)),
+    integers(known.map(({ n }) => n)),
+    uuids(known.map(({ subject }) => subject)),
+    bigints(known.map(({ position }) => position)),
+    integers(rows.map(({ n }) => n)),
+    integers(rows.map(({ nth }) => nth)),
+    uuids(rows.map(({ row }) => row.event.id)),
+    uuids(rows.map(({ row }) => row.event.subjectId)),
+    texts(rows.map(({ row }) => row.event.state.category)),
+    texts(rows.map(({ row }) => row.event.state.branch)),
+    texts(rows.map(({ row }) => row.event.state.code)),
+    booleans(rows.map(({ row }) => row.event.state.published)),
+    booleans(rows.map(({ latest }) => latest)),
+    texts(rows.map(({ row }) => hex(row.event.contentHash))),
+    texts(rows.map(({ row }) => hex(row.event.state.payloadHash))),
+    bigints(rows.map(({ wish }) => wish)),
+    integers(rows.map(({ firstStamp }) => firstStamp)),
+    integers(rows.map(({ viewNth }) => viewNth)),
+    texts(rows.map(({ row }) => eventJsonMiddle(row.event))),
+    integers(views.map(({ n }) => n)),
+    texts(views.map(({ view }) => view)),
+    integers(views.map(({ count }) => count)),
+    integers(reserved.map(({ n }) => n)),
+    uuids(reserved.map(({ id }) => id)),
+    texts(reserved.map(({ contentHash }) => hex(contentHash))),
+    bigints(reserved.map(({ place }) => place)),
     context.now ?? null,
     context.floor ?? null,
     context.clockToleranceTicks ?? null,

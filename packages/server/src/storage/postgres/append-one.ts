@@ -2,12 +2,13 @@
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import type { Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { answerColumns } from './append-answer.ts'
 import type { CallContext } from './append-call.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
 export const appendOne: Statement = {
   name: 'append-event',
-  text: `SELECT * FROM append_event(${Array.from({ length: 20 }, (_, index) => `$${index + 1}`).join(', ')})`,
+  text: `SELECT ${answerColumns} FROM append_event(${Array.from({ length: 20 }, (_, index) => `$${index + 1}`).join(', ')})`,
 }
 
 /** `undefined`: the plan holds anything but one event that was decided from its own id and its own subject. */

@@ -7,9 +7,10 @@ import type { Ticks } from '@property-events/protocol'
 import { previewOf } from '../decide-append.ts'
 import { StorageFailure, feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome } from '../storage.ts'
+import type { AppendAnswer } from './append-answer.ts'
 import { callAppend } from './append-call.ts'
-import type { AppendAnswer, CallContext } from './append-call.ts'
-import { list } from './array-text.ts'
+import type { CallContext } from './append-call.ts'
+import { smallints, uuids } from './array.ts'
 import { isConnectionLoss } from './connection.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -129,8 +130,8 @@ export function appender(database: Database, context: AppendContext): Appender {
       const answer = alone
         ? await database.transaction(async (session) => {
             const keys = inKeyOrder(batches.map((batch) => batch.key))
-            const feeds = [keys.map(({ tenantId }) => tenantId), keys.map(({ feed }) => feedNumbers[feed])]
-            await session.query(lockFeeds, feeds.map(list))
+            const tenants = uuids(keys.map(({ tenantId }) => tenantId))
+            await session.query(lockFeeds, [tenants, smallints(keys.map(({ feed }) => feedNumbers[feed]))])
             return write(session, batches, lost)
           })
         : await database.write((session) => write(session, batches, lost))

@@ -9,6 +9,7 @@ import { feedNames } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
+import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -62,7 +63,7 @@ export function databaseChanges(
       const messages = messagesOf(sender, [...unsent.values()])
       unsent.clear()
       name ??= await channel(database)
-      await database.read(notify, [name, messages])
+      await database.read(notify, [name, texts(messages)])
       await delay(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
     }
   }

@@ -11,7 +11,7 @@ export interface Statement {
   readonly text: string
 }
 
-export type Value = string | number | bigint | boolean | null | Uint8Array | readonly (string | null)[]
+export type Value = string | number | bigint | boolean | null | Uint8Array
 
 /** Rows as node-postgres reads them: `bigint` columns as text, `bytea` as bytes. */
 export type Row = QueryResultRow

@@ -4,7 +4,7 @@ import { parseEventJson } from '../event-json.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, FeedKey } from '../storage.ts'
 import type { SubjectState } from '../subject-state.ts'
-import { list } from './array-text.ts'
+import { bigints, integers, smallints, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -92,12 +92,12 @@ export async function readFeeds(session: Session, batches: readonly AppendBatch[
     drafts.map((draft) => ({ n: numberOf.get(feedName(key)) ?? 0, draft })),
   )
   const rows = await session.query<LookUpRow>(lookUp, [
-    list(keys.map((key) => key.tenantId)),
-    list(keys.map((key) => feedNumbers[key.feed])),
-    list(drafts.map(({ n }) => n)),
-    list(drafts.map(({ draft }) => draft.id)),
-    list(drafts.map(({ n }) => n)),
-    list(drafts.map(({ draft }) => draft.subjectId)),
+    uuids(keys.map((key) => key.tenantId)),
+    smallints(keys.map((key) => feedNumbers[key.feed])),
+    integers(drafts.map(({ n }) => n)),
+    uuids(drafts.map(({ draft }) => draft.id)),
+    integers(drafts.map(({ n }) => n)),
+    uuids(drafts.map(({ draft }) => draft.subjectId)),
   ])
   const feeds = new Map<string, FeedReading>()
   for (const row of rows) {
@@ -125,12 +125,12 @@ export async function readWanted(
   const ids = wanted.flatMap(({ ids }, index) => [...ids].map((id) => ({ n: index + 1, id })))
   if (ids.length > 0) {
     const rows = await session.query<LookUpRow>(lookUp, [
-      list(keys.map((key) => key.tenantId)),
-      list(keys.map((key) => feedNumbers[key.feed])),
-      list(ids.map(({ n }) => n)),
-      list(ids.map(({ id }) => id)),
-      '{}',
-      '{}',
+      uuids(keys.map((key) => key.tenantId)),
+      smallints(keys.map((key) => feedNumbers[key.feed])),
+      integers(ids.map(({ n }) => n)),
+      uuids(ids.map(({ id }) => id)),
+      integers([]),
+      uuids([]),
     ])
     for (const { n, id } of ids) feedOf(reading.feeds, keys, n)?.ids.set(id, undefined)
     for (const row of rows) addFound(feedOf(reading.feeds, keys, row.feed_no), row)
@@ -140,10 +140,10 @@ export async function readWanted(
   )
   if (places.length === 0) return
   const rows = await session.query<{ n: number; position: string; json: string }>(readJson, [
-    list(places.map(({ n }) => n)),
-    list(places.map(({ key }) => key.tenantId)),
-    list(places.map(({ key }) => feedNumbers[key.feed])),
-    list(places.map(({ position }) => position)),
+    integers(places.map(({ n }) => n)),
+    uuids(places.map(({ key }) => key.tenantId)),
+    smallints(places.map(({ key }) => feedNumbers[key.feed])),
+    bigints(places.map(({ position }) => position)),
   ])
   for (const { n, position, json } of rows) {
     feedOf(reading.feeds, keys, n)?.events.set(Number(position), parseEventJson(json))

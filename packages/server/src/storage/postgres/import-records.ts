@@ -1,7 +1,7 @@
 import type { FeedKey } from '../storage.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
-import { list } from './array-text.ts'
+import { bigints, booleans, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -96,11 +96,11 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       break
     case 'id': {
       const ids = run.filter((record): record is IdRecord => record.kind === 'id')
-      const hashes = list(ids.map(({ contentHash }) => hex(contentHash)))
+      const hashes = texts(ids.map(({ contentHash }) => hex(contentHash)))
       await session.query(putIds, [
         ...feed,
-        list(ids.map(({ id }) => id)),
-        list(ids.map(({ position }) => position)),
+        uuids(ids.map(({ id }) => id)),
+        bigints(ids.map(({ position }) => position)),
         hashes,
       ])
       break
@@ -109,13 +109,13 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       const subjects = run.filter((record): record is SubjectRecord => record.kind === 'subject')
       await session.query(putSubjects, [
         ...feed,
-        list(subjects.map(({ subjectId }) => subjectId)),
-        list(subjects.map(({ position }) => position)),
-        list(subjects.map(({ state }) => state.published)),
-        subjects.map(({ state }) => state.category),
-        subjects.map(({ state }) => state.branch),
-        subjects.map(({ state }) => state.code),
-        list(subjects.map(({ state }) => hex(state.payloadHash))),
+        uuids(subjects.map(({ subjectId }) => subjectId)),
+        bigints(subjects.map(({ position }) => position)),
+        booleans(subjects.map(({ state }) => state.published)),
+        texts(subjects.map(({ state }) => state.category)),
+        texts(subjects.map(({ state }) => state.branch)),
+        texts(subjects.map(({ state }) => state.code)),
+        texts(subjects.map(({ state }) => hex(state.payloadHash))),
       ])
       break
     }
@@ -139,16 +139,16 @@ async function importEvents(session: Session, key: FeedKey, events: readonly Eve
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
   await session.query(insertEvents, [
     ...feed,
-    list(events.map(({ position }) => position)),
-    list(events.map(({ sequenceNumber }) => sequenceNumber)),
-    list(events.map(({ created }) => created)),
-    list(events.map(({ id }) => id)),
-    list(events.map(({ subjectId }) => subjectId)),
-    events.map(({ category }) => category),
-    events.map(({ branch }) => branch),
-    events.map(({ code }) => code),
-    events.map(({ payloadState }) => payloadState),
-    events.map(({ json }) => json),
+    bigints(events.map(({ position }) => position)),
+    bigints(events.map(({ sequenceNumber }) => sequenceNumber)),
+    bigints(events.map(({ created }) => created)),
+    uuids(events.map(({ id }) => id)),
+    uuids(events.map(({ subjectId }) => subjectId)),
+    texts(events.map(({ category }) => category)),
+    texts(events.map(({ branch }) => branch)),
+    texts(events.map(({ code }) => code)),
+    texts(events.map(({ payloadState }) => payloadState)),
+    texts(events.map(({ json }) => json)),
   ])
   const last = events.at(-1)
   if (last === undefined) return

@@ -2,7 +2,7 @@
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import type { KeyRecord, KeyStore, Tenant } from '../storage.ts'
-import { list } from './array-text.ts'
+import { bigints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -78,7 +78,7 @@ export function keyWrites(database: Database): KeyWrites {
     },
     async recordKeyUses(uses) {
       const ids = uses.map(({ keyId }) => keyId)
-      await changed(use, [ids, list(uses.map(({ usedMs }) => usedMs))])
+      await changed(use, [texts(ids), bigints(uses.map(({ usedMs }) => usedMs))])
     },
   }
 }
@@ -102,7 +102,7 @@ async function insertKey(
 ): Promise<'created' | 'exists' | 'unknownTenant'> {
   if ((await session.query(hasKey, [record.keyId])).length > 0) return 'exists'
   const tenantIds = [...new Set(record.grants.map(({ tenantId }) => tenantId))]
-  const [found] = await session.query<{ count: string }>(countTenants, [tenantIds])
+  const [found] = await session.query<{ count: string }>(countTenants, [uuids(tenantIds)])
   if (Number(found?.count) < tenantIds.length) return 'unknownTenant'
   const [row] = await session.query<{ key_no: string }>(insertKeyRow, [
     record.keyId,

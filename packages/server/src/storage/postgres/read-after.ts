@@ -1,5 +1,6 @@
 import { viewsOf } from '@property-events/protocol'
 import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
+import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -53,7 +54,7 @@ export async function readAfter(database: Database, query: ReadAfterQuery): Prom
   const { key, view, after, limit, latestOnly } = query
   const values = [key.tenantId, feedNumbers[key.feed], after, limit]
   const rows = latestOnly
-    ? await database.read<Row>(readAfterStatements.latest, [...values, categoriesOf(query)])
+    ? await database.read<Row>(readAfterStatements.latest, [...values, texts(categoriesOf(query))])
     : view === 'all'
       ? await database.read<Row>(readAfterStatements.all, values)
       : await database.read<Row>(readAfterStatements.view, [...values, view])

@@ -1,4 +1,5 @@
 import { newEpochId } from '../epoch-id.ts'
+import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 
 /** Waits for commits under way and lets no new one begin; reads go on. */
@@ -28,7 +29,7 @@ export function startEpoch(database: Database, continueAfter: number): Promise<v
     const [row] = await session.query<{ first_offset: string; feeds: string }>(readOffset, [continueAfter])
     const offset = Number(row?.first_offset ?? continueAfter)
     const epochs = Array.from({ length: Number(row?.feeds ?? 0) }, newEpochId)
-    await session.query(update, [offset, epochs])
+    await session.query(update, [offset, texts(epochs)])
     await session.query(record, [offset])
   })
 }

@@ -4,7 +4,7 @@
  * `append_events` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
-import { list } from './array-text.ts'
+import { bigints, smallints, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -115,10 +115,10 @@ async function historyOf(session: Session): Promise<History> {
 
 async function lossAmong(session: Session, shown: readonly ShownNumber[]): Promise<Loss> {
   const [loss] = await session.query<Loss & Record<string, unknown>>(findLoss, [
-    list(shown.map(({ key }) => key.tenantId)),
-    list(shown.map(({ key }) => feedNumbers[key.feed])),
-    list(shown.map(({ sequenceNumber }) => sequenceNumber)),
-    list(shown.map(({ created }) => created ?? null)),
+    uuids(shown.map(({ key }) => key.tenantId)),
+    smallints(shown.map(({ key }) => feedNumbers[key.feed])),
+    bigints(shown.map(({ sequenceNumber }) => sequenceNumber)),
+    bigints(shown.map(({ created }) => created ?? null)),
   ])
   if (loss === undefined) throw new Error('the store has no settings')
   return loss
