@@ -11,6 +11,15 @@ export const bodyMediaTypes: Readonly<Record<string, BodyFormat>> = {
   'application/x-ndjson': 'ndjson',
 }
 
+const plainSpelling = /^application\/(json|x-ndjson)(?:; ?charset=utf-8)?$/i
+
+/** The format that a `Content-Type` names, if it is spelled as clients do; other spellings take longer to read. */
+export function plainBodyFormat(contentType: string | undefined): BodyFormat | undefined {
+  const name = plainSpelling.exec(contentType ?? '')?.[1]
+  if (name === undefined) return undefined
+  return name.toLowerCase() === 'json' ? 'json' : 'ndjson'
+}
+
 export type BodyHeaders =
   | { readonly kind: 'format'; readonly format: BodyFormat }
   | { readonly kind: 'refused'; readonly refusal: Refusal }

@@ -3,13 +3,16 @@
  * same request to the router: both must answer the same.
  */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { before, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { askBothWays, proveKey, routedDuring } from '../support/both-ways.ts'
 import type { TwoTenants } from '../support/both-ways.ts'
 import { call } from '../support/http-client.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
+import { collect, head, open } from '../support/raw-socket.ts'
 import { publishRequests } from '../support/publish-requests.ts'
 
 const path = '/v1/property-events'
@@ -71,6 +74,33 @@ onEngines('what is published directly', counted, (service) => {
       })
       assert.equal(routed, 0)
     }
+  })
+
+  it('needs nothing of Node’s HTTP where it comes in one piece, and the same answer comes where it does not (D9)', async () => {
+    const body = JSON.stringify({ payload: property() })
+    const key = `x-api-key: ${keys.direct[0]}`
+    const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close']
+    const headText = head(`POST ${path} HTTP/1.1`, key, ...lines)
+    const send = async (pieces: readonly string[]) => {
+      const socket = await open(service().port)
+      let requests = 0
+      const count = (): void => void (requests += 1)
+      subscribe('http.server.request.start', count)
+      for (const piece of pieces) {
+        socket.write(piece)
+        await wait(20)
+      }
+      const { status, closed } = await collect(socket)
+      unsubscribe('http.server.request.start', count)
+      return { status, closed, requests }
+    }
+    assert.deepEqual(await send([headText + body]), { status: 201, closed: true, requests: 0 })
+    assert.deepEqual(await send([headText, body]), { status: 201, closed: true, requests: 1 })
+    assert.deepEqual(await send([headText.slice(0, 30), headText.slice(30) + body]), {
+      status: 201,
+      closed: true,
+      requests: 1,
+    })
   })
 
   it('is logged and counted once, like any other (D9)', async () => {

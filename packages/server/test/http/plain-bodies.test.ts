@@ -45,11 +45,11 @@ describe('the body of an answer', () => {
       // Constructed for its effect: it listens to its socket.
       void new PlainConnection(socket, {
         context,
-        readHead: plainHeads(context.limits, readTarget),
-        readDirectly: () => ({
+        readHead: plainHeads(context.limits, readTarget, () => undefined),
+        answerDirectly: () => ({
           route: 'r',
           access: { tenantId: 't', keyId: 'key', tokens },
-          reading: answer(),
+          answer: answer(),
         }),
         writeHead: answerHeads(context),
         sendSoon: sendTogether(),

@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { after, before, describe, it, mock } from 'node:test'
 import * as fc from 'fast-check'
-import { directTargets } from '../../src/http/direct/target.ts'
+import { directTargets, publicationTargets } from '../../src/http/direct/target.ts'
 import { plainHeads } from '../../src/http/direct/plain-head.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
 import { getPath, listPath } from '../support/http-client.ts'
@@ -31,9 +31,27 @@ const plain = [
 ] as const
 const textOf = (lines: readonly string[]) => `${lines.join('\r\n')}\r\n\r\n`
 const bytesOf = (text: string) => Buffer.from(text, 'latin1')
-const newReader = () => plainHeads(defaultLimits, directTargets('', defaultLimits))
+const newReader = (limits = defaultLimits) =>
+  plainHeads(limits, directTargets('', limits), publicationTargets('', limits))
+
+const payload = '{"payload":{}}'
+const publication = [
+  'POST /v1/property-events?dryRun=true HTTP/1.1',
+  'Host: feed.example:8080',
+  `x-api-key: ${key}`,
+  'Content-Type: application/json',
+  `Content-Length: ${payload.length}`,
+  'Accept: */*',
+  'X-Request-Id: ask-1',
+  'X-Forwarded-For: 192.0.2.1',
+  'Connection: keep-alive',
+  'User-Agent: a client/1.0 (of somebody)',
+] as const
 
 interface Parsed {
+  readonly method: string | undefined
+  /** `undefined`: none was announced. */
+  readonly body: string | undefined
   readonly target: string
   readonly key: unknown
   readonly ifNoneMatch: unknown
@@ -47,6 +65,8 @@ function readPlainly(reader: ReturnType<typeof newReader>, bytes: Buffer): Parse
   if (read === undefined) return undefined
   const { ifNoneMatch, requestId, forwardedFor, closes } = read.headers
   return {
+    method: read.kind === 'read' ? 'GET' : 'POST',
+    body: read.kind === 'read' ? undefined : read.body.toString('latin1'),
     target: read.targetText,
     key: read.keyBytes.toString('latin1'),
     ifNoneMatch,
@@ -59,11 +79,15 @@ function readPlainly(reader: ReturnType<typeof newReader>, bytes: Buffer): Parse
 describe('a head that is read past the parser', () => {
   /** What the parser made of the bytes since they were sent. */
   let requests: IncomingMessage[] = []
+  let body = ''
   let broken = 0
   const server = createServer((request, response) => {
     requests.push(request)
-    response.shouldKeepAlive = false
-    response.end()
+    request.on('data', (bytes: Buffer) => (body += bytes.toString('latin1')))
+    request.on('end', () => {
+      response.shouldKeepAlive = false
+      response.end()
+    })
   })
   server.on('clientError', (_error, socket) => {
     broken += 1
@@ -79,16 +103,19 @@ describe('a head that is read past the parser', () => {
 
   async function parse(bytes: Buffer): Promise<Parsed | undefined> {
     requests = []
+    body = ''
     broken = 0
     await speak(port, bytes)
     const [request, ...more] = requests
     if (request === undefined || more.length > 0 || broken > 0) return undefined
     const { headers, method, url = '', complete } = request
-    assert.equal(method, 'GET')
     assert.ok(complete)
-    for (const name of ['content-length', 'transfer-encoding', 'upgrade', 'expect'])
+    for (const name of ['transfer-encoding', 'content-encoding', 'upgrade', 'expect'])
       assert.ok(!(name in headers))
+    assert.equal('content-length' in headers, method === 'POST')
     return {
+      method,
+      body: method === 'POST' ? body : undefined,
       target: url,
       key: headers['x-api-key'],
       ifNoneMatch: headers['if-none-match'],
@@ -125,27 +152,54 @@ describe('a head that is read past the parser', () => {
     ]
     // Blanks without end in front of a byte that is not allowed: an expression that tries every division of them stands still.
     const piece = fc.constantFrom(...pieces.flat(), `X:${' '.repeat(15_000)}\0`, `X:${' a'.repeat(7_000)}\0`)
+    const whole = fc.constantFrom(textOf(plain), textOf(publication) + payload)
     const change = fc.record({ at: fc.nat(1_000), remove: fc.nat(3), insert: fc.option(piece, { nil: '' }) })
-    const broken = fc.array(change, { maxLength: 3 }).map((changes) => {
-      let text = textOf(plain)
+    const broken = fc.tuple(whole, fc.array(change, { maxLength: 3 })).map(([asked, changes]) => {
+      let text = asked
       for (const { at, remove, insert } of changes) {
         const place = at % (text.length + 1)
         text = text.slice(0, place) + insert + text.slice(place + remove)
       }
       return text
     })
-    let readCount = 0
+    const readCounts = { GET: 0, POST: 0 }
     await fc.assert(
       fc.asyncProperty(broken, async (text) => {
         const bytes = bytesOf(text)
         const read = readPlainly(newReader(), bytes)
         if (read === undefined) return
-        readCount += 1
+        readCounts[read.body === undefined ? 'GET' : 'POST'] += 1
         assert.deepEqual(read, await parse(bytes))
       }),
       { numRuns: isLongRun ? 50_000 : 3_000 },
     )
-    assert.ok(readCount > 50, 'some were read')
+    assert.ok(readCounts.GET > 25 && readCounts.POST > 25, JSON.stringify(readCounts))
+  })
+
+  it('is a publication only with all of its body, announced once, and in a spelling that says so (D9)', () => {
+    const reads = (lines: readonly string[], body: string = payload) =>
+      newReader()(bytesOf(textOf(lines) + body))?.kind === 'publication'
+    const without = (name: string) => publication.filter((text) => !text.startsWith(name))
+    const length = (text: string) => [...without('Content-Length'), `Content-Length: ${text}`]
+    const type = (text: string) => [...without('Content-Type'), `Content-Type: ${text}`]
+    assert.ok(reads(publication))
+    assert.ok(reads(type('Application/X-NDJSON; charset=utf-8')))
+    for (const body of ['', payload.slice(1), `${payload} `]) assert.ok(!reads(publication, body), body)
+    assert.ok(!reads(length('0'), ''))
+    for (const text of ['', '-14', '+14', '0x0e', '14, 14', '14;', '1 4', '14.0', '1e1'])
+      assert.ok(!reads(length(text)), text)
+    assert.ok(!reads([...publication, `Content-Length: ${payload.length}`]))
+    assert.ok(!reads(without('Content-Length')))
+    assert.ok(!reads(without('Content-Type')))
+    for (const text of ['text/plain', 'application/json; charset=utf-16', 'application/json, text/plain'])
+      assert.ok(!reads(type(text)), text)
+    for (const more of ['Transfer-Encoding: chunked', 'Expect: 100-continue', 'Content-Encoding: gzip'])
+      assert.ok(!reads([...publication, more]), more)
+    for (const target of ['/v1/property-events/', '/v1/property-events?dryRun=yes', listPath, '/v1/heads'])
+      assert.ok(!reads([`POST ${target} HTTP/1.1`, ...publication.slice(1)]), target)
+    const bytes = bytesOf(textOf(publication) + payload)
+    assert.ok(newReader({ ...defaultLimits, maxBodyBytes: payload.length })(bytes))
+    assert.ok(!newReader({ ...defaultLimits, maxBodyBytes: payload.length - 1 })(bytes))
   })
 
   it('is never one that wants more than a read, or says it in another version of HTTP (D9)', () => {
@@ -179,28 +233,32 @@ describe('a head that is read past the parser', () => {
     // Of the same length, so that only what they say tells them apart.
     const ids = ['X-Request-Id: ask-1', 'X-Request-Id: ask-2', 'X-Request-Id:\tsk-1', 'X-Request-Id : sk-1']
     const rest = ['If-None-Match: "a1"', 'If-None-Match: "a2"', 'Connection: close  ', 'Content-Length: 100']
-    const words = fc.constantFrom(...ids, ...rest)
+    const ofBodies = ['Content-Length: 14', 'Content-Length: 15', 'Content-Length: 1x', 'Content-Length: 14 ']
+    const types = ['Content-Type: application/json', 'Content-Type: application/j-on']
+    const words = fc.constantFrom(...ids, ...rest, ...ofBodies, ...types)
     const lines = fc.record({
       line: fc.constantFrom(
         plain[0],
         `GET ${listPath} HTTP/1.1`,
         `GET ${getPath}/x HTTP/1.1`,
         'GET / HTTP/1.1',
+        publication[0],
       ),
+      body: fc.constantFrom('', payload, `${payload} `),
       host: fc.constantFrom(plain[1], plain[1].replace(':', '/')),
-      before: fc.array(words, { maxLength: 2 }),
+      before: fc.array(words, { maxLength: 3 }),
       key: fc.constantFrom(
         plain[2],
         plain[2].replace('secret', 'terces'),
         plain[2].replace('secret', 'a\r\nb:c'),
       ),
-      behind: fc.array(words, { maxLength: 2 }),
+      behind: fc.array(words, { maxLength: 3 }),
     })
     fc.assert(
       fc.property(fc.array(lines, { minLength: 2, maxLength: 6 }), (heads) => {
         const reader = newReader()
-        for (const { line, host, before, key, behind } of heads) {
-          const bytes = bytesOf(textOf([line, host, ...before, key, ...behind]))
+        for (const { line, host, before, key, behind, body } of heads) {
+          const bytes = bytesOf(textOf([line, host, ...before, key, ...behind]) + body)
           const fresh = readPlainly(newReader(), bytes)
           const read = readPlainly(reader, bytes)
           // A key's place may hold anything where the rest is known: it is no proven key then.

@@ -8,6 +8,7 @@ import { rateLimitHeaders } from '../rate-limit.ts'
 import { reportDone } from '../report-request.ts'
 import { commonHeaders } from '../request-facts.ts'
 import type { DirectAccess } from './access.ts'
+import type { TextAnswer } from './answer.ts'
 
 export interface PublishExchange {
   readonly request: IncomingMessage
@@ -19,13 +20,26 @@ export interface PublishExchange {
   readonly requestId: string
 }
 
+/** The same wherever it is sent from. */
+export function textAnswer(
+  { basePath }: Pick<HttpContext, 'basePath'>,
+  target: string,
+  requestId: string,
+  answer: PublishAnswer,
+): TextAnswer {
+  if (answer.kind === 'receipt') {
+    const { status, headers, body } = answer
+    return { status, headers, body, problem: undefined }
+  }
+  const place = { instance: pathOnly(target), requestId, basePath }
+  return { ...problemAnswer(answer.refusal, place), problem: answer.refusal.code }
+}
+
 export function sendDirectly(context: HttpContext, exchange: PublishExchange, answer: PublishAnswer): void {
   const { request, response, route, startedMs, access, requestId } = exchange
   const { keyId, tenantId, tokens } = access
   const target = request.url ?? ''
-  const place = { instance: pathOnly(target), requestId, basePath: context.basePath }
-  const { status, headers, body } = answer.kind === 'refused' ? problemAnswer(answer.refusal, place) : answer
-  const problem = answer.kind === 'refused' ? { problem: answer.refusal.code } : {}
+  const { status, headers, body, problem } = textAnswer(context, target, requestId, answer)
   const report = (): void => {
     reportDone(context, {
       requestId,
@@ -35,7 +49,7 @@ export function sendDirectly(context: HttpContext, exchange: PublishExchange, an
       status,
       startedMs,
       aborted: !response.writableFinished,
-      facts: { ...problem, keyId, tenantId },
+      facts: { ...(problem && { problem }), keyId, tenantId },
     })
   }
   if (response.destroyed) {

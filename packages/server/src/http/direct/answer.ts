@@ -1,15 +1,25 @@
-/** The head of a direct read's answer, with the headers of the router's routes, as Node would write them. */
+/** The head of a direct answer, with the headers of the router's routes, as Node would write them. */
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import type { FeedKey, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
+import { STATUS_CODES } from '../../node-http.ts'
 import { feedHeaders } from '../feed-headers.ts'
 import { cacheHeaders } from '../page-response.ts'
 import { success } from '../problem.ts'
+import type { ProblemCode } from '../problem.ts'
 import { rateLimitHeaders } from '../rate-limit.ts'
 import { commonHeaders } from '../request-facts.ts'
 import { bodyHeaders } from '../send-event-bytes.ts'
 import type { BucketState } from '../token-bucket.ts'
 import type { DirectAccess } from './access.ts'
+
+/** What was published, or what is wrong with it. */
+export interface TextAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly problem: ProblemCode | undefined
+}
 
 export type DirectAnswer =
   | { readonly kind: 'notModified'; readonly etag: string; readonly head: Head | undefined }
@@ -21,9 +31,19 @@ export type DirectAnswer =
       readonly body: PageBody
       readonly coding: ContentCoding
     }
+  | ({ readonly kind: 'text' } & TextAnswer)
 
 /** `undefined`: the router answers. At once wherever nothing has to be waited for, as in most polls and pages. */
 export type DirectReading = DirectAnswer | undefined | Promise<DirectAnswer | undefined>
+
+/** A request that is answered here, unless there is no answer. */
+export interface AnswerUnderWay {
+  /** The pattern of the router's route, for the metrics. */
+  readonly route: string
+  readonly access: DirectAccess
+  /** Without one the router has to be asked; the token was given back. */
+  readonly answer: DirectReading
+}
 
 /** What is asked, apart from which page or event. */
 export interface DirectQuestion {
@@ -34,6 +54,7 @@ export interface DirectQuestion {
 }
 
 export function statusOf(answer: DirectAnswer): number {
+  if (answer.kind === 'text') return answer.status
   return answer.kind === 'body' ? success.ok : success.notModified
 }
 
@@ -43,7 +64,7 @@ export function settleTokens(
   { keyId, tokens }: DirectAccess,
   answer: DirectAnswer,
 ): BucketState {
-  return answer.kind === 'body' ? tokens : requestBuckets.refund(keyId)
+  return answer.kind === 'notModified' ? requestBuckets.refund(keyId) : tokens
 }
 
 /** The whole head of an answer. `isLast`: the connection is closed behind it. */
@@ -69,21 +90,29 @@ export function answerHeads({ limits }: Pick<HttpContext, 'limits'>): WriteHead 
   let tokenLines = ''
 
   return (answer, requestId, tokens, isLast) => {
-    if (answer.head !== head) {
-      head = answer.head
-      feedLines = head === undefined ? '' : linesOf(feedHeaders(head))
-    }
     if (tokens.remaining !== remaining || tokens.fullMs !== fullMs) {
       remaining = tokens.remaining
       fullMs = tokens.fullMs
       tokenLines = linesOf(rateLimitHeaders(limits.requests, tokens))
+    }
+    const last = `Date: ${httpDate()}\r\n${isLast ? ends : stays}`
+    if (answer.kind === 'text') {
+      const { status, headers, body } = answer
+      return (
+        `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${beforeId}${requestId}${behindId}${tokenLines}` +
+        `${linesOf(headers)}content-length: ${Buffer.byteLength(body)}\r\n${last}`
+      )
+    }
+    if (answer.head !== head) {
+      head = answer.head
+      feedLines = head === undefined ? '' : linesOf(feedHeaders(head))
     }
     const isBody = answer.kind === 'body'
     return (
       (isBody ? `HTTP/1.1 200 OK\r\n${linesOf(bodyHeaders(answer.body))}` : 'HTTP/1.1 304 Not Modified\r\n') +
       `${beforeId}${requestId}${behindId}${tokenLines}${caching}etag: ${answer.etag}\r\n${feedLines}` +
       (isBody && answer.coding !== 'identity' ? `content-encoding: ${answer.coding}\r\n` : '') +
-      `Date: ${httpDate()}\r\n${isLast ? ends : stays}`
+      last
     )
   }
 }

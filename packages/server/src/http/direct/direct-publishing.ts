@@ -11,6 +11,7 @@ import { reportedRefusal } from '../errors.ts'
 import { guardRequest } from '../guards.ts'
 import { answerPublish, readPublishHead } from '../publish-request.ts'
 import type { PublishHead } from '../publish-request.ts'
+import { plainBodyFormat } from '../request-body.ts'
 import { requestIdOf } from '../request-facts.ts'
 import { directAccess } from './access.ts'
 import type { Asker, DirectAccess } from './access.ts'
@@ -18,9 +19,6 @@ import { sendDirectly } from './answer-publish.ts'
 import { readBody } from './read-body.ts'
 import { publishTargets } from './target.ts'
 import type { PublishTarget } from './target.ts'
-
-/** As clients write them; Fastify has rules of its own for other spellings. */
-const plainTypes = /^application\/(?:json|x-ndjson)(?:; ?charset=utf-8)?$/i
 
 /** All that was decided before the body. */
 interface Accepted extends PublishTarget {
@@ -77,7 +75,7 @@ function isPlain(context: HttpContext, request: IncomingMessage, url: string): b
   return (
     !context.stopping() &&
     Number(headers['content-length'] ?? 0) > 0 &&
-    plainTypes.test(headers['content-type'] ?? '') &&
+    plainBodyFormat(headers['content-type']) !== undefined &&
     headers['transfer-encoding'] === undefined &&
     headers['content-encoding'] === undefined &&
     headers.expect === undefined &&

@@ -9,28 +9,19 @@ import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { provenAccess } from './access.ts'
 import type { DirectAccess } from './access.ts'
-import type { DirectAnswer, DirectReading } from './answer.ts'
-import type { PlainRequest } from './plain-head.ts'
+import type { AnswerUnderWay, DirectAnswer, DirectReading } from './answer.ts'
+import type { PlainRead } from './plain-head.ts'
 import { readEventDirectly } from './read-event.ts'
 import { readPageDirectly } from './read-page.ts'
 
-/** A read under way. */
-export interface DirectRead {
-  /** The pattern of the router's route, for the metrics. */
-  readonly route: string
-  readonly access: DirectAccess
-  /** Without an answer the router has to be asked; the token was given back. */
-  readonly reading: DirectReading
-}
-
 /** `undefined`: the router's, and no token was taken. At once wherever the key was proven a moment ago. */
 export type DirectReads = (
-  request: PlainRequest,
+  request: PlainRead,
   socket: Socket,
-) => DirectRead | undefined | Promise<DirectRead | undefined>
+) => AnswerUnderWay | undefined | Promise<AnswerUnderWay | undefined>
 
 export function directReads(context: HttpContext): DirectReads {
-  const readWith = (request: PlainRequest, access: DirectAccess): DirectRead => {
+  const readWith = (request: PlainRead, access: DirectAccess): AnswerUnderWay => {
     const reading = readOrPassOn(context, request, access)
     const orRefund = (answer: DirectAnswer | undefined): DirectAnswer | undefined => {
       if (answer === undefined) context.requestBuckets.refund(access.keyId)
@@ -39,7 +30,7 @@ export function directReads(context: HttpContext): DirectReads {
     return {
       route: request.target.route,
       access,
-      reading: whenThere(reading, orRefund),
+      answer: whenThere(reading, orRefund),
     }
   }
 
@@ -63,7 +54,7 @@ function readOrPassOn(...asked: Parameters<typeof read>): DirectReading {
 
 function read(
   context: HttpContext,
-  { target, headers }: PlainRequest,
+  { target, headers }: PlainRead,
   { tenantId }: DirectAccess,
 ): DirectReading {
   const { coding, ifNoneMatch } = headers

@@ -1,18 +1,24 @@
-/** One connection as long as nothing but plain reads comes over it: a request, its answer, and then the next. */
+/** One connection as long as nothing but plain requests comes over it: a request, its answer, and then the next. */
 import type { Socket } from 'node:net'
 import type { HttpContext } from '../context.ts'
+import { freeBytes } from '../../free-bytes.ts'
 import { reportDone } from '../report-request.ts'
 import { chosenRequestId } from '../request-facts.ts'
 import { settleTokens, statusOf } from './answer.ts'
-import type { DirectAnswer, WriteHead } from './answer.ts'
-import type { DirectRead, DirectReads } from './direct-reads.ts'
+import type { DirectAccess } from './access.ts'
+import type { AnswerUnderWay, DirectAnswer, WriteHead } from './answer.ts'
 import type { PlainHeads, PlainRequest } from './plain-head.ts'
 import type { Sender } from './send-together.ts'
 
 export interface PlainConnectionParts {
   readonly context: Pick<HttpContext, 'limits' | 'requestBuckets' | 'stopping' | 'metrics' | 'log'>
   readonly readHead: PlainHeads
-  readonly readDirectly: DirectReads
+  /** `undefined`: the router's. */
+  readonly answerDirectly: (
+    request: PlainRequest,
+    socket: Socket,
+    requestId: string,
+  ) => AnswerUnderWay | undefined | Promise<AnswerUnderWay | undefined>
   readonly writeHead: WriteHead
   /** Has the sender send at the end of this turn of the event loop. */
   readonly sendSoon: (sender: Sender) => void
@@ -29,14 +35,15 @@ interface Exchange {
   /** As it came: the router's, if there is no direct answer. */
   readonly bytes: Buffer
   readonly request: PlainRequest
+  readonly requestId: string
   readonly startedMs: number
   ready?: ReadyAnswer
 }
 
 interface ReadyAnswer {
-  readonly read: DirectRead
+  readonly route: string
+  readonly access: DirectAccess
   readonly answer: DirectAnswer
-  readonly requestId: string
 }
 
 /** Node's own: a request that was sent just before its client's time was up is still answered. */
@@ -54,6 +61,8 @@ export class PlainConnection {
   /** No request is taken any more: the connection is closed behind the present answer. */
   #isLast = false
   #waitsLonger = false
+  /** Nothing more comes from the client. */
+  #isHalfClosed = false
 
   constructor(socket: Socket, parts: PlainConnectionParts) {
     this.#socket = socket
@@ -78,31 +87,33 @@ export class PlainConnection {
       this.#socket.pause()
       return
     }
-    const { context, readHead, readDirectly } = this.#parts
+    const { context, readHead, answerDirectly } = this.#parts
     const startedMs = performance.now()
     const request = context.stopping() ? undefined : readHead(bytes)
     if (request === undefined) {
       this.#passOn(bytes)
       return
     }
-    const exchange: Exchange = { bytes, request, startedMs }
+    const requestId = chosenRequestId(request.headers.requestId)
+    const exchange: Exchange = { bytes, request, requestId, startedMs }
     this.#exchange = exchange
-    const read = readDirectly(request, this.#socket)
-    if (read instanceof Promise) read.then((begun) => this.#await(exchange, begun)).catch(this.#onFault)
-    else this.#await(exchange, read)
+    const underWay = answerDirectly(request, this.#socket, requestId)
+    if (underWay instanceof Promise)
+      underWay.then((begun) => this.#await(exchange, begun)).catch(this.#onFault)
+    else this.#await(exchange, underWay)
   }
 
-  #await(exchange: Exchange, read: DirectRead | undefined): void {
-    const reading = read?.reading
-    if (read === undefined || reading === undefined) this.#answerByRouter(exchange)
-    else if (reading instanceof Promise) {
-      reading.then((answer) => this.#settle(exchange, read, answer)).catch(this.#onFault)
-    } else this.#settle(exchange, read, reading)
+  #await(exchange: Exchange, underWay: AnswerUnderWay | undefined): void {
+    const answer = underWay?.answer
+    if (underWay === undefined || answer === undefined) this.#answerByRouter(exchange)
+    else if (answer instanceof Promise) {
+      answer.then((given) => this.#settle(exchange, underWay, given)).catch(this.#onFault)
+    } else this.#settle(exchange, underWay, answer)
   }
 
-  #settle(exchange: Exchange, read: DirectRead, answer: DirectAnswer | undefined): void {
+  #settle(exchange: Exchange, underWay: AnswerUnderWay, answer: DirectAnswer | undefined): void {
     if (answer === undefined) this.#answerByRouter(exchange)
-    else this.#answer(exchange, read, answer)
+    else this.#answer(exchange, underWay, answer)
   }
 
   #answerByRouter({ bytes }: Exchange): void {
@@ -114,9 +125,10 @@ export class PlainConnection {
     else this.#passOn(this.#early === undefined ? bytes : Buffer.concat([bytes, this.#early]))
   }
 
-  #answer(exchange: Exchange, read: DirectRead, answer: DirectAnswer): void {
-    const requestId = chosenRequestId(exchange.request.headers.requestId)
-    exchange.ready = { read, answer, requestId }
+  #answer(exchange: Exchange, { route, access }: AnswerUnderWay, answer: DirectAnswer): void {
+    exchange.ready = { route, access, answer }
+    // Nobody reads what was published any more.
+    if (exchange.request.kind === 'publication') freeBytes(exchange.bytes)
     // What is large gives its bytes back as soon as it can.
     if (answer.kind === 'body' && answer.body.byteLength > smallBytes) this.send()
     else this.#parts.sendSoon(this)
@@ -128,22 +140,25 @@ export class PlainConnection {
     if (exchange?.ready === undefined) return
     const { context, writeHead } = this.#parts
     const socket = this.#socket
-    const { read, answer, requestId } = exchange.ready
+    const { access, answer } = exchange.ready
     this.#answered += 1
     this.#isLast ||=
       exchange.request.headers.closes ||
       this.#answered >= context.limits.maxRequestsPerSocket ||
       context.stopping()
-    const tokens = settleTokens(context, read.access, answer)
+    const tokens = settleTokens(context, access, answer)
     if (socket.destroyed) {
       // The client went away while the page was read: no close will be told any more.
       this.#finish(true)
       return
     }
-    // Corked, head and body leave in one writev.
-    if (answer.kind === 'body') socket.cork()
-    socket.write(writeHead(answer, requestId, tokens, this.#isLast), 'latin1')
-    if (answer.kind === 'body') {
+    const head = writeHead(answer, exchange.requestId, tokens, this.#isLast)
+    if (answer.kind === 'text') socket.write(head + answer.body)
+    else if (answer.kind === 'notModified') socket.write(head, 'latin1')
+    else {
+      // Corked, head and body leave in one writev.
+      socket.cork()
+      socket.write(head, 'latin1')
       for (const piece of answer.body.pieces) socket.write(piece)
       socket.uncork()
     }
@@ -162,19 +177,22 @@ export class PlainConnection {
     const exchange = this.#exchange
     if (exchange?.ready === undefined) return
     this.#exchange = undefined
-    const { request, startedMs } = exchange
-    const { read, answer, requestId } = exchange.ready
+    const { request, requestId, startedMs } = exchange
+    const { route, access, answer } = exchange.ready
     if (answer.kind === 'body') answer.body.release()
-    const { keyId, tenantId } = read.access
+    const { keyId, tenantId } = access
+    const problem = answer.kind === 'text' ? answer.problem : undefined
+    // Who waits for a publication and says so no more has given up waiting, as a rule.
+    const gaveUp = request.kind === 'publication' && this.#isHalfClosed
     reportDone(this.#parts.context, {
       requestId,
-      method: 'GET',
+      method: request.kind === 'read' ? 'GET' : 'POST',
       target: request.targetText,
-      route: read.route,
+      route,
       status: statusOf(answer),
       startedMs,
-      aborted,
-      facts: { keyId, tenantId },
+      aborted: aborted || gaveUp,
+      facts: { ...(problem && { problem }), keyId, tenantId },
     })
     if (this.#isLast || this.#socket.destroyed) this.#socket.destroySoon()
     else if (this.#early !== undefined) this.#passOn(this.#early)
@@ -197,6 +215,7 @@ export class PlainConnection {
 
   /** The client will say nothing more; what it asked is still answered. */
   #onHalfClose = (): void => {
+    this.#isHalfClosed = true
     this.#isLast = true
     if (this.isIdle) this.#socket.destroySoon()
   }

@@ -1,10 +1,11 @@
 /**
- * In front of Node's HTTP: connections over which nothing but plain reads comes are answered on the bare socket, without a
- * parser, a request and a response, which are a third of a poll (by hand: an empty 304 takes 12 us, and 8 on the socket).
+ * In front of Node's HTTP: connections over which nothing but plain requests comes, reads and what is published in one piece, are
+ * answered on the bare socket, without a parser, a request and a response, which are a third of a poll (by hand: an empty 304
+ * takes 12 us, and 8 on the socket).
  *
  * The first request that is not plain takes its connection along: Node's HTTP gets it with every byte that was not answered,
- * and keeps it. So everything that could be misread (bodies, pipelining, broken, slow or divided heads, upgrades) is
- * Node's from its first byte, and what frames a message is decided in one place.
+ * and keeps it. So everything that could be misread (pipelining, broken, slow or divided requests, chunks, upgrades) is Node's
+ * from its first byte. A body is taken only where exactly as many bytes stand behind its head as the head announces.
  *
  * One thing differs: a client that shuts down its side while it is answered gets the answer here. Node's HTTP takes it for gone,
  * and has to: that is how it learns that nobody waits for a publication or a stream any more.
@@ -17,8 +18,10 @@ import { answerHeads } from './answer.ts'
 import { directReads } from './direct-reads.ts'
 import { PlainConnection } from './plain-connection.ts'
 import { plainHeads } from './plain-head.ts'
+import type { PlainRequest } from './plain-head.ts'
+import { plainPublishing } from './plain-publishing.ts'
 import { sendTogether } from './send-together.ts'
-import { directTargets } from './target.ts'
+import { directTargets, publicationTargets } from './target.ts'
 
 export interface PlainConnections {
   /** Ends those on which nothing is being answered. */
@@ -37,7 +40,11 @@ export function takePlainConnections(
   server.removeAllListeners('connection')
 
   const readTarget = directTargets(context.basePath, context.limits)
+  const readPublicationTarget = publicationTargets(context.basePath, context.limits)
   const readDirectly = directReads(context)
+  const publishDirectly = plainPublishing(context)
+  const answerDirectly = (request: PlainRequest, socket: Socket, requestId: string) =>
+    request.kind === 'read' ? readDirectly(request, socket) : publishDirectly(request, socket, requestId)
   const writeHead = answerHeads(context)
   const sendSoon = sendTogether()
   const passOn = (socket: Socket, unanswered: Buffer): void => {
@@ -51,14 +58,14 @@ export function takePlainConnections(
   }
 
   server.on('connection', (socket: Socket) => {
-    const readHead = plainHeads(context.limits, readTarget)
+    const readHead = plainHeads(context.limits, readTarget, readPublicationTarget)
     const onEnd = (): void => void open.delete(socket)
     open.set(
       socket,
       new PlainConnection(socket, {
         context,
         readHead,
-        readDirectly,
+        answerDirectly,
         writeHead,
         sendSoon,
         passOn,

@@ -1,25 +1,43 @@
 /**
- * Heads of GET requests as clients write them, read from the bytes of a connection. Nothing here decides what broken bytes
- * mean: a head that is not of the plainest form is not read at all, and Node's parser gets every byte of it.
+ * Plain requests, read from the bytes of a connection: GET as clients write it, and POST that came with all of its body and
+ * nothing else. Nothing here decides what broken bytes mean: what is not of the plainest form is not read at all, and Node's
+ * parser gets every byte of it.
  */
 import { acceptsMediaType, preferredCoding } from '../accept.ts'
 import type { ContentCoding } from '../accept.ts'
 import { isHost } from '../guards.ts'
 import type { ServiceLimits } from '../limits.ts'
 import { minSequenceHeader } from '../min-sequence.ts'
-import type { DirectTarget, ReadTarget } from './target.ts'
+import { plainBodyFormat } from '../request-body.ts'
+import type { BodyFormat } from '../request-body.ts'
+import type { DirectTarget, PublicationTarget, ReadPublicationTarget, ReadTarget } from './target.ts'
 
-/** A GET without a body and without anything that a direct read would not understand. */
-export interface PlainRequest {
+interface PlainParts {
   /** Path and query as they stood on the request line. */
   readonly targetText: string
-  readonly target: DirectTarget
   /** The key as it was sent: a part of the bytes that were read. */
   readonly keyBytes: Buffer
   readonly headers: PlainHeaders
 }
 
-/** What a direct read wants to know of the headers. */
+/** A GET without a body and without anything that a direct read would not understand. */
+export interface PlainRead extends PlainParts {
+  readonly kind: 'read'
+  readonly target: DirectTarget
+}
+
+/** A POST of what is to be published. */
+export interface PlainPublication extends PlainParts {
+  readonly kind: 'publication'
+  readonly target: PublicationTarget
+  readonly format: BodyFormat
+  /** A part of the bytes that were read, all that stood behind the head. */
+  readonly body: Buffer
+}
+
+export type PlainRequest = PlainRead | PlainPublication
+
+/** What a direct answer wants to know of the headers. */
 export interface PlainHeaders {
   readonly coding: ContentCoding
   readonly ifNoneMatch: string | undefined
@@ -29,45 +47,77 @@ export interface PlainHeaders {
   readonly closes: boolean
 }
 
-export type PlainHeadLimits = Pick<ServiceLimits, 'maxHeaderBytes' | 'maxHeaders' | 'maxTargetLength'>
+export type PlainHeadLimits = Pick<
+  ServiceLimits,
+  'maxHeaderBytes' | 'maxHeaders' | 'maxTargetLength' | 'maxBodyBytes'
+>
 
 /** `undefined`: Node's HTTP has to read the bytes. */
 export type PlainHeads = (bytes: Buffer) => PlainRequest | undefined
 
+/** What a request line asks for. */
+type Asked = { readonly targetText: string } & (
+  | { readonly kind: 'read'; readonly target: DirectTarget }
+  | { readonly kind: 'publication'; readonly target: PublicationTarget }
+)
+
 /**
- * Reads the heads of one connection, one after the other. Between two requests a client changes its target at most, as
- * a rule, so what was read is kept and compared. The lines are kept without the key: the process holds no
+ * Reads the requests of one connection, one after the other. Between two requests a client changes its target and the length of
+ * its body at most, as a rule, so what was read is kept and compared. The lines are kept without the key: the process holds no
  * list of keys (D11).
  */
-export function plainHeads(limits: PlainHeadLimits, readTarget: ReadTarget): PlainHeads {
+export function plainHeads(
+  limits: PlainHeadLimits,
+  readTarget: ReadTarget,
+  readPublicationTarget: ReadPublicationTarget,
+): PlainHeads {
   let line = ''
-  let targetText: string | undefined
-  let target: DirectTarget | undefined
+  let asked: Asked | undefined
   let lines: HeaderLines | undefined
 
+  const askedBy = (requestLine: string): Asked | undefined => {
+    const [, method, targetText = ''] = requestLinePattern.exec(requestLine) ?? []
+    if (method === undefined || targetText.length > limits.maxTargetLength || targetText.includes('#'))
+      return undefined
+    if (method === 'GET') {
+      const target = readTarget(targetText)
+      return target && { kind: 'read', targetText, target }
+    }
+    const target = readPublicationTarget(targetText)
+    return target && { kind: 'publication', targetText, target }
+  }
+
   return (bytes) => {
-    if (bytes.length > limits.maxHeaderBytes || !endsBlank(bytes)) return undefined
+    const headEnd = bytes[0] === letterP ? bytes.indexOf(blankLine) + blankLine.length : bytes.length
+    if (headEnd > limits.maxHeaderBytes || !endsBlank(bytes, headEnd)) return undefined
     const lineEnd = bytes.indexOf(carriageReturn)
     const given = bytes.toString('latin1', 0, lineEnd)
     if (given !== line) {
       line = given
-      targetText = targetOf(given, limits.maxTargetLength)
-      target = targetText === undefined ? undefined : readTarget(targetText)
+      asked = askedBy(given)
     }
-    if (targetText === undefined || target === undefined) return undefined
-    const rest = bytes.subarray(lineEnd)
+    if (asked === undefined) return undefined
+    const rest = bytes.subarray(lineEnd, headEnd)
     if (lines === undefined || !isSame(rest, lines)) lines = readLines(rest, limits.maxHeaders)
     if (lines === undefined) return undefined
-    const { headers, keyStart, keyEnd } = lines
-    return { targetText, target, headers, keyBytes: rest.subarray(keyStart, keyEnd) }
+    const { headers, key, length, format } = lines
+    const parts = { targetText: asked.targetText, headers, keyBytes: rest.subarray(key.start, key.end) }
+    if (asked.kind === 'read') {
+      return length === undefined ? { kind: 'read', target: asked.target, ...parts } : undefined
+    }
+    const body = bytes.subarray(headEnd)
+    if (length === undefined || format === undefined || body.length === 0) return undefined
+    if (body.length > limits.maxBodyBytes || numberIn(rest, length) !== body.length) return undefined
+    return { kind: 'publication', target: asked.target, format, body, ...parts }
   }
 }
 
 const carriageReturn = 13
 const lineFeed = 10
+const letterP = 0x50
+const blankLine = Buffer.from('\r\n\r\n')
 
-function endsBlank(bytes: Buffer): boolean {
-  const { length } = bytes
+function endsBlank(bytes: Buffer, length: number): boolean {
   return (
     length >= 4 &&
     bytes[length - 1] === lineFeed &&
@@ -77,28 +127,52 @@ function endsBlank(bytes: Buffer): boolean {
   )
 }
 
-const requestLine = /^GET (\/[\x21-\x7e]*) HTTP\/1\.1$/
+const requestLinePattern = /^(GET|POST) (\/[\x21-\x7e]*) HTTP\/1\.1$/
 
-function targetOf(line: string, maxLength: number): string | undefined {
-  const target = requestLine.exec(line)?.[1]
-  return target === undefined || target.length > maxLength || target.includes('#') ? undefined : target
+/** Where something stands in the bytes of the lines. */
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Nothing but digits, and few: what came in one piece is no longer than they can say. */
+function numberIn(bytes: Buffer, { start, end }: Span): number | undefined {
+  const digits = bytes.toString('latin1', start, end)
+  return /^\d{1,7}$/.test(digits) ? Number(digits) : undefined
 }
 
 interface HeaderLines {
   /** From the end of the request line to the blank line, with blanks in place of the key. */
   readonly bytes: Buffer
-  readonly keyStart: number
-  readonly keyEnd: number
+  readonly key: Span
+  /** Of the body, as it was announced. */
+  readonly length: Span | undefined
+  /** `undefined`: none that is published, or in an unusual spelling. */
+  readonly format: BodyFormat | undefined
   readonly headers: PlainHeaders
 }
 
-/** Whatever stands in the key's place: only a key that has been proven gets an answer from here. */
-function isSame(rest: Buffer, { bytes, keyStart, keyEnd }: HeaderLines): boolean {
+/**
+ * Whatever stands in the places of key and length: only a key that has been proven gets an answer from here, and only a number
+ * that is the body's length.
+ */
+function isSame(rest: Buffer, { bytes, key, length }: HeaderLines): boolean {
+  if (rest.length !== bytes.length) return false
+  if (length === undefined) return isSameBetween(rest, bytes, 0, key) && isSameBehind(rest, bytes, key)
+  const [first, second] = key.start < length.start ? [key, length] : [length, key]
   return (
-    rest.length === bytes.length &&
-    rest.compare(bytes, 0, keyStart, 0, keyStart) === 0 &&
-    rest.compare(bytes, keyEnd, bytes.length, keyEnd) === 0
+    isSameBetween(rest, bytes, 0, first) &&
+    isSameBetween(rest, bytes, first.end, second) &&
+    isSameBehind(rest, bytes, second)
   )
+}
+
+function isSameBetween(rest: Buffer, bytes: Buffer, from: number, { start }: Span): boolean {
+  return rest.compare(bytes, from, start, from, start) === 0
+}
+
+function isSameBehind(rest: Buffer, bytes: Buffer, { end }: Span): boolean {
+  return rest.compare(bytes, end, bytes.length, end) === 0
 }
 
 /**
@@ -109,8 +183,8 @@ const headerLine = /\r\n([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:[\x21-\x7e][\x20
 
 /** Whoever sends one of these wants something that the router knows about. */
 const unusual = new Set([
-  'content-length',
   'transfer-encoding',
+  'content-encoding',
   'expect',
   'upgrade',
   'trailer',
@@ -121,7 +195,7 @@ const unusual = new Set([
 function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undefined {
   const text = rest.toString('latin1')
   const values = new Map<string, string>()
-  let keyStart = 0
+  const starts = { 'x-api-key': 0, 'content-length': 0 }
   headerLine.lastIndex = 0
   for (let end = 0; end < text.length - 4; end = headerLine.lastIndex) {
     const found = headerLine.exec(text)
@@ -130,20 +204,22 @@ function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undefined {
     if (name === undefined || given === undefined) return undefined
     if (unusual.has(name) || values.has(name) || values.size >= maxHeaders) return undefined
     values.set(name, given.trimEnd())
-    if (name === 'x-api-key') keyStart = headerLine.lastIndex - given.length
+    if (name === 'x-api-key' || name === 'content-length') starts[name] = headerLine.lastIndex - given.length
   }
   const key = values.get('x-api-key') ?? ''
   const connection = values.get('connection')?.toLowerCase() ?? 'keep-alive'
   if (key === '' || !isHost(values.get('host'))) return undefined
   if (!acceptsMediaType(values.get('accept'), 'application/json')) return undefined
   if (connection !== 'keep-alive' && connection !== 'close') return undefined
-  const keyEnd = keyStart + key.length
+  const length = values.get('content-length')
   const kept = Buffer.from(rest)
-  kept.fill(' ', keyStart, keyEnd)
+  const keySpan = spanOf(starts['x-api-key'], key)
+  kept.fill(' ', keySpan.start, keySpan.end)
   return {
     bytes: kept,
-    keyStart,
-    keyEnd,
+    key: keySpan,
+    length: length === undefined ? undefined : spanOf(starts['content-length'], length),
+    format: plainBodyFormat(values.get('content-type')),
     headers: {
       coding: preferredCoding(values.get('accept-encoding')),
       ifNoneMatch: values.get('if-none-match'),
@@ -152,4 +228,8 @@ function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undefined {
       closes: connection === 'close',
     },
   }
+}
+
+function spanOf(start: number, value: string): Span {
+  return { start, end: start + value.length }
 }

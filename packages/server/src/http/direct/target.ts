@@ -7,6 +7,9 @@ import type { Located } from '../../storage/storage.ts'
 import type { ServiceLimits } from '../limits.ts'
 import { readListParameters } from '../list-parameters.ts'
 import type { ListParameters } from '../list-parameters.ts'
+import { readPublishParameters } from '../publish-parameters.ts'
+import type { PublishParameters } from '../publish-parameters.ts'
+import { queryText } from '../target.ts'
 
 export type DirectTarget = ListTarget | EventTarget
 
@@ -87,5 +90,22 @@ export function publishTargets(basePath: string): (target: string) => PublishTar
     const end = target.indexOf('?')
     const given = end === -1 ? target : target.slice(0, end)
     return paths.find(({ path }) => path === given)?.target
+  }
+}
+
+export interface PublicationTarget extends PublishTarget {
+  readonly parameters: PublishParameters
+}
+
+/** `undefined`: nothing to publish to, or there is something to say about its parameters. */
+export type ReadPublicationTarget = (target: string) => PublicationTarget | undefined
+
+export function publicationTargets(basePath: string, limits: ServiceLimits): ReadPublicationTarget {
+  const targetOf = publishTargets(basePath)
+  return (text) => {
+    const target = targetOf(text)
+    if (target === undefined) return undefined
+    const reading = readPublishParameters(queryText(text), limits.maxParameters)
+    return reading.kind === 'faults' ? undefined : { ...target, parameters: reading.parameters }
   }
 }
