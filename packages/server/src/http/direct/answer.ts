@@ -1,4 +1,5 @@
-/** The head of a direct answer, with the headers of the router's routes, as Node would write them. */
+/** A direct answer and its head, with the headers of the router's routes, as Node would write them. */
+import type { Socket } from 'node:net'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import type { FeedKey, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
@@ -114,6 +115,19 @@ export function answerHeads({ limits }: Pick<HttpContext, 'limits'>): WriteHead 
       (isBody && answer.coding !== 'identity' ? `content-encoding: ${answer.coding}\r\n` : '') +
       last
     )
+  }
+}
+
+/** `head`: as `WriteHead` makes it. */
+export function writeAnswer(socket: Socket, head: string, answer: DirectAnswer): void {
+  if (answer.kind === 'notModified') socket.write(head, 'latin1')
+  else if (answer.kind === 'text') socket.write(head + answer.body)
+  else {
+    // Corked, head and body leave in one writev.
+    socket.cork()
+    socket.write(head, 'latin1')
+    for (const piece of answer.body.pieces) socket.write(piece)
+    socket.uncork()
   }
 }
 

@@ -4,7 +4,7 @@ import type { HttpContext } from '../context.ts'
 import { freeBytes } from '../../free-bytes.ts'
 import { reportDone } from '../report-request.ts'
 import { chosenRequestId } from '../request-facts.ts'
-import { settleTokens, statusOf } from './answer.ts'
+import { settleTokens, statusOf, writeAnswer } from './answer.ts'
 import type { DirectAccess } from './access.ts'
 import type { AnswerUnderWay, DirectAnswer, WriteHead } from './answer.ts'
 import type { PlainHeads, PlainRequest } from './plain-head.ts'
@@ -152,16 +152,7 @@ export class PlainConnection {
       this.#finish(true)
       return
     }
-    const head = writeHead(answer, exchange.requestId, tokens, this.#isLast)
-    if (answer.kind === 'text') socket.write(head + answer.body)
-    else if (answer.kind === 'notModified') socket.write(head, 'latin1')
-    else {
-      // Corked, head and body leave in one writev.
-      socket.cork()
-      socket.write(head, 'latin1')
-      for (const piece of answer.body.pieces) socket.write(piece)
-      socket.uncork()
-    }
+    writeAnswer(socket, writeHead(answer, exchange.requestId, tokens, this.#isLast), answer)
     if (socket.writableLength === 0) this.#finish(false)
     else {
       // The kernel has not taken all of it; what is behind it says when it has.
