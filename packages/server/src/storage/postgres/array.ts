@@ -2,7 +2,7 @@
  * Lists of values as PostgreSQL takes them in binary: nothing to spell out here and to read again there, and no quotes. The
  * type of the elements must be the one that the statement declares, as in `$1::uuid[]`; the server refuses any other.
  */
-import { bytesOfUuid } from '@property-events/protocol'
+import { writeUuid } from '@property-events/protocol'
 
 type List<T> = readonly (T | null)[]
 
@@ -10,7 +10,7 @@ type List<T> = readonly (T | null)[]
 const typeNumbers = { boolean: 16, bigint: 20, smallint: 21, integer: 23, text: 25, uuid: 2_950 } as const
 
 export function uuids(values: List<string>): Buffer {
-  return arrayOf('uuid', values, 16, (into, value, at) => into.set(bytesOfUuid(value), at))
+  return arrayOf('uuid', values, 16, (into, value, at) => writeUuid(value, into, at))
 }
 
 export function bigints(values: List<bigint | number>): Buffer {
