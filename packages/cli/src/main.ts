@@ -52,7 +52,7 @@ export async function main(args: readonly string[], environment: Environment): P
   }
 }
 
-export function buildProgram(context: CommandContext): Command {
+function buildProgram(context: CommandContext): Command {
   const program = new Command('property-events')
   program
     .description('A feed of UK property listing events: publish, list and fetch, with nothing lost.')

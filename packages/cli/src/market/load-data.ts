@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import places from '../../data/places.json' with { type: 'json' }
 import words from '../../data/words.json' with { type: 'json' }
 
-export const areas = ['london-sw19', 'greater-manchester', 'newcastle'] as const
+const areas = ['london-sw19', 'greater-manchester', 'newcastle'] as const
 export type Area = (typeof areas)[number]
 
 /** D detached, S semi-detached, T terraced, F flat. */
-export const soldTypes = ['D', 'S', 'T', 'F'] as const
+const soldTypes = ['D', 'S', 'T', 'F'] as const
 export type SoldType = (typeof soldTypes)[number]
 
 /** One real sale. No address: rights in those belong to others. */

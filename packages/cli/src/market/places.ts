@@ -48,7 +48,7 @@ export function inventAddress(
 }
 
 /** A digit and two letters, such as `4KV`. */
-export function inventInwardCode(random: Random): string {
+function inventInwardCode(random: Random): string {
   return `${random.integer(0, 9)}${random.pick(unusedLetters)}${random.pick(unusedLetters)}`
 }
 

@@ -107,7 +107,7 @@ function between(random: Random, low: number, high: number): number {
 }
 
 /** As agents write prices: in steps that grow with the price, and below 300,000 often "just under". */
-export function askingPrice(pounds: number): number {
+function askingPrice(pounds: number): number {
   const step = pounds >= 1_000_000 ? 25_000 : pounds >= 250_000 ? 5_000 : pounds >= 120_000 ? 2_500 : 1_000
   const rounded = Math.round(pounds / step) * step
   return pounds < 300_000 && rounded % 10_000 === 0 ? rounded - 50 : rounded

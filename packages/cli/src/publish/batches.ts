@@ -1,8 +1,8 @@
 import type { Entry, EntryReading, RefusedEntry } from './read-entry.ts'
 
 /** A request takes 1,000 events and 16 MiB: half of both leaves room and keeps an answer quick. */
-export const maxBatchEvents = 500
-export const maxBatchBytes = 8 * 2 ** 20
+const maxBatchEvents = 500
+const maxBatchBytes = 8 * 2 ** 20
 
 export interface Batch {
   readonly entries: readonly Entry[]

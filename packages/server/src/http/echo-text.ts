@@ -20,7 +20,7 @@ function escapeUnit(character: string): string {
 }
 
 /** Anything that looks like a key of ours is replaced: keys turn up in paths and query names by mistake. */
-export function hideKeys(text: string): string {
+function hideKeys(text: string): string {
   return text.replaceAll(/pev(?:_|%5f)[0-9a-z_%]*/gi, 'pev_hidden')
 }
 

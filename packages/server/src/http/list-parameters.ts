@@ -18,7 +18,7 @@ export type ListReading =
   | { readonly kind: 'parameters'; readonly parameters: ListParameters; readonly ignored: readonly string[] }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[]; readonly ignored: readonly string[] }
 
-export const listParameterNames = ['apiEventType', 'page', 'pageSize', 'from', 'to'] as const
+const listParameterNames = ['apiEventType', 'page', 'pageSize', 'from', 'to'] as const
 
 /** Page numbers have at most nine digits: every product of page and size stays exact. */
 const maxPage = 999_999_999

@@ -6,7 +6,7 @@ import type { Refusal } from './problem.ts'
 
 export type BodyFormat = 'json' | 'ndjson'
 
-export const bodyMediaTypes: Readonly<Record<string, BodyFormat>> = {
+const bodyMediaTypes: Readonly<Record<string, BodyFormat>> = {
   'application/json': 'json',
   'application/x-ndjson': 'ndjson',
 }

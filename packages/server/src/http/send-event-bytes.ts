@@ -76,7 +76,7 @@ export function bodyHeaders(body: PageBody): Readonly<Record<string, string | nu
 }
 
 /** Writes head and pieces; corked, they leave in one writev. */
-export function writeBody(
+function writeBody(
   response: ServerResponse,
   given: OutgoingHttpHeaders,
   body: PageBody,

@@ -38,7 +38,7 @@ export interface BucketMemory {
 }
 
 /** 16 bytes each: half a megabyte, whatever strangers send. */
-export const defaultBuckets = 32_768
+const defaultBuckets = 32_768
 /** A name has its place in one set of so many buckets. */
 const setSize = 16
 

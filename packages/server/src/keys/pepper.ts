@@ -27,7 +27,7 @@ export class PepperRefusal extends Error {
 }
 
 /** Shorter ones could be guessed by whoever holds the store. */
-export const minimumPepperLength = 16
+const minimumPepperLength = 16
 
 /** Name of the file beside the store. */
 export const pepperFileName = 'pepper'

@@ -1,7 +1,7 @@
 import type { KeyStore } from '../storage/storage.ts'
 
 /** Last uses are gathered: a write per key and half minute, not per request (D11: at most a minute behind). */
-export const flushEveryMs = 30_000
+const flushEveryMs = 30_000
 
 export interface UseLog {
   record(keyId: string, usedMs: number): void

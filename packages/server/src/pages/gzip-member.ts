@@ -76,7 +76,7 @@ export class GzipMember {
 const trailerBytes = 8
 
 /** A stored block (RFC 1951 §3.2.4): it begins and ends on a byte boundary. `spare`: bytes left free behind it. */
-export function storedBlock(text: Uint8Array, last: boolean, spare = 0): Buffer {
+function storedBlock(text: Uint8Array, last: boolean, spare = 0): Buffer {
   if (text.byteLength > maxStored)
     throw new RangeError(`a stored block holds ${maxStored} bytes, not ${text.byteLength}`)
   const block = Buffer.allocUnsafe(5 + text.byteLength + spare)

@@ -51,7 +51,7 @@ const boundary = Buffer.from('"},{"tenantId":"')
 const beforeComma = 2
 
 /** Where each event starts. `undefined` when the bytes do not hold exactly `count` events. */
-export function findStarts(joined: Uint8Array, count: number): Uint32Array | undefined {
+function findStarts(joined: Uint8Array, count: number): Uint32Array | undefined {
   const bytes = Buffer.from(joined.buffer, joined.byteOffset, joined.byteLength)
   const starts = new Uint32Array(count + 1)
   let found = 1
