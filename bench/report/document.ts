@@ -20,7 +20,8 @@ export function performanceDocument(jobs: readonly ReportedJob[]): string {
       '(`wrk`, or a Node client where requests have an order). Cases of a group are measured in turn, A B C, A B C, so that a ' +
       'machine that drifts drifts for all; a figure is the median of the runs, the spread is the distance of the fastest and ' +
       'the slowest run in parts of it, memory is the largest. Answers are compared with what was put into the store before ' +
-      'anything is timed. Rate limits are off. **Only ratios within one group mean anything on another machine.**',
+      'anything is timed, and each case has run before: publishing for five runs, as V8 compiles for so long, and nothing begins ' +
+      'before all of it is answered. Rate limits are off. **Only ratios within one group mean anything on another machine.**',
     'Events come from a generator: invented homes with descriptions and photographs. Publishing is durable everywhere; the ' +
       'setting stands beside each figure. A flush costs what the disk makes it cost: on a disk that is slower than this one, ' +
       'single commits are slower for everybody and batches gain more.',
