@@ -173,7 +173,7 @@ export class PlainConnection {
     if (answer.kind === 'body') answer.body.release()
     const { keyId, tenantId } = access
     const problem = answer.kind === 'text' ? answer.problem : undefined
-    // Who waits for a publication and says so no more has given up waiting, as a rule.
+    // Whoever closes their side while something is being published has given up waiting for it, as a rule.
     const gaveUp = request.kind === 'publication' && this.#isHalfClosed
     reportDone(this.#parts.context, {
       requestId,

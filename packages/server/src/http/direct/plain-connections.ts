@@ -8,7 +8,7 @@
  * from its first byte. A body is taken only where exactly as many bytes stand behind its head as the head announces.
  *
  * One thing differs: a client that shuts down its side while it is answered gets the answer here. Node's HTTP takes it for gone,
- * and has to: that is how it learns that nobody waits for a publication or a stream any more.
+ * and has to: that is how it learns that nobody waits for a stream any more. In the log a publication is `aborted` either way.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
