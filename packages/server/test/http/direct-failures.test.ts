@@ -68,7 +68,7 @@ describe('what is published directly to a store that fails', () => {
 
   it('is answered when the store has, however long that takes for a connection on which nothing moves (P7)', async () => {
     const service = await startTestService({
-      limits: { ...defaultLimits, idleSocketTimeoutMs: 150 },
+      limits: { ...defaultLimits, headersTimeoutMs: 150, idleSocketTimeoutMs: 150 },
       wrap: (storage) =>
         withEvents(storage, {
           append: (batches) => delay(700).then(() => storage.events.append(batches)),

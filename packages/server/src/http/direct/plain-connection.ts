@@ -221,7 +221,8 @@ export class PlainConnection {
         this.#isLast = true
         onSilence(socket)
       }
-    } else if (this.#waitsLonger) socket.destroy()
+    } else if (socket.writableLength > 0) socket.destroy()
+    // Whoever waits for the store waits as long as that takes, as over Node's HTTP.
     else this.#waitLonger()
   }
 
