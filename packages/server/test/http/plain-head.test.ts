@@ -4,9 +4,11 @@
  * is slow and never wrong.
  */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { after, before, describe, it, mock } from 'node:test'
+import { getHeapSnapshot } from 'node:v8'
 import * as fc from 'fast-check'
 import { directTargets, publicationTargets } from '../../src/http/direct/target.ts'
 import { plainHeads } from '../../src/http/direct/plain-head.ts'
@@ -280,6 +282,27 @@ describe('a head that is read past the parser', () => {
     const kept = making.mock.calls.map(({ result }) => String(result))
     assert.ok(kept.some((text) => text.includes('User-Agent')))
     for (const text of kept) assert.ok(!text.includes(key))
+  })
+
+  it('is remembered without the text that its key stood in (D11)', async () => {
+    const reader = newReader()
+    // Made of bytes and sent as bytes: no text of this test's own has it.
+    const secret = Buffer.from(randomBytes(16).toString('hex'), 'latin1')
+    const [before, behind] = textOf(plain)
+      .replace('ask-1', 'ask-by-somebody-1')
+      .replace('192.0.2.1', '192.0.2.1, 192.0.2.17')
+      .replace(tag, `"${'a-tag'.repeat(4)}"`)
+      .split('secret')
+    const bytes = Buffer.concat([bytesOf(before ?? ''), secret, bytesOf(behind ?? '')])
+    assert.ok(reader(bytes))
+    // The engine remembers the text that an expression matched last.
+    assert.match('other text', /text/)
+    const snapshot: Buffer[] = []
+    for await (const chunk of getHeapSnapshot()) snapshot.push(Buffer.from(chunk))
+    const held = Buffer.concat(snapshot)
+    assert.ok(held.includes('ask-by-somebody-1'))
+    assert.ok(!held.includes(secret))
+    assert.ok(reader(bytes))
   })
 
   it('is none that is longer, or has more lines, than the service allows (D9)', () => {

@@ -76,8 +76,7 @@ const unusual = new Set([
 /** `rest`: as `HeaderLines.bytes`. `undefined`: Node's HTTP has to read them. */
 export function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undefined {
   const text = rest.toString('latin1')
-  const values = new Map<string, string>()
-  const starts = { 'x-api-key': 0, 'content-length': 0 }
+  const values = new Map<string, Span>()
   headerLine.lastIndex = 0
   for (let end = 0; end < text.length - 4; end = headerLine.lastIndex) {
     const found = headerLine.exec(text)
@@ -85,28 +84,32 @@ export function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undef
     const given = found?.[2]
     if (name === undefined || given === undefined) return undefined
     if (unusual.has(name) || values.has(name) || values.size >= maxHeaders) return undefined
-    values.set(name, given.trimEnd())
-    if (name === 'x-api-key' || name === 'content-length') starts[name] = headerLine.lastIndex - given.length
+    values.set(name, spanOf(headerLine.lastIndex - given.length, given.trimEnd()))
   }
-  const key = values.get('x-api-key') ?? ''
-  const connection = values.get('connection')?.toLowerCase() ?? 'keep-alive'
-  if (key === '' || !isHost(values.get('host'))) return undefined
-  if (!acceptsMediaType(values.get('accept'), 'application/json')) return undefined
-  if (connection !== 'keep-alive' && connection !== 'close') return undefined
-  const length = values.get('content-length')
+  const key = values.get('x-api-key')
+  if (key === undefined || key.start === key.end) return undefined
   const kept = Buffer.from(rest)
-  const keySpan = spanOf(starts['x-api-key'], key)
-  kept.fill(' ', keySpan.start, keySpan.end)
+  kept.fill(' ', key.start, key.end)
+  // A part of a text can keep all of it in memory, and some values stay as long as the connection: they are parts of one without the key.
+  const keyless = kept.toString('latin1')
+  const valueOf = (name: string): string | undefined => {
+    const span = values.get(name)
+    return span && keyless.slice(span.start, span.end)
+  }
+  const connection = valueOf('connection')?.toLowerCase() ?? 'keep-alive'
+  if (!isHost(valueOf('host'))) return undefined
+  if (!acceptsMediaType(valueOf('accept'), 'application/json')) return undefined
+  if (connection !== 'keep-alive' && connection !== 'close') return undefined
   return {
     bytes: kept,
-    key: keySpan,
-    length: length === undefined ? undefined : spanOf(starts['content-length'], length),
-    format: plainBodyFormat(values.get('content-type')),
+    key,
+    length: values.get('content-length'),
+    format: plainBodyFormat(valueOf('content-type')),
     headers: {
-      coding: preferredCoding(values.get('accept-encoding')),
-      ifNoneMatch: values.get('if-none-match'),
-      requestId: values.get('x-request-id'),
-      forwardedFor: values.get('x-forwarded-for'),
+      coding: preferredCoding(valueOf('accept-encoding')),
+      ifNoneMatch: valueOf('if-none-match'),
+      requestId: valueOf('x-request-id'),
+      forwardedFor: valueOf('x-forwarded-for'),
       closes: connection === 'close',
     },
   }
