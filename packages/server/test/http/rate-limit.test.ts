@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { newKeyText } from '@property-events/protocol'
 import * as fc from 'fast-check'
 import { clientNetwork } from '../../src/http/client-address.ts'
 import { bucketMemory, createTokenBuckets } from '../../src/http/token-bucket.ts'
+import type { StorageEngine } from '../../src/index.ts'
 import { call, listPath, problemOf, publish } from '../support/http-client.ts'
 import { property } from '../support/property.ts'
+import { head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 
@@ -84,6 +89,32 @@ describe('rate limits', () => {
       await Promise.all(Array.from({ length: 40 }, () => call(service, listPath, { key: 'guess' })))
       assert.equal((await call(service, listPath, { key: 'guess' })).status, 429)
     })
+  })
+
+  it('count the guesses of clients that leave, or say that they say no more, before the store has answered (D10)', async () => {
+    const options = {
+      limits: { failures: { perSecond: 1, burst: 5 } },
+      wrap: (storage: StorageEngine) => ({
+        ...storage,
+        [Symbol.asyncDispose]: () => storage.close(),
+        keys: {
+          ...storage.keys,
+          findKey: (keyId: string) => delay(50).then(() => storage.keys.findKey(keyId)),
+        },
+      }),
+    }
+    for (const leave of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
+      await withService(options, async (service) => {
+        for (let guess = 0; guess < 6; guess += 1) {
+          const socket = await open(service.port)
+          socket.write(head(`GET ${listPath} HTTP/1.1`, `x-api-key: ${newKeyText().text}`))
+          await delay(10)
+          leave(socket)
+          await delay(70)
+        }
+        assert.equal((await call(service, listPath, { key: 'guess' })).status, 429)
+      })
+    }
   })
 
   it('believe X-Forwarded-For only behind a proxy of our own (D10)', async () => {

@@ -30,26 +30,36 @@ export function directAccess(context: HttpContext, asker: Asker, scope: Scope): 
 /** The same, with a key that was not proven a moment ago proven first. */
 export function provenAccess(
   context: HttpContext,
-  asker: Asker,
+  asker: Asker & { readonly socket: Pick<Socket, 'destroyed' | 'readableEnded'> },
   scope: Scope,
 ): DirectAccess | undefined | Promise<DirectAccess | undefined> {
   if (isSuspect(context, asker)) return undefined
-  const { verifier } = context
+  const { verifier, failureBuckets } = context
   const key = verifier.verifyKnown(asker.key)
   if (key !== undefined) return accessWith(context, key, scope)
+  const { socket } = asker
+  // Now, as a connection that was closed has no address.
+  const network = networkOf(context, asker)
   return verifier.verify(asker.key.toString()).then(
-    (verdict) => (verdict.kind === 'valid' ? accessWith(context, verdict.key, scope) : undefined),
+    (verdict) => {
+      if (verdict.kind === 'valid') return accessWith(context, verdict.key, scope)
+      // The router counts it, but is not asked for a client that has gone, or shut down its side, meanwhile.
+      if (verdict.kind === 'unknown' && (socket.destroyed || socket.readableEnded))
+        failureBuckets.charge(network)
+      return undefined
+    },
     () => undefined,
   )
 }
 
 /** Whether too many keys from this address were wrong. While none was since the start, there is no address to look up. */
-function isSuspect(
-  { failureBuckets, trustedProxies }: HttpContext,
-  { socket, forwardedFor }: Asker,
-): boolean {
-  if (failureBuckets.size === 0) return false
-  return !failureBuckets.peek(clientNetwork(socket.remoteAddress, forwardedFor, trustedProxies)).allowed
+function isSuspect(context: HttpContext, asker: Asker): boolean {
+  const { failureBuckets } = context
+  return failureBuckets.size > 0 && !failureBuckets.peek(networkOf(context, asker)).allowed
+}
+
+function networkOf({ trustedProxies }: HttpContext, { socket, forwardedFor }: Asker): string {
+  return clientNetwork(socket.remoteAddress, forwardedFor, trustedProxies)
 }
 
 function accessWith(
