@@ -201,6 +201,24 @@ describe('publishing directly', () => {
     await service.stop()
   })
 
+  it('gives the bytes of a request back when they are read, however long the commit takes (D9, D11)', async () => {
+    const { service, gate } = await startGated()
+    const body = JSON.stringify({ payload: property() }).padEnd(30_000)
+    const request = headOf(service, path, body.length) + body
+    const sockets = await Promise.all(Array.from({ length: 50 }, () => open(service.port)))
+    const before = process.memoryUsage().arrayBuffers
+    for (const socket of sockets) socket.write(request)
+    await wait(300)
+    const held = process.memoryUsage().arrayBuffers - before
+    assert.ok(held < 500_000, `${held} bytes for ${sockets.length} publications`)
+    gate.resolve()
+    for (const socket of sockets) {
+      const { status } = await collect(socket, { until: (text) => text.includes('\r\n\r\n') })
+      assert.equal(status, 201)
+    }
+    await service.stop()
+  })
+
   it('is waited for by a stop, also while its body is still coming (P7)', async () => {
     const { service, gate } = await startGated()
     const body = JSON.stringify({ payload: property() })

@@ -1,5 +1,5 @@
 /**
- * Connections are answered past Node's HTTP until something comes over them that is not a plain read, and by it from then on.
+ * Connections are answered past Node's HTTP until something comes over them that is not a plain request, and by it from then on.
  * Whoever speaks over one sees no difference.
  */
 import assert from 'node:assert/strict'

@@ -32,7 +32,7 @@ export interface PlainConnectionParts {
 
 /** A request that is being answered. */
 interface Exchange {
-  /** As it came: the router's, if there is no direct answer. */
+  /** As it came: the router's, if there is no direct answer. Gone once something is being published. */
   readonly bytes: Buffer
   readonly request: PlainRequest
   readonly requestId: string
@@ -105,6 +105,9 @@ export class PlainConnection {
 
   #await(exchange: Exchange, underWay: AnswerUnderWay | undefined): void {
     const answer = underWay?.answer
+    // The router is not asked for a publication any more, a commit may take long, and the key stands in these bytes. Those of more
+    // than some 48 kB Node reads into longer memory, which waits for the garbage collector.
+    if (underWay !== undefined && exchange.request.kind === 'publication') freeBytes(exchange.bytes)
     if (underWay === undefined || answer === undefined) this.#answerByRouter(exchange)
     else if (answer instanceof Promise) {
       answer.then((given) => this.#settle(exchange, underWay, given)).catch(this.#onFault)
@@ -127,8 +130,6 @@ export class PlainConnection {
 
   #answer(exchange: Exchange, { route, access }: AnswerUnderWay, answer: DirectAnswer): void {
     exchange.ready = { route, access, answer }
-    // Nobody reads what was published any more.
-    if (exchange.request.kind === 'publication') freeBytes(exchange.bytes)
     // What is large gives its bytes back as soon as it can.
     if (answer.kind === 'body' && answer.body.byteLength > smallBytes) this.send()
     else this.#parts.sendSoon(this)
@@ -148,7 +149,7 @@ export class PlainConnection {
       context.stopping()
     const tokens = settleTokens(context, access, answer)
     if (socket.destroyed) {
-      // The client went away while the page was read: no close will be told any more.
+      // The client went away meanwhile: no close will be told any more.
       this.#finish(true)
       return
     }

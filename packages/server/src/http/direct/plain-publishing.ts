@@ -23,7 +23,8 @@ export type PlainPublishing = (
 
 export function plainPublishing(context: HttpContext): PlainPublishing {
   const publish = async (
-    { target, targetText, format, body }: PlainPublication,
+    { target, targetText, format }: PlainPublication,
+    body: Buffer,
     { tenantId }: DirectAccess,
     requestId: string,
   ): Promise<DirectAnswer> => {
@@ -40,10 +41,12 @@ export function plainPublishing(context: HttpContext): PlainPublishing {
     const { target, keyBytes, headers } = request
     const asker = { key: keyBytes, socket, forwardedFor: headers.forwardedFor }
     const access = provenAccess(context, asker, feeds[target.feed].publishScope)
-    return whenThere(
-      access,
-      (proven) =>
-        proven && { route: target.route, access: proven, answer: publish(request, proven, requestId) },
-    )
+    return whenThere(access, (proven) => {
+      if (proven === undefined) return undefined
+      // In memory of its own, which the publisher gives back as soon as it has read it.
+      const body = Buffer.allocUnsafeSlow(request.body.length)
+      request.body.copy(body)
+      return { route: target.route, access: proven, answer: publish(request, body, proven, requestId) }
+    })
   }
 }
