@@ -56,6 +56,17 @@ describe('lists of values for PostgreSQL', () => {
     })
   })
 
+  it('hold no id that nobody gave: what is no UUID is refused', () => {
+    for (const text of [
+      '',
+      'x',
+      '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e6',
+      '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e6g',
+    ]) {
+      assert.throws(() => uuids([text]), /is not a UUID/)
+    }
+  })
+
   it('are refused where the statement declares another type, and not misread', async () => {
     const url = await (await sharedDatabases()).create()
     await withClient(url, async (client) => {

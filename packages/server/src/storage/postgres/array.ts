@@ -2,15 +2,19 @@
  * Lists of values as PostgreSQL takes them in binary: nothing to spell out here and to read again there, and no quotes. The
  * type of the elements must be the one that the statement declares, as in `$1::uuid[]`; the server refuses any other.
  */
-import { writeUuid } from '@property-events/protocol'
+import { isUuid, writeUuid } from '@property-events/protocol'
 
 type List<T> = readonly (T | null)[]
 
 /** Numbers of types in PostgreSQL's `pg_type`, the same in every server. */
 const typeNumbers = { boolean: 16, bigint: 20, smallint: 21, integer: 23, text: 25, uuid: 2_950 } as const
 
+/** Throws for any other text, as the server would for its spelling: bytes made of one would be an id that nobody gave. */
 export function uuids(values: List<string>): Buffer {
-  return arrayOf('uuid', values, 16, (into, value, at) => writeUuid(value, into, at))
+  return arrayOf('uuid', values, 16, (into, value, at) => {
+    if (!isUuid(value)) throw new TypeError(`${JSON.stringify(value)} is not a UUID`)
+    writeUuid(value, into, at)
+  })
 }
 
 export function bigints(values: List<bigint | number>): Buffer {
