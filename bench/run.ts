@@ -18,9 +18,10 @@ import { benchMemory } from './jobs/memory.ts'
 import { benchPages } from './jobs/pages.ts'
 import { benchPagesBesidePeers } from './jobs/pages-beside-peers.ts'
 import { benchPagesOnPostgres } from './jobs/pages-postgres.ts'
-import { benchPublishAndRead } from './jobs/publish-and-read.ts'
+import { benchPublishAndRead, benchPublishAndReadOnPostgres } from './jobs/publish-and-read.ts'
 import { benchPublishingOnPostgres } from './jobs/publish-postgres.ts'
 import { benchPublishing } from './jobs/publish.ts'
+import { benchReadingOnPostgres } from './jobs/reading-postgres.ts'
 import { soak } from './jobs/soak.ts'
 import { benchStartUp } from './jobs/start-up.ts'
 import { benchTenants } from './jobs/tenants.ts'
@@ -35,9 +36,11 @@ const jobs: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> =
   'depth-postgres': benchDepthOnPostgres,
   events: benchEvents,
   'catch-up': benchCatchUp,
+  'reading-postgres': benchReadingOnPostgres,
   publish: benchPublishing,
   'publish-postgres': benchPublishingOnPostgres,
   'publish-and-read': benchPublishAndRead,
+  'publish-and-read-postgres': benchPublishAndReadOnPostgres,
   idle: benchIdle,
   memory: benchMemory,
   workers: benchWorkers,

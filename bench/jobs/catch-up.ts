@@ -13,6 +13,7 @@ import { listFile, loadFigures } from '../support/wrk.ts'
 import type { BenchOptions } from './context.ts'
 
 const us = 'property-events'
+/** Events of a page. */
 const size = 1_000
 const program = join(import.meta.dirname, '../load/fetch-in-order.ts')
 
@@ -24,57 +25,75 @@ export async function benchCatchUp(options: BenchOptions): Promise<void> {
   await checkAnswers(service, set)
   readIntoPageCache(join(set.folder, 'sealed-pages'), join(set.files, String(size)))
   const pages = Array.from({ length: Math.floor(options.events / size) }, (_, index) => index + 1)
-  const paths = listFile(
-    options.folder,
-    'catch-up',
-    pages.map((page) => pageTarget(page, size)),
-  )
+  const paths = catchUpPaths(options.folder, options.events)
   const names = listFile(
     options.folder,
     'catch-up-files',
     pages.map((page) => `/${size}/${page}.json`),
   )
   const codings = ['identity', 'gzip'] as const
-  const what = (coding: string): string => `all ${pages.length * size} events, ${coding}`
-  const of = (
-    subject: string,
-    server: RunningServer,
-    list: string,
-    coding: string,
-    key: readonly string[],
-  ): Case => ({
-    subject,
-    what: what(coding),
-    events: size,
-    warmRuns: 0,
-    run: () =>
-      loadFigures(server, () =>
-        runPinned(loadCore, process.execPath, [program, server.url, list, coding, ...key]),
-      ),
-  })
+  const events = pages.length * size
   await measure(
     // The whole feed is one run, however long that takes.
     { ...options, runs: Math.min(options.runs, 3) },
     'J3',
     codings.flatMap((coding) => [
-      ...(isMissing(nginx) ? [] : [of('nginx', nginx, names, coding, [])]),
-      of(us, service, paths, coding, [set.key]),
+      ...(isMissing(nginx) ? [] : [catchUpCase('nginx', nginx, names, events, coding)]),
+      catchUpCase(us, service, paths, events, coding, set.key),
     ]),
   )
   for (const coding of codings) {
     options.aim({
       job: 'J3',
-      text: `${what(coding)}: of nginx`,
+      text: `${catchUpOf(events, coding)}: of nginx`,
       figure: 'eventsPerSecond',
       ours: {
         subject: us,
-        what: what(coding),
+        what: catchUpOf(events, coding),
       },
       theirs: {
         subject: 'nginx',
-        what: what(coding),
+        what: catchUpOf(events, coding),
       },
       wanted: { atLeast: 0.7 },
     })
+  }
+}
+
+/** What is read, as results name it. */
+export function catchUpOf(events: number, coding: string): string {
+  return `all ${events} events, ${coding}`
+}
+
+/** The pages of a feed of so many events, in their order, as a file for the client. */
+export function catchUpPaths(folder: string, events: number): string {
+  const pages = Array.from({ length: Math.floor(events / size) }, (_, index) => pageTarget(index + 1, size))
+  return listFile(folder, 'catch-up', pages)
+}
+
+/** One client reads what the list names, one after the other, once a run. */
+export function catchUpCase(
+  subject: string,
+  server: RunningServer,
+  list: string,
+  events: number,
+  coding: 'identity' | 'gzip',
+  key?: string,
+): Case {
+  return {
+    subject,
+    what: catchUpOf(events, coding),
+    events: size,
+    warmRuns: 0,
+    run: () =>
+      loadFigures(server, () =>
+        runPinned(loadCore, process.execPath, [
+          program,
+          server.url,
+          list,
+          coding,
+          ...(key === undefined ? [] : [key]),
+        ]),
+      ),
   }
 }

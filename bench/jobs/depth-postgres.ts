@@ -1,13 +1,10 @@
 /** J1 at depth on PostgreSQL, straight from the store: the first and the last page of the same events in both engines. */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { measure } from '../support/measure.ts'
+import { postgresReading } from '../support/postgres-reading.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
+import { pageTarget, readingSet } from '../support/reading-set.ts'
 import { getCase } from '../support/requests.ts'
-import type { RunningServer } from '../support/server.ts'
 import { startService } from '../support/service.ts'
-import { benchFeed, emptyStore, fillStorage, keysOf } from '../support/store.ts'
 import type { BenchOptions } from './context.ts'
 
 /** Nothing ready-made: each page is read from the store. */
@@ -16,22 +13,13 @@ const args = ['--page-memory-bytes', '0', '--page-file-bytes', '0']
 export async function benchDepthOnPostgres(options: BenchOptions): Promise<void> {
   const set = await readingSet(options.events, options.averageBytes)
   await using postgres = await startPostgres()
-  const place = { kind: 'postgres', url: postgres.url } as const
-  const folder = join(options.folder, 'postgres-depth-node')
-  mkdirSync(folder)
-  {
-    await using storage = await emptyStore(place, 1)
-    await fillStorage(storage, options.events, options.averageBytes)
-  }
-  const [key = ''] = await keysOf(place, folder, [benchFeed.tenantId])
-  await using onPostgres = await startService(folder, { args: [...args, '--database', postgres.url] })
-  await checkAnswers(onPostgres, { ...set, key })
+  const { key, start } = await postgresReading(options, postgres, set, [])
+  await using onPostgres = await start(args)
   await using onSqlite = await startService(set.folder, { args })
-  const both: RunningServer = { ...onPostgres, cpuS: () => onPostgres.cpuS() + postgres.cpuS() }
 
   const subjects = [
     { subject: 'property-events on SQLite', server: onSqlite, key: set.key },
-    { subject: 'property-events on PostgreSQL', server: both, key },
+    { subject: 'property-events on PostgreSQL', server: onPostgres, key },
   ]
   const [first, last] = ['first page', `last page of ${set.pages}`]
   await measure(

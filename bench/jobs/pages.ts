@@ -5,7 +5,7 @@ import { startNginx } from '../peers/nginx.ts'
 import { measure } from '../support/measure.ts'
 import type { Case } from '../support/measure.ts'
 import { readIntoPageCache } from '../support/page-cache.ts'
-import { filteredTargets, windowTargets } from '../support/page-targets.ts'
+import { otherTargets } from '../support/page-targets.ts'
 import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
 import { getCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
@@ -86,18 +86,7 @@ export async function benchPages(options: BenchOptions): Promise<void> {
     wanted: { atLeast: 2 },
   })
 
-  const sales = '&apiEventType=salesproperty'
-  const others: readonly (readonly [string, readonly string[]])[] = [
-    ...[10, 25, 1_000].map((size) => {
-      const paths = Array.from({ length: Math.floor(options.events / size) }, (_, index) =>
-        pageTarget(index + 1, size),
-      )
-      return [`page of ${size}`, paths] as const
-    }),
-    ['sales, page of 100', await filteredTargets(service, key, sales)],
-    ['windows of a month, page of 100', await windowTargets(service, key, '')],
-    ['sales in windows of a month, page of 100', await windowTargets(service, key, sales)],
-  ]
+  const others = await otherTargets(service, key, options.events)
   await measure(
     options,
     'J1',

@@ -2,15 +2,18 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import { sqliteDurability } from '../peers/loops.ts'
+import { postgresDurability, sqliteDurability } from '../peers/loops.ts'
 import { beside, measure } from '../support/measure.ts'
+import { postgresReading } from '../support/postgres-reading.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { publicationBodies, publishPath } from '../support/publications.ts'
 import { checkAnswers, pageTarget, readingSet } from '../support/reading-set.ts'
+import type { ReadingSet } from '../support/reading-set.ts'
 import { getCase, postCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import type { BenchOptions } from './context.ts'
 
-const us = 'property-events'
 /** Publishing goes into a copy, so the store is of a size that is copied quickly. */
 const mostEvents = 100_000
 
@@ -22,6 +25,27 @@ export async function benchPublishAndRead(options: BenchOptions): Promise<void> 
   execFileSync('sync')
   await using service = await startService(folder)
   await checkAnswers(service, set)
+  await measureBoth(options, 'property-events', service, set, sqliteDurability)
+}
+
+/** A database of its own, which is filled for it. */
+export async function benchPublishAndReadOnPostgres(options: BenchOptions): Promise<void> {
+  const set = await readingSet(Math.min(options.events, mostEvents), options.averageBytes)
+  await using postgres = await startPostgres()
+  const { key, start } = await postgresReading(options, postgres, set, [''])
+  execFileSync('sync')
+  await using service = await start()
+  await measureBoth(options, 'property-events on PostgreSQL', service, { ...set, key }, postgresDurability)
+}
+
+/** Reading alone, publishing alone, and both. */
+async function measureBoth(
+  options: BenchOptions,
+  us: string,
+  service: RunningService,
+  set: ReadingSet,
+  durability: string,
+): Promise<void> {
   const reading = getCase(options, {
     subject: us,
     what: 'page of 100, alone',
@@ -38,7 +62,7 @@ export async function benchPublishAndRead(options: BenchOptions): Promise<void> 
       path: publishPath,
       keys: [set.key],
       what: `${events} event${events === 1 ? '' : 's'}, ${connections} publishers, alone`,
-      durability: sqliteDurability,
+      durability,
       bodies: publicationBodies(options.averageBytes, events),
     })
   const [singles, batches] = [publishing(1, 50), publishing(100, 4)]

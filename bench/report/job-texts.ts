@@ -29,8 +29,8 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
   'pages-postgres': {
     title: 'J1: on PostgreSQL',
     text:
-      'Ranges that this node has read before, with nothing in memory, beside the same pages of the same events from SQLite. ' +
-      'At most 100,000 events. PostgreSQL runs on the core of the service; its processor time is counted with ours.',
+      'Ranges that this node has read before, with nothing in memory, beside the same pages of the same events from SQLite; ' +
+      'other sizes, one category and windows of a month as above. At most 100,000 events. PostgreSQL runs on the core of the service; its processor time is counted with ours.',
   },
   depth: {
     title: 'J1: depth',
@@ -56,6 +56,13 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
       'One client reads all events in pages of 1,000, one after the other over one connection, and throws them away. nginx ' +
       'sends the same bytes as files. A request here is a page; a run is the whole store.',
   },
+  'reading-postgres': {
+    title: 'J2, J3 and J6 on PostgreSQL',
+    text:
+      'The same events on both engines, all of them read before by that node, with the default settings: one event by its id, ' +
+      'everything in pages of 1,000 in their order, and a start. At most 100,000 events. The processor time of PostgreSQL is ' +
+      'counted with ours, but for the start.',
+  },
   publish: {
     title: 'J4: durable publishing, SQLite',
     text:
@@ -74,6 +81,10 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
     text:
       'One service, pages of 100 at random over at most 100,000 events with 16 connections, and publishing as fast as it goes, ' +
       'alone and together. Both load generators share a core.',
+  },
+  'publish-and-read-postgres': {
+    title: 'J4 and J1 at the same time, PostgreSQL',
+    text: 'The same on PostgreSQL, which shares the core of the service.',
   },
   idle: {
     title: 'J5: polls of an unchanged head',

@@ -1,4 +1,4 @@
-/** Paths of pages of 100 of a part of a feed, whose totals the service is asked for and which are checked. */
+/** Paths of other pages than those of 100 of a whole feed: other sizes, and parts of it, whose totals are asked for and checked. */
 import { pageTarget } from './reading-set.ts'
 import { getOk } from './requests.ts'
 import type { RunningServer } from './server.ts'
@@ -9,8 +9,28 @@ interface Page {
   readonly totalPages: number
 }
 
+const salesFilter = '&apiEventType=salesproperty'
+
+/** By what they are. The feed has `events`. */
+export async function otherTargets(
+  server: RunningServer,
+  key: string,
+  events: number,
+): Promise<readonly (readonly [what: string, targets: readonly string[]])[]> {
+  const sizes = [10, 25, 1_000].map((size) => {
+    const paths = Array.from({ length: Math.floor(events / size) }, (_, index) => pageTarget(index + 1, size))
+    return [`page of ${size}`, paths] as const
+  })
+  return [
+    ...sizes,
+    ['sales, page of 100', await filteredTargets(server, key, salesFilter)],
+    ['windows of a month, page of 100', await windowTargets(server, key, '')],
+    ['sales in windows of a month, page of 100', await windowTargets(server, key, salesFilter)],
+  ]
+}
+
 /** All pages with this filter. */
-export async function filteredTargets(
+async function filteredTargets(
   server: RunningServer,
   key: string,
   filter: string,
@@ -22,11 +42,7 @@ export async function filteredTargets(
 }
 
 /** All pages of the months of eight years; they begin in the middle of whatever was made ready. */
-export async function windowTargets(
-  server: RunningServer,
-  key: string,
-  filter: string,
-): Promise<readonly string[]> {
+async function windowTargets(server: RunningServer, key: string, filter: string): Promise<readonly string[]> {
   const targets: string[] = []
   for (let month = 0; month < 96; month += 1) {
     const from = dateOf(month)
