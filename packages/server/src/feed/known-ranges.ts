@@ -1,16 +1,17 @@
 /**
  * What `locate` answered last for each view of a feed, for as long as it holds: asking again for an unchanged head, or for
- * another page of the same feed, asks no store. Only whole views are kept: what a window contains has to be asked between
- * two commits (P3).
+ * another page of the same feed, asks no store. Of windows only what is behind them already is kept (known-bounds.ts): what
+ * an open one contains has to be asked between two commits (P3).
  */
 import type { ViewName } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
-import type { EventStore, FeedKey, LocateQuery, Located } from '../storage/storage.ts'
+import type { EventStore, FeedKey, Head, LocateQuery, Located } from '../storage/storage.ts'
+import { createKnownBounds } from './known-bounds.ts'
 
 export interface KnownRanges {
-  /** The range of a whole view as it is now, if that is known without asking the store. */
-  known(key: FeedKey, view: ViewName): Located | undefined
-  /** As `EventStore.locate`, which it asks every time; the answer for a whole view is remembered. */
+  /** What `locate` would answer now, if that is known without asking the store. */
+  known(query: LocateQuery): Located | undefined
+  /** As `EventStore.locate`, for what is not known. Who asks for a whole view while somebody is asking shares the answer. */
   locate(query: LocateQuery): Promise<Located | undefined>
 }
 
@@ -24,41 +25,83 @@ const believedForMs = 1_000
 /** Feeds whose ranges are remembered; some 500 bytes each. */
 const feedLimit = 20_000
 
-interface Remembered {
-  readonly located: Located
+/** A question to the store, and its answer, which may be on its way. */
+interface Asked {
+  readonly answer: Promise<Located | undefined>
+  /** Once it is there. */
+  located: Located | undefined
   readonly askedMs: number
   /** The feed's count before the store was asked. */
   readonly changeCount: number
 }
 
-type FeedRanges = Map<ViewName, Remembered>
+/** The last question for each whole view; as `head`, the last that was answered, be it for a view or for a window. */
+type FeedQuestions = Map<ViewName | 'head', Asked>
 
 export function createKnownRanges(
   events: Pick<EventStore, 'locate' | 'changeCount'>,
   now: () => number = () => performance.now(),
 ): KnownRanges {
   const feeds = {
-    property: new BoundedMap<string, FeedRanges>(feedLimit),
-    contact: new BoundedMap<string, FeedRanges>(feedLimit),
+    property: new BoundedMap<string, FeedQuestions>(feedLimit),
+    contact: new BoundedMap<string, FeedQuestions>(feedLimit),
   } as const
+  const bounds = createKnownBounds()
+
+  const lastAsked = ({ feed, tenantId }: FeedKey, name: ViewName | 'head'): Asked | undefined =>
+    feeds[feed].get(tenantId)?.get(name)
+
+  /** The last question, if nothing has changed since it was asked. */
+  function stillTrue(key: FeedKey, name: ViewName | 'head'): Asked | undefined {
+    const asked = lastAsked(key, name)
+    if (asked === undefined || now() - asked.askedMs > believedForMs) return undefined
+    return asked.changeCount === events.changeCount(key) ? asked : undefined
+  }
+
+  function ask(query: LocateQuery): Promise<Located | undefined> {
+    const { key, view } = query
+    const questions: FeedQuestions = feeds[key.feed].get(key.tenantId) ?? new Map()
+    const [askedMs, changeCount] = [now(), events.changeCount(key)]
+    const answer = events.locate(query)
+    const asked: Asked = { answer, located: undefined, askedMs, changeCount }
+    feeds[key.feed].set(key.tenantId, questions)
+    if (isWhole(query)) questions.set(view, asked)
+    const note = (located: Located | undefined): void => {
+      if (located !== undefined) {
+        asked.located = located
+        questions.set('head', asked)
+        bounds.note(query, located)
+        // No answer is no knowledge: whoever comes next asks anew.
+      } else if (questions.get(view) === asked) questions.delete(view)
+    }
+    answer.then(note, () => note(undefined))
+    return answer
+  }
+
+  function windowOf(query: LocateQuery, head: Head | undefined): Located | undefined {
+    const range = head && bounds.rangeOf(query, head)
+    return range && { range, head }
+  }
+
+  async function locate(query: LocateQuery): Promise<Located | undefined> {
+    const { key, view } = query
+    if (isWhole(query)) return stillTrue(key, view)?.answer ?? ask(query)
+    // Where its bounds are known only the head is asked for, which others want as well.
+    if (windowOf(query, lastAsked(key, 'head')?.located?.head) === undefined) return ask(query)
+    const whole = await locate({ key, view: 'all' })
+    return windowOf(query, whole?.head) ?? ask(query)
+  }
 
   return {
-    known(key, view) {
-      const remembered = feeds[key.feed].get(key.tenantId)?.get(view)
-      if (remembered === undefined || now() - remembered.askedMs > believedForMs) return undefined
-      return remembered.changeCount === events.changeCount(key) ? remembered.located : undefined
+    known(query) {
+      const { key, view } = query
+      if (isWhole(query)) return stillTrue(key, view)?.located
+      return windowOf(query, stillTrue(key, 'head')?.located?.head)
     },
-    async locate(query) {
-      const { key, view, from, to } = query
-      if (from !== undefined || to !== undefined) return events.locate(query)
-      const known = feeds[key.feed]
-      const ranges: FeedRanges = known.get(key.tenantId) ?? new Map()
-      known.set(key.tenantId, ranges)
-      const askedMs = now()
-      const changeCount = events.changeCount(key)
-      const located = await events.locate(query)
-      if (located !== undefined) ranges.set(view, { located, askedMs, changeCount })
-      return located
-    },
+    locate,
   }
+}
+
+function isWhole({ from, to }: LocateQuery): boolean {
+  return from === undefined && to === undefined
 }

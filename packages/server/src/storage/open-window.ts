@@ -1,8 +1,8 @@
 import type { LocateQuery, Located } from './storage.ts'
 
 /** Whether an event that is not visible yet could still fall into the query's window (P3). */
-export function isOpenWindow(query: LocateQuery, located: Located): boolean {
+export function isOpenWindow(query: LocateQuery, { head }: Pick<Located, 'head'>): boolean {
   if (query.from === undefined && query.to === undefined) return false
-  const { created } = located.head
+  const { created } = head
   return query.to === undefined || created === undefined || query.to > created
 }

@@ -82,10 +82,10 @@ describe('a list from memory', () => {
           const name = `${way} ${reader === one ? 'here' : 'there'}`
           const [receipt] = await publish(other, [draft({ subject: name, id: name })])
           const number = receipt?.stored?.sequenceNumber ?? 0
-          if (engine === 'sqlite') assert.ok(ranges.known(key, 'all'), 'nothing has told this node')
+          if (engine === 'sqlite') assert.ok(ranges.known({ key, view: 'all' }), 'nothing has told this node')
           assert.ok(await show(reader.events, key, name))
           for (const view of ['all', 'sales'] as const) {
-            const head = (ranges.known(key, view) ?? (await ranges.locate({ key, view })))?.head
+            const head = (ranges.known({ key, view }) ?? (await ranges.locate({ key, view })))?.head
             assert.equal(head?.sequenceNumber, number, `${engine}: ${view} after ${name}`)
           }
         }

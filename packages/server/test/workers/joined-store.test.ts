@@ -54,11 +54,15 @@ describe('a store that several threads use', () => {
       assert.equal((await ranges.locate(query))?.range.count, n - 1)
       // What was news to this thread is asked for once more: by telling the others it told itself.
       await ranges.locate(query)
-      assert.equal(ranges.known(query.key, 'all')?.range.count, n - 1)
+      assert.equal(ranges.known(query)?.range.count, n - 1)
       await publish(store.one, [draft({ subject: `p ${n}` })])
-      assert.equal(ranges.known(query.key, 'all'), undefined)
+      assert.equal(ranges.known(query), undefined)
     }
-    assert.notEqual(others.known(feedKey(tenantB), 'all'), undefined, 'what is known of other feeds stays')
+    assert.notEqual(
+      others.known({ key: feedKey(tenantB), view: 'all' }),
+      undefined,
+      'what is known of other feeds stays',
+    )
   })
 
   it('tells those who wait on one thread of what another has committed (P8)', async () => {

@@ -25,7 +25,7 @@ describe('threads of one node on PostgreSQL', () => {
     for (let n = 1; n <= 20; n += 1) {
       await ranges.locate({ key: feedKey(), view: 'all' })
       await publish(one, [draft({ subject: `p ${n}` })])
-      assert.equal(ranges.known(feedKey(), 'all'), undefined)
+      assert.equal(ranges.known({ key: feedKey(), view: 'all' }), undefined)
       assert.equal((await ranges.locate({ key: feedKey(), view: 'all' }))?.range.count, n)
     }
   })

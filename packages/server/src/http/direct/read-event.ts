@@ -17,7 +17,7 @@ export function readEventDirectly(
 ): DirectReading {
   const { key, coding } = question
   const { ranges } = context
-  return whenThere(ranges.known(key, 'all') ?? ranges.locate({ key, view: 'all' }), (located) => {
+  return whenThere(ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }), (located) => {
     if (located === undefined) return undefined
     const etag = eventTag(eventId, located.head, coding)
     return whenThere(readSealed(context, key, located, eventId), (sealed) =>

@@ -23,10 +23,9 @@ export function readPageDirectly(
     return whenThere(pages.read(page, sent), (body) => ({ kind: 'body', etag, head, body, coding: sent }))
   }
 
-  const isWholeView = parameters.from === undefined && parameters.to === undefined
-  const known = isWholeView ? ranges.known(key, parameters.view) : undefined
-  if (known !== undefined) return answer(pageOfKnown(known, key, coding, target))
   const asked = { key, ...parameters }
+  const known = ranges.known(asked)
+  if (known !== undefined) return answer(pageOfKnown(known, key, coding, target))
   return locatePage(ranges, asked).then(
     (page) => page && answer({ page, etag: pageTag(asked, page, coding) }),
   )

@@ -24,7 +24,8 @@ import { findKey, readKeys, readTenants } from './keys.ts'
 import { locate, readHead } from './locate.ts'
 import { openStore } from './open-store.ts'
 import { readAfter } from './read-after.ts'
-import { positionOf, readEvent } from './read-event.ts'
+import { positionFinder } from './find-positions.ts'
+import { readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
@@ -137,6 +138,7 @@ function engineOver(
     return turn
   }
 
+  const findPosition = positionFinder(database)
   const settle = settler(database, () => (clock === undefined ? undefined : floorAfter(readClock(clock))))
   const appending = appender(database, {
     catalogue: settings.catalogue,
@@ -202,7 +204,7 @@ function engineOver(
         }),
       ...reads,
       readRange: (range) => guarded(() => readRange(database, range)),
-      positionOf: (key, id) => guarded(() => positionOf(database, key, id)),
+      positionOf: (key, id) => guarded(() => findPosition(key, id)),
       watch(listener) {
         if (closing === undefined) changes.listen()
         return watching.watch(listener)

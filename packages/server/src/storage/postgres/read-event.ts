@@ -10,20 +10,6 @@ const select: Statement = {
     WHERE i.tenant = $1 AND i.feed = $2 AND i.id = $3`,
 }
 
-const selectPosition: Statement = {
-  name: 'position-of',
-  text: 'SELECT position FROM event_id WHERE tenant = $1 AND feed = $2 AND id = $3',
-}
-
-export async function positionOf(database: Database, key: FeedKey, id: string): Promise<number | undefined> {
-  const [row] = await database.read<{ position: string }>(selectPosition, [
-    key.tenantId,
-    feedNumbers[key.feed],
-    id,
-  ])
-  return row && Number(row.position)
-}
-
 export async function readEvent(
   database: Database,
   key: FeedKey,

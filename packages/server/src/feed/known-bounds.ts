@@ -1,0 +1,44 @@
+/**
+ * Where times fall in views: the ordinal of the first event that is not before a time. Numbers and times rise together (P3),
+ * so once a feed's head is as late as the time, that ordinal stays what it is for as long as the epoch lasts, and a window
+ * whose end the head has reached (a closed one) is known from its two bounds. A client that walks through the pages of a
+ * window names the same two again and again; on PostgreSQL each page was a question to the database.
+ */
+import { BoundedMap } from '../bounded-map.ts'
+import { isOpenWindow } from '../storage/open-window.ts'
+import { feedName } from '../storage/storage.ts'
+import type { Head, LocateQuery, Located, ViewRange } from '../storage/storage.ts'
+
+export interface KnownBounds {
+  /** The range of a window in a feed with this head; `undefined`: it is open, or nobody has asked for its bounds lately. */
+  rangeOf(query: LocateQuery, head: Head): ViewRange | undefined
+  /** The store has answered so. */
+  note(query: LocateQuery, located: Located): void
+}
+
+/** Some 200 bytes each. */
+const boundLimit = 10_000
+
+export function createKnownBounds(): KnownBounds {
+  const ordinals = new BoundedMap<string, number>(boundLimit)
+  const name = ({ key, view }: LocateQuery, { epoch }: Head, bound: bigint): string =>
+    `${feedName(key)} ${view} ${epoch} ${bound}`
+
+  return {
+    rangeOf(query, head) {
+      const { key, view, from, to } = query
+      if (to === undefined || isOpenWindow(query, { head })) return undefined
+      const behind = ordinals.get(name(query, head, to))
+      const first = from === undefined ? 1 : ordinals.get(name(query, head, from))
+      if (first === undefined || behind === undefined) return undefined
+      return { key, view, first, count: behind - first }
+    },
+    note(query, located) {
+      const { from, to } = query
+      const { range, head } = located
+      if (to === undefined || isOpenWindow(query, located)) return
+      ordinals.set(name(query, head, to), range.first + range.count)
+      if (from !== undefined) ordinals.set(name(query, head, from), range.first)
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues, parseCreatedDate } from '@property-events/protocol'
+import * as fc from 'fast-check'
+import { createKnownBounds } from '../../src/feed/known-bounds.ts'
+import { createKnownRanges } from '../../src/feed/known-ranges.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { FeedKey, LocateQuery, Located, StorageEngine } from '../../src/storage/storage.ts'
+import { draft, feedKey, tenantB } from '../storage/support/drafts.ts'
+import { publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+
+const key = feedKey()
+const whole = { key, view: 'all' } as const
+
+async function memoryStore(): Promise<StorageEngine> {
+  return withTenants(await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }))
+}
+
+/** Ranges over a store whose answers wait until they are let go, and what it was asked. */
+function gated(storage: StorageEngine) {
+  const asked: LocateQuery[] = []
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
+  let failure: Error | undefined
+  const events = {
+    changeCount: (of: FeedKey) => storage.events.changeCount(of),
+    async locate(query: LocateQuery): Promise<Located | undefined> {
+      asked.push(query)
+      const { promise } = gate
+      const located = await storage.events.locate(query)
+      await promise
+      if (failure !== undefined) throw failure
+      return located
+    },
+  }
+  return {
+    asked,
+    ranges: createKnownRanges(events, () => 0),
+    hold: () => void (gate = Promise.withResolvers()),
+    letGo: () => gate.resolve(),
+    fail: (error: Error | undefined) => void (failure = error),
+  }
+}
+
+describe('what is known of a feed’s ranges', () => {
+  it('is asked for once by all who ask at the same time', async () => {
+    await using storage = await memoryStore()
+    const { asked, ranges, hold, letGo } = gated(storage)
+    await publish(storage, [draft({ subject: 'p' })])
+    hold()
+    const answers = [1, 2, 3].map(() => ranges.locate(whole))
+    assert.equal(ranges.known(whole), undefined)
+    letGo()
+    const counts = (await Promise.all(answers)).map((located) => located?.range.count)
+    assert.deepEqual(counts, [1, 1, 1])
+    assert.equal(asked.length, 1)
+    assert.equal(ranges.known(whole)?.range.count, 1)
+  })
+
+  it('is asked for anew by who comes after a publication, although an older question has no answer yet (P8)', async () => {
+    await using storage = await memoryStore()
+    const { asked, ranges, hold, letGo } = gated(storage)
+    await publish(storage, [draft({ subject: 'p' })])
+    hold()
+    const before = ranges.locate(whole)
+    await publish(storage, [draft({ subject: 'q' })])
+    const after = ranges.locate(whole)
+    letGo()
+    assert.equal((await before)?.range.count, 1)
+    assert.equal((await after)?.range.count, 2)
+    assert.equal(asked.length, 2)
+    assert.equal(ranges.known(whole)?.range.count, 2)
+  })
+
+  it('is not kept of a question that failed: all who shared it are told, and the next one asks', async () => {
+    await using storage = await memoryStore()
+    const { asked, ranges, fail } = gated(storage)
+    fail(new Error('no answer'))
+    const answers = await Promise.allSettled([ranges.locate(whole), ranges.locate(whole)])
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+    fail(undefined)
+    assert.equal((await ranges.locate(whole))?.range.count, 0)
+    assert.equal(asked.length, 2)
+  })
+
+  it('covers the other pages of a closed window, and after a publication the head is asked for and not the window', async () => {
+    await using storage = await memoryStore()
+    const { asked, ranges } = gated(storage)
+    const stored = await publish(
+      storage,
+      ['p', 'q', 'r'].map((subject) => draft({ subject })),
+    )
+    const times = stored.map((event) => parseCreatedDate(event.stored?.createdDate ?? '') ?? 0n)
+    const [first = 0n, , last = 0n] = times
+    const window = { ...whole, from: first + 1n, to: last }
+    assert.equal(ranges.known(window), undefined)
+    assert.equal((await ranges.locate(window))?.range.count, 1)
+    assert.equal(ranges.known(window)?.range.count, 1)
+    assert.equal(ranges.known(window)?.head.position, 3)
+    await publish(storage, [draft({ subject: 's' })])
+    assert.equal(ranges.known(window), undefined, 'the head has changed')
+    assert.equal((await ranges.locate(window))?.head.position, 4)
+    assert.deepEqual(asked.slice(1), [whole])
+  })
+
+  it('is nothing after a loss of the last events: what was known of windows was of another epoch (D13)', () => {
+    const located: Located = {
+      range: { ...whole, first: 3, count: 4 },
+      head: { position: 10, sequenceNumber: 10, created: 50n, epoch: 'one', revision: 0 },
+    }
+    const bounds = createKnownBounds()
+    const window = { ...whole, from: 20n, to: 40n }
+    bounds.note(window, located)
+    assert.deepEqual(bounds.rangeOf(window, located.head), located.range)
+    assert.equal(bounds.rangeOf(window, { ...located.head, epoch: 'two' }), undefined)
+    assert.equal(bounds.rangeOf(window, { ...located.head, created: 39n }), undefined, 'the window is open')
+    assert.equal(bounds.rangeOf({ ...window, view: 'sales' }, located.head), undefined)
+    assert.equal(bounds.rangeOf({ ...window, key: feedKey(tenantB) }, located.head), undefined)
+  })
+
+  it('is never anything but what the store says: windows, views, publications and new epochs in any order (P3, P4)', async () => {
+    const bound = fc.integer({ min: 0, max: 8 }).map((step) => 10_000_000_000_000n + BigInt(step) * 5n)
+    const step = fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant('publish' as const),
+          lettings: fc.boolean(),
+          at: bound,
+        }),
+      },
+      {
+        weight: 15,
+        arbitrary: fc.record({
+          kind: fc.constant('ask' as const),
+          view: fc.constantFrom('all', 'sales', 'lettings'),
+          from: fc.option(bound),
+          to: fc.option(bound),
+        }),
+      },
+      { weight: 1, arbitrary: fc.constant({ kind: 'epoch' as const }) },
+    )
+    let [fromMemory, windows] = [0, 0]
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 60, maxLength: 100 }), async (steps) => {
+        await using storage = await memoryStore()
+        const { ranges } = gated(storage)
+        for (const [n, one] of steps.entries()) {
+          if (one.kind === 'publish') {
+            const category = one.lettings ? 'lettings' : 'sales'
+            await publish(storage, [draft({ subject: `p ${n}`, category, wishedCreated: one.at })])
+          } else if (one.kind === 'epoch') await storage.startEpoch(n)
+          else {
+            const { view, from, to } = one
+            if (from !== null && to !== null && from >= to) continue
+            const query = {
+              key,
+              view,
+              ...(from === null ? {} : { from }),
+              ...(to === null ? {} : { to }),
+            } as const
+            const known = ranges.known(query)
+            if (known !== undefined && to !== null) fromMemory += 1
+            if (to !== null) windows += 1
+            assert.deepEqual(known ?? (await ranges.locate(query)), await storage.events.locate(query))
+          }
+        }
+      }),
+    )
+    assert.ok(fromMemory > 20, `${fromMemory} of ${windows} windows came from memory`)
+  })
+})
