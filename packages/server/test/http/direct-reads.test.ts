@@ -270,5 +270,18 @@ onEngines(
       for (let tries = 0; tries < 200 && (await looked()) > 0; tries += 1) await wait(10)
       for (let round = 0; round < 3; round += 1) assert.equal(await looked(), 0)
     })
+
+    it('and of the newest, whose page is not full yet, the place is: the store is asked for its bytes alone (D20)', async () => {
+      const { readKey } = service().tenant
+      const { events } = await publish(service(), [{ payload: property() }])
+      const asked: number[] = []
+      for (let round = 0; round < 3; round += 1) {
+        const before = lookUps
+        const answer = await call(service(), `${getPath}/${events[0]?.id}`, { key: readKey })
+        assert.equal(JSON.parse(answer.text).id, events[0]?.id)
+        asked.push(lookUps - before)
+      }
+      assert.deepEqual(asked, [2, 1, 1])
+    })
   },
 )

@@ -61,12 +61,10 @@ function readSealed(
   const known = positions.get(key, eventId)
   return whenThere(known ?? events.positionOf(key, eventId), (position) => {
     if (position === undefined || position > range.count) return undefined
+    // Also where nothing is sealed yet: the newest events are asked for most, and the store need not be asked twice for each.
+    if (known === undefined) positions.set(key, eventId, position)
     const sealed = pages.readSealedEvent(key, head, position)
-    if (sealed === undefined) return undefined
-    if (isEvent(sealed, eventId)) {
-      if (known === undefined) positions.set(key, eventId, position)
-      return sealed
-    }
+    if (sealed === undefined || isEvent(sealed, eventId)) return sealed
     sealed.release()
     return undefined
   })
