@@ -22,6 +22,9 @@ export interface KnownRanges {
  */
 const believedForMs = 1_000
 
+/** How long a question without an answer is shared: it may be one that hangs, and holds up only who came by then. */
+const sharedForMs = 100
+
 /** Feeds whose ranges are remembered; some 500 bytes each. */
 const feedLimit = 20_000
 
@@ -54,7 +57,9 @@ export function createKnownRanges(
   /** The last question, if nothing has changed since it was asked. */
   function stillTrue(key: FeedKey, name: ViewName | 'head'): Asked | undefined {
     const asked = lastAsked(key, name)
-    if (asked === undefined || now() - asked.askedMs > believedForMs) return undefined
+    if (asked === undefined) return undefined
+    const validForMs = asked.located === undefined ? sharedForMs : believedForMs
+    if (now() - asked.askedMs > validForMs) return undefined
     return asked.changeCount === events.changeCount(key) ? asked : undefined
   }
 

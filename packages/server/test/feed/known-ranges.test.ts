@@ -23,6 +23,7 @@ function gated(storage: StorageEngine) {
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   let failure: Error | undefined
+  let nowMs = 0
   const events = {
     changeCount: (of: FeedKey) => storage.events.changeCount(of),
     async locate(query: LocateQuery): Promise<Located | undefined> {
@@ -36,9 +37,15 @@ function gated(storage: StorageEngine) {
   }
   return {
     asked,
-    ranges: createKnownRanges(events, () => 0),
-    hold: () => void (gate = Promise.withResolvers()),
+    ranges: createKnownRanges(events, () => nowMs),
+    /** What is asked from now on waits; returns how to let that go. */
+    hold: () => {
+      const held = Promise.withResolvers<void>()
+      gate = held
+      return () => held.resolve()
+    },
     letGo: () => gate.resolve(),
+    wait: (ms: number) => void (nowMs += ms),
     fail: (error: Error | undefined) => void (failure = error),
   }
 }
@@ -71,6 +78,26 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal((await after)?.range.count, 2)
     assert.equal(asked.length, 2)
     assert.equal(ranges.known(whole)?.range.count, 2)
+  })
+
+  it('does not keep whoever comes later waiting for a question that hangs', async () => {
+    await using storage = await memoryStore()
+    const { asked, ranges, hold, wait } = gated(storage)
+    const answerOld = hold()
+    const hanging = ranges.locate(whole)
+    wait(50)
+    const sharing = ranges.locate(whole)
+    assert.equal(asked.length, 1)
+    wait(60)
+    const answerNew = hold()
+    const later = ranges.locate(whole)
+    assert.equal(asked.length, 2)
+    answerNew()
+    assert.equal((await later)?.range.count, 0)
+    assert.equal(ranges.known(whole)?.range.count, 0)
+    answerOld()
+    assert.equal((await hanging)?.range.count, 0)
+    assert.equal((await sharing)?.range.count, 0)
   })
 
   it('is not kept of a question that failed: all who shared it are told, and the next one asks', async () => {
