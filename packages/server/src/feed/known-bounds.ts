@@ -27,7 +27,7 @@ export function createKnownBounds(): KnownBounds {
   return {
     rangeOf(query, head) {
       const { key, view, from, to } = query
-      if (to === undefined || isOpenWindow(query, { head })) return undefined
+      if (to === undefined || isReversed(query) || isOpenWindow(query, { head })) return undefined
       const behind = ordinals.get(name(query, head, to))
       const first = from === undefined ? 1 : ordinals.get(name(query, head, from))
       if (first === undefined || behind === undefined) return undefined
@@ -36,9 +36,14 @@ export function createKnownBounds(): KnownBounds {
     note(query, located) {
       const { from, to } = query
       const { range, head } = located
-      if (to === undefined || isOpenWindow(query, located)) return
+      if (to === undefined || isReversed(query) || isOpenWindow(query, located)) return
       ordinals.set(name(query, head, to), range.first + range.count)
       if (from !== undefined) ordinals.set(name(query, head, from), range.first)
     },
   }
+}
+
+/** Whether it ends before it begins: its range is empty, and does not say where its end falls. */
+function isReversed({ from, to }: LocateQuery): boolean {
+  return from !== undefined && to !== undefined && from > to
 }
