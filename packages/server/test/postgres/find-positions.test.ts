@@ -66,6 +66,16 @@ describe('looking up where events stand', () => {
     assert.equal(await hanging, 9)
   })
 
+  it('tells only who asked for it of an id that is no UUID', async () => {
+    const { asked, find } = slowDatabase()
+    const outcomes = Promise.allSettled(['a', 'b'].map((name) => find(feedKey(), uuid(name))))
+    await assert.rejects(find(feedKey(), 'nonsense'), TypeError)
+    await nextTurn()
+    asked[0]?.answer([{ position: '1' }, { position: '2' }])
+    const values = (await outcomes).map((outcome) => outcome.status === 'fulfilled' && outcome.value)
+    assert.deepEqual(values, [1, 2])
+  })
+
   it('gives each of many who ask at once their own answer (P10, P12)', async () => {
     const url = await (await sharedDatabases()).create()
     await using storage = await withTenants(

@@ -3,6 +3,7 @@
  * to the database costs some 100 us whatever it asks for: so all ids that are asked for in one turn of the event loop go in one,
  * and those that come while it is under way go in the next.
  */
+import { isUuid } from '@property-events/protocol'
 import type { FeedKey } from '../storage.ts'
 import { smallints, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
@@ -69,6 +70,8 @@ export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
 
   return (key, id) =>
     new Promise((resolve, reject) => {
+      // Among the others it would spoil the question for all.
+      if (!isUuid(id)) throw new TypeError(`${JSON.stringify(id)} is not a UUID`)
       waiting.push({ key, id, resolve, reject })
       if (looksSoon) return
       looksSoon = true
