@@ -45,8 +45,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       // One look-up in the caller's own feed, so another tenant's event and none at all take the same path (D8).
       const key = { tenantId: tenantOf(request), feed: feedName }
       // Before the event is read: its bytes are of this state of the feed or of a later one.
-      const located =
-        context.ranges.known({ key, view: 'all' }) ?? (await context.ranges.locate({ key, view: 'all' }))
+      const located = await context.ranges.locate({ key, view: 'all' })
       const event = await context.events.readEvent(key, eventId)
       if (event === undefined || located === undefined) return refuse({ code: 'event_not_found' })
       const coding = preferredCoding(request.headers['accept-encoding'])
