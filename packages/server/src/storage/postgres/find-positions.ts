@@ -17,7 +17,7 @@ const select: Statement = {
     ORDER BY wanted.nth`,
 }
 
-/** Whoever comes while a question is under way waits for its answer, but not longer: it may be one that hangs. */
+/** So long at most whoever comes while a question is under way waits to ask: it may be one that hangs. */
 const patienceMs = 100
 const mostIds = 500
 
@@ -33,6 +33,7 @@ export type FindPosition = (key: FeedKey, id: string) => Promise<number | undefi
 /** As `EventStore.positionOf`. All who share a question that fails are told. */
 export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
   const waiting: Wanted[] = []
+  /** The question whose answer the next one waits for. */
   let awaited: object | undefined
   let looksSoon = false
 
