@@ -7,6 +7,7 @@ import { getCase } from '../support/requests.ts'
 import { startService } from '../support/service.ts'
 import { catchUpCase, catchUpOf, catchUpPaths } from './catch-up.ts'
 import type { BenchOptions } from './context.ts'
+import { askedIds } from './events.ts'
 import { startCase } from './start-up.ts'
 
 const [onSqlite, onPostgres] = ['property-events on SQLite', 'property-events on PostgreSQL']
@@ -43,7 +44,7 @@ export async function benchReadingOnPostgres(options: BenchOptions): Promise<voi
     { subject: onSqlite, server: sqlite, key: set.key },
     { subject: onPostgres, server: node, key: reading.key },
   ]
-  const targets = set.ids.map((id) => `${byIdPath}/${id}`)
+  const targets = askedIds(set).map((id) => `${byIdPath}/${id}`)
   await measure(
     options,
     'J2',

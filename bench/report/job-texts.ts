@@ -59,7 +59,7 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
   'reading-postgres': {
     title: 'J2, J3 and J6 on PostgreSQL',
     text:
-      'The same events on both engines, all of them read before by that node, with the default settings: one event by its id, ' +
+      'The same events on both engines, all of them read before by that node, with the default settings: one event by its id (ids as above), ' +
       'everything in pages of 1,000 in their order, and a start. At most 100,000 events. The processor time of PostgreSQL is ' +
       'counted with ours, but for the start.',
   },
