@@ -25,7 +25,7 @@ export async function benchPublishAndRead(options: BenchOptions): Promise<void> 
   execFileSync('sync')
   await using service = await startService(folder)
   await checkAnswers(service, set)
-  await measureBoth(options, 'property-events', service, set, sqliteDurability)
+  await measureBoth(options, '', service, set, sqliteDurability)
 }
 
 /** A database of its own, which is filled for it. */
@@ -35,17 +35,19 @@ export async function benchPublishAndReadOnPostgres(options: BenchOptions): Prom
   const { key, start } = await postgresReading(options, postgres, set, [''])
   execFileSync('sync')
   await using service = await start()
-  await measureBoth(options, 'property-events on PostgreSQL', service, { ...set, key }, postgresDurability)
+  await measureBoth(options, ' on PostgreSQL', service, { ...set, key }, postgresDurability)
 }
 
 /** Reading alone, publishing alone, and both. */
 async function measureBoth(
   options: BenchOptions,
-  us: string,
+  engine: '' | ' on PostgreSQL',
   service: RunningService,
   set: ReadingSet,
   durability: string,
 ): Promise<void> {
+  const us = `property-events${engine}`
+  const where = engine && `,${engine}`
   const reading = getCase(options, {
     subject: us,
     what: 'page of 100, alone',
@@ -78,7 +80,7 @@ async function measureBoth(
   for (const what of ['single events', 'batches']) {
     options.aim({
       job: 'J4',
-      text: `reading while ${what} are published at full rate: p99 alone`,
+      text: `reading while ${what} are published at full rate${where}: p99 alone`,
       figure: 'p99Ms',
       ours: {
         subject: us,
