@@ -8,7 +8,7 @@ import { collect, head, open, speak } from '../support/raw-socket.ts'
 
 onEngines(
   'HTTP',
-  { limits: { maxBodyBytes: 20_000, headersTimeoutMs: 400, requestTimeoutMs: 800, timeoutCheckMs: 100 } },
+  { limits: { maxBodyBytes: 20_000, headersTimeoutMs: 1_200, requestTimeoutMs: 2_400, timeoutCheckMs: 100 } },
   (service) => {
     const key = () => `x-api-key: ${service().tenant.readKey}`
     const publishLines = () => [`x-api-key: ${service().tenant.publishKey}`, 'Content-Type: application/json']
@@ -190,7 +190,7 @@ onEngines(
       const socket = await open(service().port)
       socket.write('GET / HTTP/1.1\r\nHost: a\r\n')
       const drip = setInterval(() => socket.write('x'), 50)
-      const answer = await collect(socket, { waitMs: 3_000 })
+      const answer = await collect(socket, { waitMs: 10_000 })
       clearInterval(drip)
       assert.equal(answer.status, 408)
       assert.ok(answer.closed)
@@ -208,7 +208,7 @@ onEngines(
         socket.write(body.slice(sent, sent + 1))
         sent += 1
       }, 50)
-      const answer = await collect(socket, { waitMs: 4_000 })
+      const answer = await collect(socket, { waitMs: 10_000 })
       clearInterval(drip)
       assert.equal(answer.status, 408)
       assert.ok(answer.closed)
