@@ -3,7 +3,7 @@ import { measure } from '../support/measure.ts'
 import { otherTargets } from '../support/page-targets.ts'
 import { postgresReading } from '../support/postgres-reading.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { pageTarget, readingSet } from '../support/reading-set.ts'
+import { pageTarget, readingSet, salesFilter } from '../support/reading-set.ts'
 import { getCase } from '../support/requests.ts'
 import type { RunningServer } from '../support/server.ts'
 import { startService } from '../support/service.ts'
@@ -15,7 +15,7 @@ const mostEvents = 100_000
 export async function benchPagesOnPostgres(options: BenchOptions): Promise<void> {
   const set = await readingSet(Math.min(options.events, mostEvents), options.averageBytes)
   await using postgres = await startPostgres()
-  const { key, start } = await postgresReading(options, postgres, set, ['', '&apiEventType=salesproperty'])
+  const { key, start } = await postgresReading(options, postgres, set, ['', salesFilter])
   const args = ['--page-memory-bytes', '0']
   await using onPostgres = await start(args)
   await using onSqlite = await startService(set.folder, { args })

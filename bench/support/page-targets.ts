@@ -1,5 +1,5 @@
 /** Paths of other pages than those of 100 of a whole feed: other sizes, and parts of it, whose totals are asked for and checked. */
-import { pageTarget } from './reading-set.ts'
+import { pageTarget, salesFilter } from './reading-set.ts'
 import { getOk } from './requests.ts'
 import type { RunningServer } from './server.ts'
 
@@ -8,8 +8,6 @@ interface Page {
   readonly availableCount: number
   readonly totalPages: number
 }
-
-const salesFilter = '&apiEventType=salesproperty'
 
 /** By what they are. The feed has `events`. */
 export async function otherTargets(

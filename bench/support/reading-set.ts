@@ -9,6 +9,8 @@ import { benchFeed, filledStore, keysOf, storeSeed } from './store.ts'
 import type { RunningServer } from './server.ts'
 
 export const listPath = '/api/func/api/v1/events/getevents'
+/** Behind a page's target: the sales of a feed. */
+export const salesFilter = '&apiEventType=salesproperty'
 export const byIdPath = '/api/func/api/v1/events/geteventbyid'
 
 export interface ReadingSet {
@@ -40,7 +42,7 @@ export async function readingSet(events: number, averageBytes: number): Promise<
   const ready = join(files, 'complete')
   const set = { folder, files, key, events, pages }
   await using service = await startService(folder, { core: '0,1' })
-  await sealAll(service, key, folder, ['', '&apiEventType=salesproperty'])
+  await sealAll(service, key, folder, ['', salesFilter])
   if (!existsSync(ready)) {
     const ids = exportEvents(set, averageBytes)
     await exportPages(service, set)

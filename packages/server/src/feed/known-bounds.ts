@@ -16,7 +16,7 @@ export interface KnownBounds {
   note(query: LocateQuery, located: Located): void
 }
 
-/** Some 200 bytes each. */
+/** Some 160 bytes each. */
 const boundLimit = 10_000
 
 export function createKnownBounds(): KnownBounds {

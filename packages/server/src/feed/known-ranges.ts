@@ -25,7 +25,7 @@ const believedForMs = 1_000
 /** How long a question without an answer is shared: it may be one that hangs, and holds up only who came by then. */
 const sharedForMs = 100
 
-/** Feeds whose ranges are remembered; some 400 bytes for each of their views, and as much for the head. */
+/** Feeds whose ranges are remembered; 0.8 kB each with one view asked for, 1.9 kB with three. */
 const feedLimit = 20_000
 
 /** A question to the store, and its answer, which may be on its way. */

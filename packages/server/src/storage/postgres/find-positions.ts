@@ -28,7 +28,7 @@ interface Wanted {
   readonly reject: (error: unknown) => void
 }
 
-export type FindPosition = (key: FeedKey, id: string) => Promise<number | undefined>
+type FindPosition = (key: FeedKey, id: string) => Promise<number | undefined>
 
 /** As `EventStore.positionOf`. All who share a question that fails are told. */
 export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
