@@ -7,9 +7,13 @@ import {
 
 const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-export const momentWords = 'a time from now such as 12h, 90d or 52w, or a UTC date such as 2027-01-31'
+export const momentWords =
+  'a time from now such as 12h, 90d or 52w, a UTC date such as 2027-01-31, or a time such as 2027-01-31T09:30+01:00'
 
-/** A time from now, or a UTC date with or without a time, as milliseconds since 1970. `undefined`: neither. */
+/**
+ * A time from now, or a date with or without a time in the forms of `from` (D5; UTC without an offset), as milliseconds
+ * since 1970. `undefined`: neither.
+ */
 export function readMoment(text: string, nowMs: number): number | undefined {
   const span = /^([1-9][0-9]{0,4})([hdw])$/.exec(text)
   if (span !== null) return nowMs + Number(span[1]) * (unitMs[span[2] ?? ''] ?? 0)

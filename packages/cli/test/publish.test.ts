@@ -330,6 +330,18 @@ describe('events', () => {
       { environment: reading },
     )
     assert.deepEqual([page.pageSize, page.items.length], [2, 2])
+    const ahead = new Date(Date.now() + 2 * 3_600_000).toISOString().slice(0, 16)
+    for (const [offset, some] of [
+      ['+03:00', true],
+      ['+01:00', false],
+      ['z', false],
+    ] as const) {
+      const { items } = await runJson<{ items: readonly unknown[] }>(
+        ['events', 'list', '--from', `${ahead}${offset}`],
+        { environment: reading },
+      )
+      assert.equal(items.length > 0, some, offset)
+    }
     const table = await run(['events', 'list', '--page-size', '2'], { environment: reading })
     assert.match(table.stdout, /^number +created/)
     assert.match(table.stdout, /page 1 of \d+, \d+ events\n$/)

@@ -70,12 +70,15 @@ describe('did you mean', () => {
 describe('a time on the command line', () => {
   const nowMs = Date.UTC(2026, 0, 1)
 
-  it('is a span from now or a UTC date', () => {
+  it('is a span from now, a UTC date, or a time by any clock (D5)', () => {
     assert.equal(readMoment('12h', nowMs), nowMs + 12 * 3_600_000)
     assert.equal(readMoment('90d', nowMs), Date.UTC(2026, 3, 1))
     assert.equal(readMoment('52w', nowMs), nowMs + 364 * 86_400_000)
     assert.equal(readMoment('2027-01-31', nowMs), Date.UTC(2027, 0, 31))
     assert.equal(readMoment('2027-01-31 12:30:00', nowMs), Date.UTC(2027, 0, 31, 12, 30))
+    assert.equal(readMoment('2027-01-31 12:30', nowMs), Date.UTC(2027, 0, 31, 12, 30))
+    assert.equal(readMoment('2027-07-01T12:30+01:00', nowMs), Date.UTC(2027, 6, 1, 11, 30))
+    assert.equal(readMoment('2027-07-01t12:30:00.123456789z', nowMs), Date.UTC(2027, 6, 1, 12, 30, 0, 123))
   })
 
   it('is nothing else', () => {

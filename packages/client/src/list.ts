@@ -13,7 +13,10 @@ export interface ListQuery {
   readonly page?: number | undefined
   /** 100 by default. */
   readonly pageSize?: number | undefined
-  /** `YYYY-MM-DD HH:mm:ss.ff`, UTC. */
+  /**
+   * The contract's form is `YYYY-MM-DD HH:mm:ss.ff`, UTC. Property Events also reads `YYYY-MM-DD`, `HH:mm`, a `T`, and `Z`
+   * or an offset such as `+01:00` at the end; the text is sent as it is, percent-encoded.
+   */
   readonly from?: string | undefined
   /** The same; the whole interval of its last digit is included. */
   readonly to?: string | undefined

@@ -370,6 +370,18 @@ describe('a client of the service', () => {
     await assert.rejects(async () => reader().list({ pageSize: 0 }), InvalidParameterError)
   })
 
+  it('takes a time by any clock, with its offset (D5)', async () => {
+    const [first, second] = (await reader().list({ pageSize: 2 })).items
+    assert(first !== undefined && second !== undefined)
+    const { availableCount } = await reader().list()
+    // The same instant by the clock of summer in London, to the digit.
+    const local = new Date(Date.parse(`${second.createdDate.slice(0, 23)}Z`) + 3_600_000).toISOString()
+    const time = `${local.slice(0, 23)}${second.createdDate.slice(23)}+01:00`
+    assert.equal((await reader().list({ from: time })).availableCount, availableCount - 1)
+    assert.equal((await reader().list({ to: time })).items.at(-1)?.id, second.id)
+    await assert.rejects(async () => reader().list({ from: '2025-07-01T09:30+0100' }), /written \+01:00/)
+  })
+
   it('gets one event, one property and its history; undefined for what is not there', async () => {
     const ref = randomUUID()
     await publisher().publish([propertyOf(ref), { remove: { agentRef: ref } }])

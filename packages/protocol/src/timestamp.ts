@@ -44,31 +44,63 @@ interface Moment {
   readonly length: Ticks
 }
 
-const momentPattern = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,7}))?Z?)?$/
+/**
+ * The forms of D5. A blank where an offset's sign belongs is a `+` that a client did not percent-encode: decoding a
+ * query turns it into a blank.
+ */
+const momentPattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+ -])(\d\d):(\d\d))?)?$/
+
+/** What `parseWindowBound` reads, as a regular expression for descriptions of the service; it says nothing of dates that do not exist. */
+export const windowBoundPattern: string = momentPattern.source
 
 function parseMoment(text: string): Moment | undefined {
   const match = momentPattern.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0))
-  if (year === undefined || month === undefined || day === undefined) return undefined
-  if (hour === undefined || minute === undefined || second === undefined) return undefined
+  const date = utcDate(match)
+  const offsetMinutes = offsetOf(match)
+  if (date === undefined || offsetMinutes === undefined) return undefined
+  const ms = date.getTime() - offsetMinutes * 60_000
+  // Digits after the seventh lie within the tick that the seven name: that whole tick is what they are cut to, outward.
+  const fraction = match[7]?.slice(0, 7) ?? ''
+  const start = BigInt(ms) * ticksPerMillisecond + BigInt(fraction.padEnd(7, '0'))
+  return { start, length: lengthOf(match, fraction.length) }
+}
+
+/** The date and time of the text as if it were UTC. `undefined`: there is no such date or time. */
+function utcDate(match: RegExpExecArray): Date | undefined {
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0))
   if (year === 0 || hour > 23 || minute > 59 || second > 59) return undefined
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second)
   // Date rolls 30 February over to March: what comes out must be what went in.
-  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
-    return undefined
-  const fraction = match[7]
-  const start = BigInt(date.getTime()) * ticksPerMillisecond + BigInt((fraction ?? '').padEnd(7, '0'))
-  if (match[4] === undefined) return { start, length: 86_400n * ticksPerSecond }
-  return { start, length: 10n ** BigInt(7 - (fraction?.length ?? 0)) }
+  const same = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return same ? date : undefined
+}
+
+/** Minutes ahead of UTC, 0 without an offset. `undefined`: beyond 23:59, or no minute of an hour. */
+function offsetOf(match: RegExpExecArray): number | undefined {
+  const [sign, hours, minutes] = [match[8], Number(match[9] ?? 0), Number(match[10] ?? 0)]
+  if (hours > 23 || minutes > 59) return undefined
+  return (sign === '-' ? -1 : 1) * (hours * 60 + minutes)
+}
+
+/** What the last written digit covers. */
+function lengthOf(match: RegExpExecArray, fractionDigits: number): Ticks {
+  if (match[4] === undefined) return 86_400n * ticksPerSecond
+  if (match[6] === undefined) return 60n * ticksPerSecond
+  return 10n ** BigInt(7 - fractionDigits)
 }
 
 /**
- * A `from` or `to` of a request (D5): `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm:ss`, 0–7 fraction digits,
- * optional `Z`. A `from` is the instant written; a `to` is the first tick *after* the interval its last written digit
- * covers, so a window is always `from <= createdDate < to`. `undefined`: not such a text, or no such date.
+ * A `from` or `to` of a request (D5): `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm` or `HH:mm:ss`, fraction
+ * digits, then `Z` or an offset such as `+01:00`; without either it is UTC. `T` and `Z` in either case; digits after the
+ * seventh are cut off, outward. A `from` is the instant written; a `to` is the first tick *after* the
+ * interval its last written digit covers, so a window is always `from <= createdDate < to`. `undefined`: not such a
+ * text, or no such date.
  */
 export function parseWindowBound(bound: 'from' | 'to', text: string): Ticks | undefined {
   const moment = parseMoment(text)

@@ -25,8 +25,11 @@ function addList(events: Command, context: CommandContext): void {
     .description('list a page of events')
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'apiEventType: property, salesproperty or lettingsproperty')
-    .option('--from <time>', 'not before this UTC time, such as "2025-01-31 09:00:00"')
-    .option('--to <time>', 'not after this UTC time')
+    .option(
+      '--from <time>',
+      'not before this time, such as 2025-01-31, "2025-01-31 09:00" (UTC) or 2025-07-01T09:00+01:00',
+    )
+    .option('--to <time>', 'not after this time, to the end of its last written digit')
     .option('--page <number>', 'page number, from 1')
     .option('--page-size <number>', 'events a page')
   addSettings(command, [settings.url, settings.key])

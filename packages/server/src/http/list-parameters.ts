@@ -76,7 +76,8 @@ function readCount(parameter: 'page' | 'pageSize', text: string, maximum: number
 function readBound(parameter: 'from' | 'to', text: string): Ticks | ProblemError {
   const ticks = parseWindowBound(parameter, text)
   if (ticks !== undefined) return ticks
-  const form = 'write a UTC date that exists as YYYY-MM-DD HH:mm:ss.ff (0 to 7 fraction digits) or YYYY-MM-DD'
+  const form =
+    'write a date that exists as YYYY-MM-DD, YYYY-MM-DD HH:mm or YYYY-MM-DD HH:mm:ss.ff, in UTC or with an offset such as +01:00'
   const message = `${quoteInput(text)} is not a time this service reads; ${form}${hintFor(text)}.`
   return { parameter, code: 'not_a_time', message }
 }
@@ -84,7 +85,9 @@ function readBound(parameter: 'from' | 'to', text: string): Ticks | ProblemError
 /** What is most likely meant by a bound that was refused. */
 function hintFor(text: string): string {
   if (/^\d{9,16}$/.test(text)) return '. Unix times are not read'
-  if (/[T ]\d\d:\d\d.*[+ -]\d\d:?\d\d$/.test(text)) return '. Offsets such as +01:00 are not read; give UTC'
-  if (/\.\d{8,}Z?$/.test(text)) return '. More than 7 fraction digits are not read'
+  if (/\d:\d\d.*[+ -]\d\d?:?\d{0,2}$/.test(text))
+    return '. An offset is written +01:00, without a space before it'
+  if (/^\d{4}-\d\d-\d\d(?:z|[+ -]\d\d:\d\d)$/i.test(text))
+    return '. An offset or Z needs a time of day before it'
   return ''
 }

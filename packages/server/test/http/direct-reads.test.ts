@@ -104,7 +104,16 @@ onEngines('a read that is answered directly', {}, (service) => {
       fc.tuple(oneOf('apiEventType'), oneOf('SalesProperty', 'lettings-property-events', 'AllProperty', 'x')),
       fc.tuple(
         oneOf('from', 'to'),
-        oneOf('2025-01-31', '2099-01-01%2000:00:00.00', '2025-02-30', '1700000000'),
+        oneOf(
+          '2025-01-31',
+          '2099-01-01%2000:00:00.00',
+          '2025-02-30',
+          '1700000000',
+          '2025-07-01T10:20%2B01:00',
+          '2025-07-01T10:20:30.123456789+01:00',
+          '2099-07-01t10:20:30z',
+          '2025-07-01T10:20:30%2B0100',
+        ),
       ),
       fc.tuple(oneOf('other', 'sequence', '%zz', ''), oneOf('', 'a', '%ff')),
     )

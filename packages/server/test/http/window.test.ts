@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { call, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
+import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 
+/** A letter in upper case takes a request past the bare socket, to the router (D19). */
+const paths = [listPath, listPath.replace('/api/', '/API/')]
+
 onEngines('windows of time', {}, (service) => {
-  const list = (query: string) => call(service(), `${listPath}?${query}`, { key: service().tenant.readKey })
+  /** By both ways of HTTP, which must say the same. */
+  const list = async (query: string) => {
+    const [answer, other] = await Promise.all(
+      paths.map((path) => call(service(), `${path}?${query}`, { key: service().tenant.readKey })),
+    )
+    assert(answer !== undefined && other !== undefined)
+    assert.equal(other.status, answer.status)
+    assert.deepEqual(contentOf(other), contentOf(answer))
+    return answer
+  }
+  const contentOf = (answer: Answer) => (answer.status === 200 ? answer.text : problemOf(answer).errors)
   const count = async (query: string) => {
     const answer = await list(query)
     assert.equal(answer.status, 200, `${query}: ${answer.text}`)
@@ -60,6 +74,59 @@ onEngines('windows of time', {}, (service) => {
     }
   })
 
+  /** The same instant on a clock that is ahead of UTC, without a zone. */
+  const onClock = (createdDate: string, aheadMinutes: number) =>
+    new Date(Date.parse(`${createdDate.slice(0, 23)}Z`) + aheadMinutes * 60_000).toISOString().slice(0, 23) +
+    createdDate.slice(23)
+
+  it('takes a time by any clock, whether its plus was percent-encoded or not (D5)', async () => {
+    const [first = '', second = ''] = dates
+    for (const [offset, aheadMinutes] of [
+      ['%2B01:00', 60],
+      ['+01:00', 60],
+      ['%2B00:00', 0],
+      ['+05:45', 345],
+      ['-03:30', -210],
+    ] as const) {
+      assert.equal(await count(`from=${onClock(second, aheadMinutes)}${offset}`), 4, offset)
+      assert.equal(await count(`to=${onClock(first, aheadMinutes)}${offset}`), 1, offset)
+      const minute = onClock(first, aheadMinutes).slice(0, 16)
+      assert.equal(await count(`from=${minute}${offset}`), 5, offset)
+      assert.equal(await count(`from=${minute.replace('T', '+')}${offset}`), 5, offset)
+    }
+  })
+
+  it('takes minutes, lower case letters and the digits of a finer clock, cut outward (D5)', async () => {
+    const [first = '', second = ''] = dates
+    assert.equal(await count(`from=${first.slice(0, 16)}`), 5)
+    assert.equal(await count(`from=${encoded(first.slice(0, 16).replace('T', ' '))}`), 5)
+    assert.equal(await count(`from=${first.slice(0, 16).toLowerCase()}z`), 5)
+    for (const digits of ['00', '01', '99', '500000000']) {
+      // Of a finer clock, the tick of this event has begun and not ended.
+      assert.equal(await count(`from=${second}${digits}`), 4)
+      assert.equal(await count(`to=${second}${digits}`), 2)
+      assert.equal(await count(`from=${second}${digits}&to=${second}${digits}Z`), 1)
+    }
+  })
+
+  it('laid end to end, in whatever form, shows every event (P3, D5)', async () => {
+    const seen = new Set<string>()
+    const see = async (query: string) => {
+      for (const { id } of pageOf(await list(query)).items) seen.add(id)
+    }
+    const cuts = dates.map((date, index) => {
+      const ahead = [60, 0, -210, 345, 60][index] ?? 0
+      const offset = ['%2B01:00', 'z', '-03:30', '+05:45', '+01:00'][index] ?? ''
+      return onClock(date, ahead) + '5'.repeat(index) + offset
+    })
+    await see(`to=${cuts[0]}`)
+    for (const [index, cut] of cuts.entries()) {
+      const next = cuts[index + 1]
+      await see(next === undefined ? `from=${cut}` : `from=${cut}&to=${next}`)
+    }
+    assert.equal(seen.size, 5)
+  })
+
   for (const bad of [
     '2025-02-30 00:00:00.00',
     '2025-04-31',
@@ -74,11 +141,15 @@ onEngines('windows of time', {}, (service) => {
     '2025-01-00',
     '2025-1-1',
     '20250101',
-    '2025-01-01 10:00',
-    '2025-01-01T10:00:00+01:00',
-    '2025-01-01 10:00:00 +0100',
+    '2025-01-01T10:00:00+0100',
+    '2025-01-01T10:00:00+01',
+    '2025-01-01T10:00:00+24:00',
+    '2025-01-01T10:00:00+01:60',
+    '2025-01-01 10:00:00 +01:00',
+    '2025-01-01 10:00:00 UTC',
+    '2025-01-01+01:00',
     '2025-01-01 10:00:00.',
-    '2025-01-01 10:00:00.12345678',
+    '2025-01-01 10:00:00,5',
     '2025-01-01  10:00:00',
     ' 2025-01-01',
     '2025-01-01 ',
@@ -104,11 +175,13 @@ onEngines('windows of time', {}, (service) => {
     })
   }
 
-  it('hints at Unix times and offsets (D5)', async () => {
+  it('says what to write for a Unix time and for an offset of another form (D5)', async () => {
     const hint = async (value: string) =>
       problemOf(await list(`from=${encoded(value)}`)).errors?.[0]?.message ?? ''
     assert.match(await hint('1735689600'), /Unix/)
-    assert.match(await hint('2025-01-01T10:00:00+01:00'), /Offsets/)
+    for (const offset of ['+0100', '+01', ' +01:00', ' -0100', ' 0100', '+1:00'])
+      assert.match(await hint(`2025-01-01T10:00:00${offset}`), /offset is written \+01:00/i, offset)
+    assert.match(await hint('2025-01-01+01:00'), /needs a time of day/)
   })
 
   it('refuses from after to and names both; from equal to to is a window (D5)', async () => {

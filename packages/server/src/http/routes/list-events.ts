@@ -1,5 +1,5 @@
 /** `GET …/getevents`: a feed, page by page (spec §4.1; D18 for contacts). */
-import { feeds } from '@property-events/protocol'
+import { feeds, windowBoundPattern } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { tenantOf } from '../authenticate.ts'
 import type { HttpContext } from '../context.ts'
@@ -72,15 +72,17 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
         },
         from: {
           type: 'string',
+          pattern: windowBoundPattern,
           description:
-            'First `createdDate`, UTC: `YYYY-MM-DD HH:mm:ss.ff` (0 to 7 fraction digits, `T` for the space, `Z` at the end allowed) or `YYYY-MM-DD`.',
-          examples: ['2025-01-31 00:00:00.00'],
+            'First `createdDate`: `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm` or `HH:mm:ss`, fraction digits, and `Z` or an offset such as `+01:00`. UTC without an offset. Percent-encode the plus (`%2B`); a blank in its place is read as one. Starts at the instant written; fraction digits after the seventh are cut off.',
+          examples: ['2025-01-31 00:00:00.00', '2025-01-31', '2025-07-01T09:30+01:00'],
         },
         to: {
           type: 'string',
+          pattern: windowBoundPattern,
           description:
-            'Last `createdDate`, UTC, same forms; includes the whole interval of its last written digit.',
-          examples: ['2025-01-31'],
+            'Last `createdDate`, in the same forms; includes the whole interval of its last written digit, so `2025-01-31` is that whole day.',
+          examples: ['2025-01-31', '2025-07-01T09:30:00+01:00'],
         },
       },
     },
