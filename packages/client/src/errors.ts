@@ -61,22 +61,49 @@ export class CheckpointError extends PropertyEventsError {
   }
 }
 
-/** The breaker stopped a sync before it removed too much of the copy. Nothing of the batch was applied. */
-export class MassRemovalError extends PropertyEventsError {
-  /** What this sync would have removed of the copy, with what it removed within the breaker's window. */
-  readonly removals: number
-  /** How many subjects the copy holds, with what it removed within the breaker's window. */
-  readonly held: number
-  /** Subjects of the batch that would have gone. */
+/** What the breaker weighed against each other. */
+export interface MassRemoval {
+  /** Subjects the copy holds and the batch would have removed: those, and no others, that count. */
   readonly subjectIds: readonly string[]
-  constructor(removals: number, held: number, subjectIds: readonly string[]) {
+  /** Subjects the copy holds now. */
+  readonly held: number
+  /** What went within the breaker's window before this batch, in this run or an earlier one. */
+  readonly removedBefore: number
+  /** As many may go within the window, `removedBefore` included. */
+  readonly limit: number
+  /** The breaker's window. */
+  readonly windowMs: number
+}
+
+/** The breaker stopped a sync before it removed too much of the copy. Nothing of the batch was applied. */
+export class MassRemovalError extends PropertyEventsError implements MassRemoval {
+  /** What the batch would have removed of the copy: as many as `subjectIds` has. */
+  readonly removals: number
+  readonly subjectIds: readonly string[]
+  readonly held: number
+  readonly removedBefore: number
+  readonly limit: number
+  readonly windowMs: number
+  constructor(stopped: MassRemoval) {
+    const { subjectIds, held, removedBefore, limit, windowMs } = stopped
+    const window = durationOf(windowMs)
     super(
       'mass_removal',
-      `This sync would remove ${removals} of ${held} subjects of the copy, so it stopped before doing it. ` +
-        'If that is right, run it once with allowMassRemoval: true; nothing is lost by waiting.',
+      `This sync would remove ${subjectIds.length} of the ${held} subjects of the copy` +
+        `${removedBefore === 0 ? '' : `, after ${removedBefore} that went in the ${window} before`}. ` +
+        `No more than ${limit} may go in ${window}, so it stopped before doing it. ` +
+        'If the removals are right, run it once with allowMassRemoval: true; nothing is lost by waiting.',
     )
-    this.removals = removals
-    this.held = held
+    this.removals = subjectIds.length
     this.subjectIds = subjectIds
+    this.held = held
+    this.removedBefore = removedBefore
+    this.limit = limit
+    this.windowMs = windowMs
   }
+}
+
+function durationOf(ms: number): string {
+  const hours = ms / 3_600_000
+  return Number.isInteger(hours) ? `${hours} hours` : `${Math.max(1, Math.round(ms / 60_000))} minutes`
 }

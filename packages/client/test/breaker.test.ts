@@ -56,7 +56,7 @@ describe('the breaker', () => {
     }
     await assert.rejects(run(), (error) => {
       assert.ok(error instanceof MassRemovalError)
-      assert.deepEqual([error.removals, error.held], [1 + 20 + 1_980, 5_030])
+      assert.deepEqual([error.removals, error.held, error.removedBefore], [1_980, 5_009, 1 + 20])
       return true
     })
   })
@@ -83,6 +83,54 @@ describe('the breaker', () => {
     wait(86_400_000 + 3_600_000)
     await run()
     assert.equal(copied.size, 563)
+  })
+
+  it('counts what went for a whole day, although it counts by the hour', async () => {
+    const minute = 60_000
+    const { feed, copied, run, wait } = growing(1_000)
+    await run()
+    const remove = (from: number, to: number) => {
+      for (let index = from; index <= to; index += 1) {
+        feed.push(eventOf(1_000 + index, `p${index}`, { published: false }))
+      }
+    }
+    remove(1, 1)
+    await run()
+    wait(59 * minute)
+    remove(2, 201)
+    await run()
+    // 24 hours and a minute after the first, 23 hours and 2 minutes after the 200.
+    wait(23 * 60 * minute + 2 * minute)
+    remove(202, 261)
+    await assert.rejects(run(), MassRemovalError)
+    assert.equal(copied.size, 799)
+  })
+
+  it('lists exactly those that it counts: what the copy holds, and not what went before', async () => {
+    const { feed, copied, run, wait } = growing(1_100)
+    await run()
+    const remove = (...subjects: readonly string[]) => {
+      for (const subject of subjects) feed.push(eventOf(feed.length + 1, subject, { published: false }))
+    }
+    const named = (prefix: string, from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => `${prefix}${from + index}`)
+    remove(...named('p', 1, 100))
+    await run()
+    wait(3_600_000)
+    // Some lie between those that the copy never held, some stand alone among them.
+    const going = [...named('p', 101, 300), 'p600', 'p700', ...named('p', 1_000, 3)]
+    remove(...named('old', 1, 450), ...going.slice(0, 301), ...named('old', 451, 200), ...going.slice(301))
+    await assert.rejects(run(), (error) => {
+      assert.ok(error instanceof MassRemovalError)
+      assert.deepEqual(error.subjectIds, going)
+      assert.deepEqual([error.removals, error.held, error.removedBefore], [305, 1_000, 100])
+      assert.match(
+        error.message,
+        /would remove 305 of the 1000 subjects of the copy, after 100 that went in the 24 hours before/,
+      )
+      return true
+    })
+    assert.equal(copied.size, 1_000)
   })
 
   it('goes on with what an earlier version has counted', async () => {

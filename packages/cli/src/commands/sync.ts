@@ -105,8 +105,10 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
   } catch (error) {
     progress.end()
     if (error instanceof MassRemovalError) {
+      const { removals, held, removedBefore } = error
+      const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went before it`
       throw new Refusal(
-        `The feed would remove ${error.removals} of ${error.held} in the copy, so nothing of that was done. ` +
+        `The feed would remove ${removals} of ${held} in the copy${before}, so nothing of that was done. ` +
           'If it is right, run the command once with --allow-mass-removal.',
       )
     }

@@ -1,6 +1,4 @@
 /** Stops a sync before it removes too much of a copy: a publisher's mistake should not empty a website. Pure. */
-import { MassRemovalError } from '../errors.ts'
-
 export interface BreakerOptions {
   /** The share of the copy that may go within a window, from 0 to 1. 0.25 by default. */
   readonly maxShare?: number
@@ -31,18 +29,31 @@ export interface RemovalRequest {
   readonly nowMs: number
   /** Subjects the copy holds now. */
   readonly held: number
-  /** How many of `subjectIds` the copy holds. */
+  /** How many of them are to be removed. */
   readonly affected: number
-  readonly subjectIds: readonly string[]
   readonly allow: boolean
 }
 
-/** The window with these removals in it. Throws `MassRemovalError` when they are too many and not allowed. */
-export function countRemovals(request: RemovalRequest, options: BreakerOptions = {}): RemovalWindow {
+export type RemovalCount =
+  /** They may go; the window with them in it. */
+  | { readonly kind: 'counted'; readonly window: RemovalWindow }
+  /** Together with what went within the window before, they are more than the limit. */
+  | {
+      readonly kind: 'tooMany'
+      readonly removedBefore: number
+      readonly limit: number
+      readonly windowMs: number
+    }
+
+/** Whether these removals may be done, and what the next ones are counted with. */
+export function countRemovals(request: RemovalRequest, options: BreakerOptions = {}): RemovalCount {
   const { maxShare = 0.25, minRemovals = 20, windowMs = 86_400_000 } = options
-  const { window, nowMs, held, affected, subjectIds, allow } = request
-  // What has been allowed once is over: the next window begins with what is left.
-  if (allow) return { sinceMs: nowMs, held: Math.max(0, held - affected), removed: 0, slices: [] }
+  const { window, nowMs, held, affected, allow } = request
+  if (allow) {
+    // What has been allowed once is over: the next window begins with what is left.
+    const left = { sinceMs: nowMs, held: Math.max(0, held - affected), removed: 0, slices: [] }
+    return { kind: 'counted', window: left }
+  }
   const sliceMs = windowMs / slicesPerWindow
   const slices = slicesOf(window).filter(
     ([sinceMs]) => nowMs >= sinceMs && nowMs - sinceMs < windowMs + sliceMs,
@@ -51,11 +62,13 @@ export function countRemovals(request: RemovalRequest, options: BreakerOptions =
   // The copy may have grown since the first of them went.
   const base = held + removedBefore
   const removed = removedBefore + affected
-  if (affected > 0 && removed > Math.max(minRemovals, maxShare * base)) {
-    throw new MassRemovalError(removed, base, subjectIds)
-  }
+  const limit = Math.floor(Math.max(minRemovals, maxShare * base))
+  if (affected > 0 && removed > limit) return { kind: 'tooMany', removedBefore, limit, windowMs }
   const counted = withRemovals(slices, nowMs, affected, sliceMs)
-  return { sinceMs: counted[0]?.[0] ?? nowMs, held: base, removed, slices: counted }
+  return {
+    kind: 'counted',
+    window: { sinceMs: counted[0]?.[0] ?? nowMs, held: base, removed, slices: counted },
+  }
 }
 
 function slicesOf(window: RemovalWindow | undefined): readonly RemovalSlice[] {

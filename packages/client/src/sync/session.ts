@@ -1,12 +1,12 @@
 /** The state of a running sync: what has been gathered, what the copy knows, and the one way a batch gets into it. */
 import type { FeedEvent, FeedName } from '../wire.ts'
 import { CheckpointError } from '../errors.ts'
-import { countRemovals } from './breaker.ts'
 import type { RemovalWindow } from './breaker.ts'
 import { changeOf, subjectOf } from './change.ts'
 import type { Change } from './change.ts'
 import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import { guardRemovals } from './guard-removals.ts'
 import { createLatestPerSubject } from './latest-per-subject.ts'
 import type { Applied } from './latest-per-subject.ts'
 import type { SyncOptions } from './options.ts'
@@ -17,9 +17,6 @@ import type { Reading } from './reading.ts'
 
 /** UTF-16 units of payload after which a batch is full, however few subjects it has: memory stays under about 50 MB. */
 const maxBatchLength = 16 * 2 ** 20
-
-/** Subjects asked for at once, so that a copy can ask its database with one parameter each. */
-const maxHoldsQuestion = 500
 
 export interface Session {
   readonly reading: Reading
@@ -87,17 +84,9 @@ export async function openSession<F extends FeedName>(
   async function countAgainstBreaker(changes: readonly Change<F>[]): Promise<RemovalWindow | undefined> {
     const subjectIds = changes.filter(({ kind }) => kind === 'remove').map(({ subjectId }) => subjectId)
     if (copy === undefined || subjectIds.length === 0) return removals
-    let affected = 0
-    for (let start = 0; start < subjectIds.length; start += maxHoldsQuestion) {
-      affected += await copy.holds(subjectIds.slice(start, start + maxHoldsQuestion))
-    }
-    if (affected === 0) return removals
-    const held = await copy.count()
     const allow = options.allowMassRemoval === true
-    return countRemovals(
-      { window: removals, nowMs: now(), held, affected, subjectIds, allow },
-      options.breaker,
-    )
+    const { breaker } = options
+    return guardRemovals({ copy, subjectIds, window: removals, nowMs: now(), allow, breaker })
   }
 
   async function applyBatch(changes: readonly Change<F>[]): Promise<void> {
