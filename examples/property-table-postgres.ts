@@ -2,14 +2,36 @@
  * A website's property table in PostgreSQL, kept in step with a feed. The table and the checkpoint change in one
  * transaction; two programs that run at the same time wait for each other.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node property-table-postgres.ts postgres://localhost/website
+ * Needs Node 24 or later, "type": "module" in package.json, @property-events/client and pg.
+ *
+ *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node property-table-postgres.ts postgres://localhost/website [--allow-mass-removal]
  */
-import { createClient } from '@property-events/client'
-import type { Batch } from '@property-events/client'
+import { parseArgs } from 'node:util'
+import { createClient, MassRemovalError } from '@property-events/client'
+import type { Batch, PropertyMedia } from '@property-events/client'
 import { Client } from 'pg'
 
+process.on('uncaughtException', (error) => {
+  if (error instanceof MassRemovalError) {
+    const { removals, held, removedBefore } = error
+    const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went in the last day`
+    console.error(
+      `The feed would remove ${removals} of ${held} properties${before}, so nothing of that was done.`,
+    )
+    console.error('If it is right, run this once with --allow-mass-removal.')
+  } else {
+    // A sentence for whoever runs it. What has no code is a fault of this program, and keeps its stack.
+    console.error('code' in error ? error.message || error.code : error)
+  }
+  process.exit(1)
+})
+
+const { values: flags, positionals } = parseArgs({
+  options: { 'allow-mass-removal': { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
 const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '' } = process.env
-const database = new Client({ connectionString: process.argv[2] ?? 'postgres://localhost/website' })
+const database = new Client({ connectionString: positionals[0] ?? 'postgres://localhost/website' })
 await database.connect()
 // One sync at a time: the lock goes when the connection does.
 await database.query('SELECT pg_advisory_lock(720001)')
@@ -21,6 +43,7 @@ await database.query(`
     price numeric,
     display_address text,
     bedrooms integer,
+    photograph text,
     payload jsonb NOT NULL
   );
   CREATE TABLE IF NOT EXISTS feed_checkpoint (only_row boolean PRIMARY KEY CHECK (only_row), json jsonb NOT NULL);
@@ -30,11 +53,20 @@ await database.query(`
 const putAll = `
   INSERT INTO property
   SELECT * FROM jsonb_to_recordset($1::jsonb) AS row (
-    agent_ref text, sequence_number bigint, status integer, price numeric, display_address text, bedrooms integer, payload jsonb
+    agent_ref text, sequence_number bigint, status integer, price numeric, display_address text, bedrooms integer,
+    photograph text, payload jsonb
   )
   ON CONFLICT (agent_ref) DO UPDATE SET
     sequence_number = excluded.sequence_number, status = excluded.status, price = excluded.price,
-    display_address = excluded.display_address, bedrooms = excluded.bedrooms, payload = excluded.payload`
+    display_address = excluded.display_address, bedrooms = excluded.bedrooms, photograph = excluded.photograph,
+    payload = excluded.payload`
+
+/** The first photograph: media come in any order, and `sort_order` says where each belongs. Without one it belongs last. */
+function mainPhotograph(media: readonly PropertyMedia[]): string | null {
+  const place = (item: PropertyMedia) => item.sort_order ?? Number.MAX_SAFE_INTEGER
+  const photographs = media.filter(({ media_type: type, media_url: url }) => type === 1 && url !== null)
+  return photographs.toSorted((one, other) => place(one) - place(other))[0]?.media_url ?? null
+}
 
 async function apply({ changes, checkpoint }: Batch<'property'>): Promise<void> {
   const rows = changes.flatMap((change) => {
@@ -47,6 +79,7 @@ async function apply({ changes, checkpoint }: Batch<'property'>): Promise<void> 
       price: payload.price_information?.price,
       display_address: payload.address?.display_address,
       bedrooms: payload.details?.bedrooms,
+      photograph: mainPhotograph(payload.media),
       payload: JSON.parse(event.payload),
     }
   })
@@ -85,6 +118,7 @@ const result = await createClient({ baseUrl: FEED_URL, key: FEED_KEY }).sync({
       for (const row of rows) yield row.agent_ref
     },
   },
+  allowMassRemoval: flags['allow-mass-removal'],
   batchSize: Number(process.env['BATCH_SIZE'] ?? 1_000),
 })
 console.log(JSON.stringify(result))

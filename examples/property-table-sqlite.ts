@@ -2,14 +2,36 @@
  * A website's property table in SQLite, kept in step with a feed. The table and the checkpoint change in one transaction,
  * so that they can never disagree, wherever the program or the machine stops.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node property-table-sqlite.ts website.db
+ * Needs Node 24 or later, "type": "module" in package.json, and @property-events/client.
+ *
+ *     FEED_URL=https://feed.example.com FEED_KEY=pev_… node property-table-sqlite.ts website.db [--allow-mass-removal]
  */
 import { DatabaseSync } from 'node:sqlite'
-import { createClient } from '@property-events/client'
-import type { Batch, Change } from '@property-events/client'
+import { parseArgs } from 'node:util'
+import { createClient, MassRemovalError } from '@property-events/client'
+import type { Batch, Change, PropertyMedia } from '@property-events/client'
 
+process.on('uncaughtException', (error) => {
+  if (error instanceof MassRemovalError) {
+    const { removals, held, removedBefore } = error
+    const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went in the last day`
+    console.error(
+      `The feed would remove ${removals} of ${held} properties${before}, so nothing of that was done.`,
+    )
+    console.error('If it is right, run this once with --allow-mass-removal.')
+  } else {
+    // A sentence for whoever runs it. What has no code is a fault of this program, and keeps its stack.
+    console.error('code' in error ? error.message : error)
+  }
+  process.exit(1)
+})
+
+const { values: flags, positionals } = parseArgs({
+  options: { 'allow-mass-removal': { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
 const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '' } = process.env
-const database = new DatabaseSync(process.argv[2] ?? 'website.db')
+const database = new DatabaseSync(positionals[0] ?? 'website.db')
 database.exec(`
   PRAGMA journal_mode = WAL;
   CREATE TABLE IF NOT EXISTS property (
@@ -41,6 +63,13 @@ const countThese = database.prepare(
 )
 const everySubject = database.prepare('SELECT agent_ref FROM property')
 
+/** The first photograph: media come in any order, and `sort_order` says where each belongs. Without one it belongs last. */
+function mainPhotograph(media: readonly PropertyMedia[]): string | null {
+  const place = (item: PropertyMedia) => item.sort_order ?? Number.MAX_SAFE_INTEGER
+  const photographs = media.filter(({ media_type: type, media_url: url }) => type === 1 && url !== null)
+  return photographs.toSorted((one, other) => place(one) - place(other))[0]?.media_url ?? null
+}
+
 function applyChange(change: Change<'property'>): void {
   if (change.kind === 'remove') {
     remove.run(change.subjectId)
@@ -56,7 +85,7 @@ function applyChange(change: Change<'property'>): void {
     address?.display_address ?? null,
     details?.bedrooms ?? null,
     details?.summary ?? null,
-    media.find(({ media_type: type }) => type === 1)?.media_url ?? null,
+    mainPhotograph(media),
     event.payload,
   )
 }
@@ -86,6 +115,7 @@ const result = await createClient({ baseUrl: FEED_URL, key: FEED_KEY }).sync({
       for (const row of everySubject.all()) yield String(row['agent_ref'])
     },
   },
+  allowMassRemoval: flags['allow-mass-removal'],
   batchSize: Number(process.env['BATCH_SIZE'] ?? 1_000),
 })
 console.log(JSON.stringify(result))

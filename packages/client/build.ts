@@ -6,7 +6,6 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 const here = import.meta.dirname
 const root = join(here, '../..')
@@ -43,7 +42,7 @@ function filesUnder(folder: string): readonly string[] {
     .map((file) => join(file.parentPath, file.name))
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   const folder = process.argv[2]
   if (folder === undefined) throw new Error('name the folder to build into')
   buildPackage(folder)
