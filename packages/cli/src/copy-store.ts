@@ -92,7 +92,7 @@ async function copyTenantsAndKeys(from: StorageEngine, to: StorageEngine): Promi
   const keys = await from.keys.keys()
   const tenants = await from.keys.tenants()
   for (const tenant of tenants) {
-    await to.keys.createTenant(tenant)
+    await to.keys.createTenant(tenant, { sameName: 'allowed' })
     await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended)
   }
   await copyKeys(keys, to)

@@ -81,7 +81,9 @@ export async function findTenant({ storage, flags }: OpenedStore, idOrName: stri
       `There is no tenant "${plainText(idOrName)}". \`${commandLine('tenants list', flags)}\` shows those there are.`,
     )
   }
-  if (found.length > 1)
-    throw new Refusal(`Several tenants are called "${plainText(idOrName)}"; name one by its id.`)
+  if (found.length > 1) {
+    const ids = found.map((one) => one.tenantId).join(', ')
+    throw new Refusal(`Several tenants are called "${plainText(idOrName)}"; name one by its id: ${ids}`)
+  }
   return tenant
 }

@@ -11,7 +11,12 @@ const stores = sqliteStores()
 after(() => stores.clean())
 
 async function addTenant(store: StorageEngine, tenantId: string): Promise<void> {
-  await store.keys.createTenant({ tenantId, name: 'An agency', createdMs: 1, suspended: false })
+  await store.keys.createTenant(
+    { tenantId, name: 'An agency', createdMs: 1, suspended: false },
+    {
+      sameName: 'allowed',
+    },
+  )
   const grants = [{ tenantId, scopes: ['property:read'] }] as const
   await store.keys.insertKey({
     keyId: `key ${tenantId}`,

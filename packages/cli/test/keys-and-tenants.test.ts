@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { loadPeppers } from '@property-events/server'
+import { catalogues } from '@property-events/protocol'
+import { loadPeppers, openStorage } from '@property-events/server'
 import { checkPepper } from '../src/doctor/check-store.ts'
 import { storeFlags } from '../src/open-store.ts'
 import { settings } from '../src/settings.ts'
@@ -244,6 +245,49 @@ describe('tenants', () => {
       list.map((one) => one.suspended),
       [false, false],
     )
+  })
+
+  it('take a name once, and the refusal says how to go on (D11)', async () => {
+    const again = await run(['tenants', 'create', 'Hill & Co', ...data])
+    assert.deepEqual([again.code, again.stdout], [1, ''])
+    assert.match(again.stderr, /There is a tenant "Hill & Co" already.* Choose another name/)
+    const line = /: (.*keys create .*)\n$/.exec(again.stderr)?.[1] ?? ''
+    const key = await runPrinted(line)
+    assert.equal(key.code, 0, key.stderr)
+    assert.match(key.stdout, /^pev_/)
+    // Of commands that run at the same time, one gets the name.
+    const made = await Promise.all(
+      Array.from({ length: 4 }, () => run(['tenants', 'create', 'Same Moment', ...data])),
+    )
+    assert.equal(made.filter(({ code }) => code === 0).length, 1)
+    const list = await runJson<readonly { name: string }[]>(['tenants', 'list', ...data])
+    assert.equal(list.filter(({ name }) => name === 'Same Moment').length, 1)
+  })
+
+  it('of one name, made before names were given once, are told apart by their ids (D11)', async () => {
+    const folder = temporaryFolder()
+    const ids = ['5b1f6f0e-0000-4000-8000-000000000001', '5b1f6f0e-0000-4000-8000-000000000002']
+    const before = await openStorage({
+      kind: 'sqlite',
+      folder,
+      create: true,
+      catalogue: catalogues.default,
+    })
+    for (const tenantId of ids) {
+      const tenant = { tenantId, name: 'Twice & Co', createdMs: 1, suspended: false }
+      await before.keys.createTenant(tenant, { sameName: 'allowed' })
+    }
+    await before.close()
+    const create = ['keys', 'create', '--scope', 'read', '--data', folder, '--tenant']
+    const byName = await run([...create, 'Twice & Co'])
+    assert.equal(byName.code, 1)
+    assert.match(byName.stderr, /Several tenants are called "Twice & Co"/)
+    for (const id of ids) assert(byName.stderr.includes(id), byName.stderr)
+    assert.equal((await run([...create, ids[1] ?? ''])).code, 0)
+    const third = await run(['tenants', 'create', 'Twice & Co', '--data', folder])
+    assert.equal(third.code, 1)
+    assert.match(third.stderr, /There is a tenant "Twice & Co" already/)
+    removeFolder(folder)
   })
 
   it('are made with a line for what comes next, which finds the same store from anywhere', async () => {

@@ -9,7 +9,7 @@ import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { plainText, tableText } from '../terminal-text.ts'
+import { plainText, shellWord, tableText } from '../terminal-text.ts'
 
 export function addTenants(program: Command, context: CommandContext): void {
   const tenants = program
@@ -38,9 +38,10 @@ function addCreate(tenants: Command, context: CommandContext): void {
     }
     await withStore(reader, flags, async ({ storage, flags: store }) => {
       const tenant: Tenant = { tenantId: tenantId ?? '', name, createdMs: Date.now(), suspended: false }
-      if ((await storage.keys.createTenant(tenant)) === 'exists') {
+      const outcome = await storage.keys.createTenant(tenant)
+      if (outcome === 'exists')
         throw new Refusal(`There is a tenant ${tenant.tenantId} already. Leave out --id for a new id.`)
-      }
+      if (outcome === 'nameTaken') throw nameTaken(name, store)
       if (output.json) return output.writeJson(tenantJson(tenant))
       const next = commandLine(`keys create --tenant ${tenant.tenantId} --scope read --label website`, store)
       return output.write(`Tenant ${tenant.tenantId} "${name}" is made.\nNext: ${next}\n`)
@@ -89,6 +90,13 @@ function addSuspension(
         `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is ${suspended ? 'suspended' : 'active'}.\n`,
       )
     }),
+  )
+}
+
+function nameTaken(name: string, store: string): Refusal {
+  const again = commandLine(`keys create --tenant ${shellWord(name)} --scope read`, store)
+  return new Refusal(
+    `There is a tenant "${name}" already, and the name has to tell it from others. Choose another name, such as one with the town; or make a key for the tenant there is: ${again}`,
   )
 }
 

@@ -39,9 +39,23 @@ export interface FoundKey {
   readonly suspendedTenantIds: readonly string[]
 }
 
+/** How a new tenant came about. */
+export interface NewTenantOptions {
+  /**
+   * `refused` by default: people tell tenants apart by their names. `allowed` for one that comes from another store, because
+   * stores made before names were unique may hold several tenants of one name.
+   */
+  readonly sameName?: 'refused' | 'allowed'
+}
+
+export type NewTenantOutcome = 'created' | 'exists' | 'nameTaken'
+
 export interface KeyStore {
-  /** Makes a tenant and its empty feeds. `exists`: the id is taken. */
-  createTenant(tenant: Tenant): Promise<'created' | 'exists'>
+  /**
+   * Makes a tenant and its empty feeds. `exists`: the id is taken. `nameTaken`: another tenant has exactly this name; of
+   * several that ask for one name at the same time, on whatever node, one gets it.
+   */
+  createTenant(tenant: Tenant, options?: NewTenantOptions): Promise<NewTenantOutcome>
   /** In order of creation. */
   tenants(): Promise<readonly Tenant[]>
   setTenantSuspended(tenantId: string, suspended: boolean): Promise<'done' | 'unknownTenant'>

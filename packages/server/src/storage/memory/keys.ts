@@ -14,9 +14,11 @@ export function memoryKeys(store: MemoryStore): KeyStore {
   }
 
   return {
-    async createTenant(tenant) {
+    async createTenant(tenant, options) {
       const { tenants, feeds, firstOffset } = openState(store)
       if (tenants.has(tenant.tenantId)) return 'exists'
+      const names = new Set([...tenants.values()].map(({ name }) => name))
+      if (options?.sameName !== 'allowed' && names.has(tenant.name)) return 'nameTaken'
       tenants.set(tenant.tenantId, { ...tenant })
       const { tenantId } = tenant
       for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))

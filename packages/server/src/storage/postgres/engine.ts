@@ -239,7 +239,7 @@ function guardedKeyWrites(
   guarded: <T>(run: () => Promise<T>) => Promise<T>,
 ): ReturnType<typeof keyWrites> {
   return {
-    createTenant: (tenant) => guarded(() => writes.createTenant(tenant)),
+    createTenant: (tenant, options) => guarded(() => writes.createTenant(tenant, options)),
     setTenantSuspended: (tenantId, suspended) =>
       guarded(() => writes.setTenantSuspended(tenantId, suspended)),
     insertKey: (record) => guarded(() => writes.insertKey(record)),

@@ -1,11 +1,15 @@
 /** Writing keys and tenants. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
-import type { KeyRecord, KeyStore, Tenant } from '../storage.ts'
+import type { KeyRecord, KeyStore, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
+/** One new name at a time. Readers, publishers and whoever else names a tenant only read it, and do not wait. */
+const lockNames: Statement = { name: 'tenant-lock', text: 'LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE' }
+const hasTenant: Statement = { name: 'tenant-exists', text: 'SELECT FROM tenant WHERE tenant = $1' }
+const hasName: Statement = { name: 'tenant-name', text: 'SELECT FROM tenant WHERE name = $1 LIMIT 1' }
 const insertTenant: Statement = {
   name: 'tenant-insert',
   text: `INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ($1, $2, $3, $4)
@@ -65,7 +69,8 @@ export function keyWrites(database: Database): KeyWrites {
     database.write(async (session) => (await session.query(statement, values)).length > 0)
 
   return {
-    createTenant: (tenant) => database.transaction((session) => createTenant(session, tenant)),
+    createTenant: (tenant, options) =>
+      database.transaction((session) => createTenant(session, tenant, options)),
     async setTenantSuspended(tenantId, suspended) {
       return (await changed(suspend, [tenantId, suspended])) ? 'done' : 'unknownTenant'
     },
@@ -83,8 +88,17 @@ export function keyWrites(database: Database): KeyWrites {
   }
 }
 
-async function createTenant(session: Session, tenant: Tenant): Promise<'created' | 'exists'> {
-  const { tenantId, name, createdMs, suspended } = tenant
+async function createTenant(
+  session: Session,
+  { tenantId, name, createdMs, suspended }: Tenant,
+  options: NewTenantOptions = {},
+): Promise<NewTenantOutcome> {
+  if (options.sameName !== 'allowed') {
+    // Only a statement after the lock sees what the one before committed.
+    await session.query(lockNames, [])
+    if ((await session.query(hasTenant, [tenantId])).length > 0) return 'exists'
+    if ((await session.query(hasName, [name])).length > 0) return 'nameTaken'
+  }
   const inserted = await session.query(insertTenant, [tenantId, name, createdMs, suspended])
   if (inserted.length === 0) return 'exists'
   for (const feed of feedNames) {

@@ -148,7 +148,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     tenants: () => guarded(() => keyRead.tenants()),
     keys: () => guarded(() => keyRead.keys()),
     findKey: (keyId) => guarded(() => keyRead.findKey(keyId)),
-    createTenant: (tenant) => guarded(() => link.call('createTenant', tenant)),
+    createTenant: (tenant, options) => guarded(() => link.call('createTenant', tenant, options)),
     setTenantSuspended: (tenantId, suspended) =>
       guarded(() => link.call('setTenantSuspended', tenantId, suspended)),
     insertKey: (record) => guarded(() => link.call('insertKey', record)),

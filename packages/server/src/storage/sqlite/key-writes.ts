@@ -1,12 +1,12 @@
 /** Writing keys and tenants, each in one immediate transaction. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { newEpochId } from '../epoch-id.ts'
-import type { KeyRecord, Tenant } from '../storage.ts'
+import type { KeyRecord, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
 export interface KeyWrites {
-  createTenant(tenant: Tenant): 'created' | 'exists'
+  createTenant(tenant: Tenant, options?: NewTenantOptions): NewTenantOutcome
   setTenantSuspended(tenantId: string, suspended: boolean): 'done' | 'unknownTenant'
   insertKey(record: KeyRecord): 'created' | 'exists' | 'unknownTenant'
   revokeKey(keyId: string, revokedMs: number): 'done' | 'unknownKey'
@@ -16,14 +16,16 @@ export interface KeyWrites {
 
 export function keyWrites(db: Connection): KeyWrites {
   const hasTenant = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE tenant = ?').pluck()
+  const hasName = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE name = ?').pluck()
   const hasKey = db.prepare<[string], number>('SELECT 1 FROM key WHERE key_id = ?').pluck()
   const suspend = db.prepare('UPDATE tenant SET suspended = ? WHERE tenant = ?')
   const revoke = db.prepare('UPDATE key SET revoked_ms = coalesce(revoked_ms, ?) WHERE key_id = ?')
   const expire = db.prepare('UPDATE key SET expires_ms = ? WHERE key_id = ?')
   const use = db.prepare('UPDATE key SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE key_id = ?')
 
-  const createTenant = db.transaction((tenant: Tenant) => {
+  const createTenant = db.transaction((tenant: Tenant, sameName: NewTenantOptions['sameName']) => {
     if (hasTenant.get(tenant.tenantId) !== undefined) return 'exists'
+    if (sameName !== 'allowed' && hasName.get(tenant.name) !== undefined) return 'nameTaken'
     insertTenant(db, tenant)
     return 'created'
   })
@@ -38,7 +40,7 @@ export function keyWrites(db: Connection): KeyWrites {
   })
 
   return {
-    createTenant: (tenant) => createTenant.immediate(tenant),
+    createTenant: (tenant, options) => createTenant.immediate(tenant, options?.sameName),
     setTenantSuspended: (tenantId, suspended) =>
       suspend.run(suspended ? 1 : 0, tenantId).changes === 0 ? 'unknownTenant' : 'done',
     insertKey: (record) => insert.immediate(record),

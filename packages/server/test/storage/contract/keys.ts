@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { KeyRecord } from '../../../src/storage/storage.ts'
-import { tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
 
@@ -37,6 +38,36 @@ export function keysContract(factory: StoreFactory): void {
       const again = { tenantId: uuid('a'), name: 'other', createdMs: 9, suspended: false }
       assert.equal(await store.keys.createTenant(again), 'exists')
       assert.deepEqual(await store.keys.tenants(), tenants)
+    })
+
+    it('gives a name to one tenant, whoever asks at the same time (D11)', async () => {
+      await using store = await factory.create()
+      const called = (name: string, n: number) =>
+        ({ tenantId: uuid(`${name} ${n}`), name, createdMs: n, suspended: false }) as const
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => store.keys.createTenant(called('Hill & Co', n))),
+      )
+      assert.deepEqual(outcomes.toSorted(), ['created', ...Array.from({ length: 7 }, () => 'nameTaken')])
+      assert.equal(await store.keys.createTenant(called('Hill & Sons', 1)), 'created')
+      const [first] = await store.keys.tenants()
+      assert(first !== undefined)
+      assert.equal(await store.keys.createTenant(first), 'exists')
+      assert.equal((await store.keys.tenants()).length, 2)
+    })
+
+    it('takes over tenants of one name from a store that has them, and gives the name to no other (D11)', async () => {
+      await using store = await factory.create()
+      const [one, other, third] = ['one', 'other', 'third'].map((id, n) => {
+        return { tenantId: uuid(id), name: 'Hill & Co', createdMs: n, suspended: false }
+      })
+      assert(one !== undefined && other !== undefined && third !== undefined)
+      assert.equal(await store.keys.createTenant(one, { sameName: 'allowed' }), 'created')
+      assert.equal(await store.keys.createTenant(other, { sameName: 'allowed' }), 'created')
+      assert.equal(await store.keys.createTenant(other, { sameName: 'allowed' }), 'exists')
+      assert.equal(await store.keys.createTenant(third), 'nameTaken')
+      assert.deepEqual(await store.keys.tenants(), [one, other])
+      const [line] = await publish(store, [draft({ subject: 'p' })], { key: feedKey(other.tenantId) })
+      assert.equal(line?.stored?.sequenceNumber, 1)
     })
 
     it('suspends a tenant and takes it back; its keys tell (D7)', async () => {

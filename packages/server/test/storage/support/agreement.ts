@@ -115,7 +115,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           const tenants = [uuid(`run ${runs} a`), uuid(`run ${runs} b`)] as const
           for (const tenantId of tenants) {
             await agree((store) =>
-              store.keys.createTenant({ tenantId, name: '', createdMs: 0, suspended: false }),
+              store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }),
             )
           }
           for (const action of history) await play(action, tenants)
