@@ -93,7 +93,7 @@ function rowOf(
       payloadState: 'full',
       json,
     },
-    id: { kind: 'id', key, id, position, contentHash },
+    id: { kind: 'id', key, id, position, contentHash, skipped: null },
     subject: { kind: 'subject', key, subjectId, position, state },
   }
 }

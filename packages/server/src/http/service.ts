@@ -1,4 +1,5 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
+import { forgetSkippedIds } from '../feed/forgetting.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -40,9 +41,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await operations?.close()
       throw error
     })
+    const forgetting = forgetSkippedIds(storage)
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       await prepared.close()
+      await forgetting.close()
       await operations?.close()
       metrics.close()
     }

@@ -25,7 +25,7 @@ export function feedName({ tenantId, feed }: FeedKey): string {
 export interface EventDraft {
   /** Lower-case UUID. */
   readonly id: string
-  /** The publisher chose the id: it is the repeat key (D14), and stays taken even when `unchanged` stores nothing. */
+  /** The publisher chose the id: it is the repeat key (D14), and stays taken, for 30 days, even when `unchanged` stores nothing. */
   readonly idGiven: boolean
   /** Lower-case UUID of the property or contact (D16). */
   readonly subjectId: string
@@ -248,6 +248,12 @@ export interface StorageEngine extends AsyncDisposable {
    * nobody publishes to it meanwhile (a first record `whole` with `needsEpoch` sees to that).
    */
   importRecords(records: readonly StoreRecord[]): Promise<void>
+  /**
+   * Removes ids that came with an unchanged payload more than 30 days ago (decision 0003), a few hundred at most, so
+   * that nobody waits for it for more than a moment. Answers how many it removed: 0 when there is none left.
+   * Any number of nodes may call it at once.
+   */
+  forgetSkippedIds(): Promise<number>
   /** Resolves when the store answers; rejects with a `StorageFailure`. */
   ping(): Promise<void>
   /** Finishes what was begun, then closes. Safe to call twice. */

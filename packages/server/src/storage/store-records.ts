@@ -29,6 +29,8 @@ export interface IdRecord {
   readonly id: string
   readonly position: number
   readonly contentHash: Uint8Array | null
+  /** When it was skipped, if it has no event of its own; it is kept for 30 days from then on (decision 0003). */
+  readonly skipped: Ticks | null
 }
 
 /** The latest of a subject. */

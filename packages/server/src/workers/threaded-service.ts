@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { createPublisher } from '../feed/publish.ts'
 import { normalBasePath } from '../http/target.ts'
 import { addressUrl } from '../http/prepare-service.ts'
@@ -139,10 +140,12 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     }
     for (const thread of threads) void watchOver(thread)
 
+    const forgetting = forgetSkippedIds(storage)
     const shutDown = async (): Promise<void> => {
       await Promise.all(threads.map(closeThread))
       await Promise.all(threads.map((thread) => thread.ended))
       await publisher.drained()
+      await forgetting.close()
       file?.close()
       await operations?.close()
       metrics.close()

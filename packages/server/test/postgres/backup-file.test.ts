@@ -45,6 +45,12 @@ describe('a backup of a database', () => {
     ] as const) {
       await assert.rejects(restored(text, url), { name: 'StorageRefusal', code: 'not_a_store' }, name)
     }
+    const newer = whole.replace(/"schema_version":\d+/, '"schema_version":99')
+    await assert.rejects(restored(newer, url), {
+      name: 'StorageRefusal',
+      code: 'newer_schema',
+      message: /schema 99.*newer program/,
+    })
     // A backup is only read into an empty database.
     await using again = await restored(whole, url)
     assert.deepEqual(await again.events.head(feedKey()), await store.events.head(feedKey()))

@@ -1,12 +1,15 @@
 /** The schema: made once by many nodes, brought up to date with data in it, and cheap to read at any depth. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
+import { skippedIdsPerStep } from '../../src/storage/skipped-ids.ts'
+import { fillFromBackup } from '../../src/storage/postgres/backup.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Statement } from '../../src/storage/postgres/connection.ts'
 import { locateStatements } from '../../src/storage/postgres/locate.ts'
@@ -14,14 +17,21 @@ import { migrate, migrations } from '../../src/storage/postgres/migrate.ts'
 import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
 import { readRangeStatements } from '../../src/storage/postgres/read-range.ts'
 import { readSubjectStatements } from '../../src/storage/postgres/read-subject.ts'
-import { recordSettings } from '../../src/storage/postgres/store-row.ts'
+import { forgetStatement } from '../../src/storage/postgres/skipped-ids.ts'
+import { fillWithSettings } from '../../src/storage/postgres/store-row.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { testClock } from '../storage/support/test-clock.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
+
+/** So many days from now, as a clock is set. */
+function textIn(days: number): string {
+  return new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)
+}
 
 const settings = { catalogue: catalogues.default, startSequence: 0 }
 
@@ -52,7 +62,7 @@ describe('the schema in PostgreSQL', () => {
       const url = await databases.create()
       const old = connect({ url, readConnections: 1 })
       const steps = migrations.slice(0, version)
-      await migrate(old, (session) => recordSettings(session, settings), { steps })
+      await migrate(old, fillWithSettings(settings), { steps })
       await old.close()
       await withClient(url, async (client) => {
         const subject = uuid('old')
@@ -74,6 +84,43 @@ describe('the schema in PostgreSQL', () => {
         assert.equal(line?.eventTypeShortCode, 'PropertyUpdated')
         assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
       })
+    }
+  })
+
+  it('gives ids that were skipped under an earlier one 30 days from the upgrade on, as a store and as a backup of one (PROTOCOL §4.6)', async () => {
+    const url = await databases.create()
+    const file = join(mkdtempSync(join(tmpdir(), 'property-events-test-')), 'backup')
+    await using store = await withTenants(await open(url))
+    await publish(store, [
+      draft({ subject: 'p', id: 'own', text: 'a' }),
+      draft({ subject: 'q', id: 'other' }),
+    ])
+    const skipped = draft({ subject: 'p', id: 'skipped', text: 'a' })
+    await publish(store, [skipped], { unchanged: 'skip' })
+    // As a backup of version 4 says it.
+    await store.backup(file)
+    const lines = readFileSync(file, 'utf8')
+      .replace(/"schema_version":\d+/, '"schema_version":4')
+      .replaceAll(/,"skipped":(null|\d+)/g, '')
+    writeFileSync(file, lines)
+    const upgraded = await databases.create()
+    const old = connect({ url: upgraded, readConnections: 1 })
+    await migrate(old, await fillFromBackup(file), { steps: migrations.slice(0, 4) })
+    await old.close()
+
+    const restored = await databases.create()
+    for (const place of [{ url: upgraded }, { url: restored, file }]) {
+      const { clock, set } = testClock('2026-01-01')
+      await using now = await openStorage({ kind: 'postgres', create: false, clock, ...place })
+      await now.startEpoch(10)
+      set(textIn(29))
+      assert.equal(await now.forgetSkippedIds(), 0)
+      assert.equal((await publish(now, [skipped]))[0]?.status, 'repeated')
+      set(textIn(31))
+      assert.equal(await now.forgetSkippedIds(), 1)
+      assert.equal((await publish(now, [skipped], { unchanged: 'skip' }))[0]?.status, 'unchanged')
+      const own = draft({ subject: 'p', id: 'own', text: 'a' })
+      assert.equal((await publish(now, [own]))[0]?.status, 'repeated')
     }
   })
 
@@ -168,6 +215,31 @@ describe('the schema in PostgreSQL', () => {
       const buffers = row?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Infinity
       assert.ok(buffers < 50 * 10, `${buffers} pages for 50 ids and 50 subjects`)
     })
+    await database.close()
+  })
+
+  it('finds ids to forget without looking through the others (PROTOCOL §4.6)', async () => {
+    const url = await databases.create()
+    await using store = await withTenants(await open(url))
+    await withClient(url, async (client) => {
+      await client.query(`INSERT INTO event_id (tenant, feed, id, position, skipped)
+        SELECT '${tenantA}', 1, gen_random_uuid(), n, CASE WHEN n % 100 = 0 THEN n END FROM generate_series(1, 50000) AS n`)
+    })
+    const database = connect({ url, readConnections: 1 })
+    await database.write(async (session) => {
+      const { name, text } = forgetStatement
+      const explain = { name: `explain-${name}`, text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}` }
+      const [row] = await session.query<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>(
+        explain,
+        [null, 0, 10],
+      )
+      const [{ Plan }] = row?.['QUERY PLAN'] ?? assert.fail('no plan')
+      assert.match(JSON.stringify(Plan), /"event_id_skipped"/)
+      assert.doesNotMatch(JSON.stringify(Plan), /Seq Scan|"Sort"|Bitmap/)
+      const pages = (Plan['Shared Hit Blocks'] ?? Infinity) + (Plan['Shared Read Blocks'] ?? 0)
+      assert.ok(pages < 10 * 10, `${pages} pages for 10 ids`)
+    })
+    assert.equal(await store.forgetSkippedIds(), skippedIdsPerStep)
     await database.close()
   })
 

@@ -3,6 +3,7 @@ import { after, describe } from 'node:test'
 import { appendingContract } from './contract/appending.ts'
 import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
+import { forgettingContract } from './contract/forgetting.ts'
 import { keysContract } from './contract/keys.ts'
 import { numberingContract } from './contract/numbering.ts'
 import { openingContract } from './contract/opening.ts'
@@ -28,6 +29,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     derivingContract(factory)
     removingContract(factory)
     skippingContract(factory)
+    forgettingContract(factory)
     previewContract(factory)
     readingContract(factory)
     windowsContract(factory)

@@ -15,6 +15,7 @@ import type { StorageRefusal } from '../../src/storage/storage.ts'
 import { draft, tenantA } from './support/drafts.ts'
 import { headOf, publish } from './support/read-back.ts'
 import { withTenants } from './support/stores.ts'
+import { testClock } from './support/test-clock.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const catalogue = catalogues.default
@@ -111,6 +112,38 @@ describe('opening a data folder', () => {
     await using store = await open(folder.path, { catalogue: undefined })
     const { storeId } = store.settings
     assert.deepEqual(store.settings, { storeId, catalogue, startSequence: 5 })
+  })
+
+  it('gives ids that were skipped under an earlier schema 30 days from the upgrade on (PROTOCOL §4.6)', async () => {
+    using folder = temporaryFolder()
+    const store = await withTenants(await open(folder.path))
+    await publish(store, [
+      draft({ subject: 'p', id: 'own', text: 'a' }),
+      draft({ subject: 'q', id: 'other' }),
+    ])
+    const skipped = draft({ subject: 'p', id: 'skipped', text: 'a' })
+    await publish(store, [skipped], { unchanged: 'skip' })
+    await store.close()
+    const db = new Database(join(folder.path, 'property-events.db'))
+    db.exec('DROP INDEX event_id_skipped; ALTER TABLE event_id DROP COLUMN skipped; PRAGMA user_version = 2')
+    db.close()
+
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)
+    const { clock, set } = testClock(inDays(29))
+    await using upgraded = await openStorage({
+      kind: 'sqlite',
+      folder: folder.path,
+      create: false,
+      clock,
+      overrideClockCheck: true,
+    })
+    assert.equal(await upgraded.forgetSkippedIds(), 0)
+    assert.equal((await publish(upgraded, [skipped]))[0]?.status, 'repeated')
+    set(inDays(31))
+    assert.equal(await upgraded.forgetSkippedIds(), 1)
+    assert.equal((await publish(upgraded, [skipped], { unchanged: 'skip' }))[0]?.status, 'unchanged')
+    const own = draft({ subject: 'p', id: 'own', text: 'a' })
+    assert.equal((await publish(upgraded, [own]))[0]?.status, 'repeated')
   })
 
   it('takes the same event types in another order as the same (D12)', async () => {

@@ -22,7 +22,9 @@ export function append(
     if (decided.kind === 'refused') return decided.outcome
     const { feed, decision } = decided
     for (const row of decision.rows) insert(feed, batch.key, row)
-    for (const { id, contentHash, position } of decision.reserved) feed.ids.set(id, { position, contentHash })
+    for (const { id, contentHash, position } of decision.reserved) {
+      feed.ids.set(id, { position, contentHash, skipped: context.now })
+    }
     return decision.outcome
   })
 }
@@ -72,7 +74,7 @@ function insert(feed: MemoryFeed, key: FeedKey, row: EventRow): void {
   const { id, subjectId, contentHash, state } = event
   const json = new TextEncoder().encode(eventJson(key, event, sequenceNumber, createdDate))
   feed.events.push({ sequenceNumber, created, id, subjectId, json })
-  feed.ids.set(id, { position, contentHash })
+  feed.ids.set(id, { position, contentHash, skipped: null })
   feed.subjects.set(subjectId, { ...state, position })
   if (state.category !== null) feed.views.get(state.category)?.push(position)
 }

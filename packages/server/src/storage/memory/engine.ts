@@ -17,6 +17,7 @@ import { positionOf, readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { feedOf, headOf, newState, openState } from './state.ts'
+import { forgetSkippedIds } from './skipped-ids.ts'
 import { exportRecords, importRecords } from './transfer.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
 
@@ -83,6 +84,7 @@ export async function openMemory(
         throw cause instanceof StorageFailure ? cause : new StorageFailure('storage_unavailable', cause)
       }
     },
+    forgetSkippedIds: async () => forgetSkippedIds(openState(store), readClock(clock)),
     ping: async () => {
       openState(store)
     },

@@ -14,13 +14,20 @@ export interface MemoryEvent {
   readonly json: Uint8Array
 }
 
+export interface MemoryId {
+  readonly position: number
+  readonly contentHash: Uint8Array | null
+  /** When it was skipped; `null` for an event's own id. */
+  readonly skipped: Ticks | null
+}
+
 export interface MemoryFeed {
   epoch: string
   offset: number
   revision: number
   /** The event at position n stands at index n - 1. */
   readonly events: MemoryEvent[]
-  readonly ids: Map<string, { readonly position: number; readonly contentHash: Uint8Array | null }>
+  readonly ids: Map<string, MemoryId>
   readonly subjects: Map<string, SubjectState & { readonly position: number }>
   /** Per view the positions of its events; the one with ordinal n stands at index n - 1. */
   readonly views: Map<Category, number[]>

@@ -33,9 +33,7 @@ function feedRecords(
   const { epoch, offset, revision, events } = feed
   return [
     ...eventRecords(feed, key).slice(after(key)),
-    ...[...feed.ids].map(([id, { position, contentHash }]) => {
-      return { kind: 'id' as const, key, id, position, contentHash }
-    }),
+    ...[...feed.ids].map(([id, taken]) => ({ kind: 'id' as const, key, id, ...taken })),
     ...[...feed.subjects].map(([subjectId, { position, ...state }]) => {
       return { kind: 'subject' as const, key, subjectId, position, state }
     }),
@@ -110,9 +108,11 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       if (category !== null) feed.views.get(category)?.push(position)
       break
     }
-    case 'id':
-      feed.ids.set(record.id, { position: record.position, contentHash: record.contentHash })
+    case 'id': {
+      const { id, position, contentHash, skipped } = record
+      feed.ids.set(id, { position, contentHash, skipped })
       break
+    }
     case 'subject':
       feed.subjects.set(record.subjectId, { ...record.state, position: record.position })
       break

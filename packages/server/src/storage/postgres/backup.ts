@@ -12,6 +12,8 @@ import { StorageRefusal } from '../storage.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { fileLines } from './file-lines.ts'
+import { migrations } from './migrate.ts'
+import type { FillStore } from './migrate.ts'
 
 const formatLine = 'property-events postgres backup 2'
 /** As version 0.1 wrote it at first: without an end, so that nothing tells whether all of it is there. */
@@ -66,8 +68,33 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
   await file.write(`end ${count}\n`)
 }
 
-/** Fills the tables of a database that has just got them, in the transaction that made them: all of it or nothing. */
-export async function restore(session: Session, path: string): Promise<void> {
+/**
+ * A new store from such a file, all of it or nothing. Its tables are filled as they were when the file was written, and brought up
+ * to date after that: so what came with a later schema is there, and what an earlier one lacks is made.
+ */
+export async function fillFromBackup(path: string): Promise<FillStore> {
+  const schemaVersion = await schemaVersionOf(path)
+  if (schemaVersion > migrations.length) {
+    throw new StorageRefusal(
+      'newer_schema',
+      `${path} is a backup of schema ${schemaVersion}, and this program knows schemas up to ${migrations.length}. ` +
+        'Restore it with the newer program that wrote it.',
+    )
+  }
+  return { schemaVersion, fill: (session) => restore(session, path) }
+}
+
+/** It stands in the first row of the first table. */
+async function schemaVersionOf(path: string): Promise<number> {
+  for await (const line of fileLines(path)) {
+    const version = /^\{.*"schema_version":(\d+)/.exec(line)?.[1]
+    if (version !== undefined) return Number(version)
+    if (line !== formatLine && line !== openFormatLine && line !== 'store') throw notABackup(path)
+  }
+  throw notWhole(path)
+}
+
+async function restore(session: Session, path: string): Promise<void> {
   let table: string | undefined
   let rows: string[] = []
   let count = 0

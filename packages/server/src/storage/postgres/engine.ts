@@ -30,6 +30,7 @@ import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
 import { settler } from './settle.ts'
+import { forgetSkippedIds } from './skipped-ids.ts'
 import { startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
 
@@ -224,6 +225,8 @@ function engineOver(
           return importRecords(database, records)
         }),
       ),
+    forgetSkippedIds: () =>
+      guarded(() => forgetSkippedIds(database, clock === undefined ? undefined : readClock(clock))),
     ping: () =>
       guarded(async () => {
         await database.read(ping, [])

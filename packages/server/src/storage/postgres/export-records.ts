@@ -59,6 +59,7 @@ interface IdRow {
   readonly id: string
   readonly position: string
   readonly content_hash: Buffer | null
+  readonly skipped: string | null
 }
 
 interface SubjectRow extends StateRow {
@@ -80,8 +81,9 @@ async function exportFeed(
   }
   for await (const rows of pages<IdRow>('event_id', 'id', 'uuid')) {
     await take(
-      rows.map(({ id, position, content_hash: contentHash }) => {
-        return { kind: 'id', key, id, position: Number(position), contentHash }
+      rows.map(({ id, position, content_hash: contentHash, skipped: text }) => {
+        const skipped = text === null ? null : BigInt(text)
+        return { kind: 'id', key, id, position: Number(position), contentHash, skipped }
       }),
     )
   }

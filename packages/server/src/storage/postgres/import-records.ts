@@ -33,10 +33,11 @@ const advance: Statement = {
 }
 const putIds: Statement = {
   name: 'import-ids',
-  text: `INSERT INTO event_id (tenant, feed, id, position, content_hash)
-    SELECT $1, $2, id, position, decode(hash, 'hex')
-    FROM unnest($3::uuid[], $4::bigint[], $5::text[]) AS r (id, position, hash)
-    ON CONFLICT (tenant, feed, id) DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash`,
+  text: `INSERT INTO event_id (tenant, feed, id, position, content_hash, skipped)
+    SELECT $1, $2, id, position, decode(hash, 'hex'), skipped
+    FROM unnest($3::uuid[], $4::bigint[], $5::text[], $6::bigint[]) AS r (id, position, hash, skipped)
+    ON CONFLICT (tenant, feed, id) DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash,
+      skipped = excluded.skipped`,
 }
 const putSubjects: Statement = {
   name: 'import-subjects',
@@ -102,6 +103,7 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
         uuids(ids.map(({ id }) => id)),
         bigints(ids.map(({ position }) => position)),
         hashes,
+        bigints(ids.map(({ skipped }) => skipped)),
       ])
       break
     }

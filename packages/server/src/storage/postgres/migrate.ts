@@ -13,7 +13,11 @@ const filesOf = (...names: readonly string[]): Migration => ({
 })
 
 /** Fills a new store, in the transaction that makes it: with its settings, or from a backup. */
-export type FillStore = (session: Session) => Promise<void>
+export interface FillStore {
+  /** The schema it fills; later steps then change what it has put there. */
+  readonly schemaVersion: number
+  fill(session: Session): Promise<void>
+}
 
 /** In order; the number of those applied is the store's `schema_version`. */
 export const migrations: readonly Migration[] = [
@@ -21,6 +25,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0002-event-subject.sql'),
   filesOf('0003-append-event.sql'),
   filesOf('0004-idle-polls.sql'),
+  filesOf('0005-skipped-ids.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
@@ -54,17 +59,17 @@ export interface MigrateOptions {
 /**
  * Applies what is missing, all in one transaction under an advisory lock: of twenty nodes one migrates and the others
  * wait and find it done. Refuses a database that holds something else (`not_a_store`) and a newer program's (`newer_schema`).
- * Without `fill` a missing store is refused. True when this call has made the store.
+ * Without `filling` a missing store is refused. True when this call has made the store.
  */
 export async function migrate(
   database: Database,
-  fill: FillStore | undefined,
+  filling: FillStore | undefined,
   { steps = migrations, onWaiting }: MigrateOptions = {},
 ): Promise<boolean> {
   // Looked at without a lock first: it is up to date nearly always.
   const version = await database.write((session) => versionOf(session, steps.length))
   if (version === steps.length) return false
-  if (version === 0 && fill === undefined) throw notAStore()
+  if (version === 0 && filling === undefined) throw notAStore()
   return await database.longTransaction(async (session) => {
     const [look] = await session.query<{ locked: boolean }>(lockIfFree, [])
     if (look?.locked !== true) {
@@ -76,7 +81,7 @@ export async function migrate(
     for (const [index, { files }] of steps.entries()) {
       if (index < from) continue
       for (const file of files) await session.script(readFileSync(file, 'utf8'))
-      if (index === 0) await fill?.(session)
+      if (from === 0 && index + 1 === filling?.schemaVersion) await filling.fill(session)
     }
     if (from < steps.length) await session.query(setVersion, [steps.length])
     return from === 0

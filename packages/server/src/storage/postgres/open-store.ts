@@ -3,12 +3,12 @@ import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { StoreSettings } from '../storage.ts'
-import { restore } from './backup.ts'
+import { fillFromBackup } from './backup.ts'
 import { connect } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { migrate } from './migrate.ts'
 import type { FillStore } from './migrate.ts'
-import { readSettings, recordSettings } from './store-row.ts'
+import { fillWithSettings, readSettings } from './store-row.ts'
 
 /** Rejects with a `StorageRefusal` or a `StorageFailure`. A refused database is left as it was. */
 export async function openStore(
@@ -28,9 +28,9 @@ export async function openStore(
     const { catalogue, startSequence = 0 } = wanted
     const fill: FillStore | undefined =
       file !== undefined
-        ? (session) => restore(session, file)
+        ? await fillFromBackup(file)
         : create && catalogue !== undefined
-          ? (session) => recordSettings(session, { catalogue, startSequence })
+          ? fillWithSettings({ catalogue, startSequence })
           : undefined
     const filled = await migrate(database, fill, { onWaiting })
     if (file !== undefined && !filled) {

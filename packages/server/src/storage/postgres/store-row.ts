@@ -5,6 +5,7 @@ import { catalogueText } from '../settings.ts'
 import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Session, Statement } from './connection.ts'
+import type { FillStore } from './migrate.ts'
 
 const insert: Statement = {
   name: 'store-insert',
@@ -18,8 +19,14 @@ const select: Statement = {
   text: 'SELECT store_id, catalogue, start_sequence FROM store',
 }
 
-export async function recordSettings(session: Session, settings: NewSettings): Promise<void> {
-  await session.query(insert, [catalogueText(settings.catalogue), settings.startSequence])
+/** A new store without anything but its settings. */
+export function fillWithSettings({ catalogue, startSequence }: NewSettings): FillStore {
+  return {
+    schemaVersion: 1,
+    async fill(session) {
+      await session.query(insert, [catalogueText(catalogue), startSequence])
+    },
+  }
 }
 
 export async function readSettings(session: Session): Promise<StoreSettings> {

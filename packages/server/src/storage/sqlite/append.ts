@@ -56,8 +56,9 @@ export function appender(db: Connection, context: AppendContext): Appender {
     return batches.map((batch) => {
       const decided = decide(batch, now, floor)
       if ('outcome' in decided) return decided.outcome
-      insert(batch.key, decided.feed.feedNo, decided.decision.rows, decided.decision.reserved)
-      return decided.decision.outcome
+      const { feed, decision } = decided
+      insert(batch.key, feed.feedNo, decision.rows, decision.reserved, now)
+      return decision.outcome
     })
   })
 

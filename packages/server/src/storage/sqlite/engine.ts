@@ -223,6 +223,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     backup: (path) => guarded(() => backUp(file, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records) => guarded(() => link.call('importRecords', records)),
+    forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
     ping: () =>
       guarded(async () => {
         db.prepare('SELECT count(*) FROM meta').get()

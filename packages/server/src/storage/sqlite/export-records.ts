@@ -103,12 +103,19 @@ function* events(db: Connection, key: FeedKey, feedNo: number, after: number): G
   }
 }
 
+interface IdRow {
+  readonly id: Buffer
+  readonly position: bigint
+  readonly content_hash: Buffer | null
+  readonly skipped: bigint | null
+}
+
 function* ids(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
-  const select = db.prepare<[number], { id: Buffer; position: number; content_hash: Buffer | null }>(
-    'SELECT id, position, content_hash FROM event_id WHERE feed_no = ?',
-  )
-  for (const { id, position, content_hash: contentHash } of select.iterate(feedNo)) {
-    yield { kind: 'id', key, id: uuidOfBytes(id), position, contentHash }
+  const select = db
+    .prepare<[number], IdRow>('SELECT id, position, content_hash, skipped FROM event_id WHERE feed_no = ?')
+    .safeIntegers()
+  for (const { id, position, content_hash: contentHash, skipped } of select.iterate(feedNo)) {
+    yield { kind: 'id', key, id: uuidOfBytes(id), position: Number(position), contentHash, skipped }
   }
 }
 

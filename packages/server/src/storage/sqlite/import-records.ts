@@ -16,8 +16,9 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
   )
   const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
   const putId = db.prepare(
-    `INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash`,
+    `INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash,
+        skipped = excluded.skipped`,
   )
   const putFeed = db.prepare('UPDATE feed SET epoch = ?, offset = ?, revision = ? WHERE feed_no = ?')
 
@@ -51,7 +52,7 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
         putEvent(feed, record)
         break
       case 'id':
-        putId.run(feedNo, bytesOfUuid(record.id), record.position, record.contentHash)
+        putId.run(feedNo, bytesOfUuid(record.id), record.position, record.contentHash, record.skipped)
         break
       case 'subject': {
         const { published, category, branch, code, payloadHash } = record.state

@@ -1,5 +1,6 @@
 /** Writes what was decided for one batch: events, ids, subjects, views, and the feed's counter. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../storage.ts'
@@ -11,6 +12,8 @@ export type InsertEvents = (
   feedNo: number,
   rows: readonly EventRow[],
   reserved: readonly ReservedId[],
+  /** When ids were skipped that are reserved. */
+  now: Ticks,
 ) => void
 
 /** Call inside a transaction only. */
@@ -20,7 +23,7 @@ export function insertStatements(db: Connection): InsertEvents {
       VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?)`,
   )
   const insertId = db.prepare(
-    'INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)',
+    'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
   )
   const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
 
@@ -42,7 +45,7 @@ export function insertStatements(db: Connection): InsertEvents {
       code,
       json,
     )
-    insertId.run(feedNo, id, position, event.contentHash)
+    insertId.run(feedNo, id, position, event.contentHash, null)
     putSubject.run(feedNo, subject, position, published ? 1 : 0, category, branch, code, payloadHash)
   }
 
@@ -58,13 +61,13 @@ export function insertStatements(db: Connection): InsertEvents {
     }
   }
 
-  return (key, feedNo, rows, reserved) => {
+  return (key, feedNo, rows, reserved, now) => {
     for (const row of rows) {
       insertRow(feedNo, row, utf8(eventJson(key, row.event, row.sequenceNumber, row.createdDate)))
     }
     insertEntries(feedNo, rows)
     for (const { id, position, contentHash } of reserved) {
-      insertId.run(feedNo, bytesOfUuid(id), position, contentHash)
+      insertId.run(feedNo, bytesOfUuid(id), position, contentHash, now)
     }
     const last = rows.at(-1)
     if (last !== undefined) advance.run(last.position, last.created, feedNo)

@@ -10,7 +10,7 @@ import { codeOf } from './failure.ts'
 const applicationId = 0x50455654
 
 /** In order; the number of those applied is the file's `user_version`. */
-const migrations: readonly string[] = ['0001-initial.sql', '0002-event-subject.sql']
+const migrations: readonly string[] = ['0001-initial.sql', '0002-event-subject.sql', '0003-skipped-ids.sql']
 
 /** The schema this program reads and writes. */
 export const knownSchemaVersion = migrations.length

@@ -9,6 +9,7 @@ export interface WriterVerbs extends KeyWrites {
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number): void
   importRecords(records: readonly StoreRecord[]): void
+  forgetSkippedIds(): number
   /** Answered behind all commits that were under way when it was asked (P3). */
   settled(): void
   /** How the writer's own connection treats a commit (P7). */

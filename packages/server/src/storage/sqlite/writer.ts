@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
 import { changeCounts } from '../change-counts.ts'
+import { readClock } from '../clock.ts'
 import { StorageFailure } from '../storage.ts'
 import { appendedFeeds } from '../watchers.ts'
 import { appender } from './append.ts'
@@ -12,6 +13,7 @@ import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { readSettings } from './meta.ts'
+import { skippedIdRemover } from './skipped-ids.ts'
 import { startEpoch } from './start-epoch.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
@@ -37,6 +39,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     overrideClockCheck,
   })
   const importRecords = recordImporter(db)
+  const forgetSkippedIds = skippedIdRemover(db)
   return {
     ...keyWrites(db),
     append(batches) {
@@ -53,6 +56,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       line.commit(() => importRecords(records))
       changes.raise(undefined)
     },
+    forgetSkippedIds: () => forgetSkippedIds(readClock(clock)),
     settled: () => undefined,
     durability: () => durability,
     // The last connection to close moves the WAL into the file. To ask for it here would wait for whoever reads, a backup say,

@@ -52,6 +52,7 @@ export function openingContract(factory: StoreFactory): void {
         () => keys.revokeKey('x', 1),
         () => store.startEpoch(1),
         () => store.backup(factory.backupPath()),
+        () => store.forgetSkippedIds(),
         () => store.ping(),
       ]
       for (const verb of verbs) {

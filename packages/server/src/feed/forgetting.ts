@@ -1,0 +1,44 @@
+/** Removing, beside everything else the service does, the ids that were kept long enough (PROTOCOL §4.6, decision 0003). */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { StorageEngine } from '../storage/storage.ts'
+
+/** Ids are kept for 30 days, so ten minutes more or less are nothing. */
+const lookEveryMs = 600_000
+/** After a step at least this long a pause, and four times as long as the step took: a fifth of the writer's time at most. */
+const shortestPauseMs = 100
+const pausePerStep = 4
+
+export interface Forgetting {
+  /** Resolves when the step under way has ended; none begins after that. */
+  close(): Promise<void>
+}
+
+/**
+ * Looks at once and then every ten minutes, and goes on step by step while there is something to remove. A store that fails is
+ * asked again the next time: whoever publishes is told of it.
+ */
+export function forgetSkippedIds(
+  storage: Pick<StorageEngine, 'forgetSkippedIds'>,
+  everyMs: number = lookEveryMs,
+): Forgetting {
+  const closing = new AbortController()
+  const { signal } = closing
+  const pause = (ms: number): Promise<void> =>
+    delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const startedMs = performance.now()
+      const removed = await storage.forgetSkippedIds().catch(() => 0)
+      const tookMs = performance.now() - startedMs
+      await pause(removed === 0 ? everyMs : Math.max(shortestPauseMs, tookMs * pausePerStep))
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
