@@ -21,7 +21,8 @@ export const knownSchemaVersion = migrations.length
  * `onCreate` fills a new store, in the transaction that makes it.
  */
 export async function migrate(db: Connection, onCreate: (() => void) | undefined): Promise<void> {
-  const version = versionOf(db)
+  // In one look: between two, another process may have made the store.
+  const version = db.transaction(() => versionOf(db)).deferred()
   if (version === 0 && onCreate === undefined) throw notAStore(db.name)
   if (version === 0) await useWal(db)
   const apply = db.transaction(() => {
