@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, readdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -65,6 +73,32 @@ describe('serve', () => {
     const again = await startUntil(['serve', '--data', data], /┘\n/)
     const { stdout } = await again.stop()
     assert(!stdout.includes(' create '), 'there is a tenant')
+  })
+
+  it('says of a restored store that it can be read, and what publishing waits for (D13)', async () => {
+    const data = ['--data', join(root, 'restored')]
+    await (await start(['serve', '--data', join(root, 'original')])).stop()
+    mkdirSync(join(root, 'restored'))
+    const copy = join(root, 'restored', 'property-events.db')
+    assert.equal((await run(['backup', copy, '--data', join(root, 'original')])).code, 0)
+    const running = await startUntil(['serve', ...data], /ever shown\.\n$/)
+    assert.match(running.text, /^│ Publishing {7}waits for `epoch start` +│$/m)
+    const readyz = new URL('/readyz', /http:\S+\/metrics/.exec(running.text)?.[0])
+    const waiting = await fetch(readyz)
+    assert.deepEqual([waiting.status, await waiting.text()], [200, 'read only\n'])
+    const line = /^.* epoch start .*$/m.exec(running.text.replace(/^│.*$/gm, ''))?.[0] ?? ''
+    const begun = await runPrinted(line.replace(' N', ' 7'), { cwd: root })
+    assert.equal(begun.code, 0, begun.stderr)
+    const open = await fetch(readyz)
+    assert.deepEqual([open.status, await open.text()], [200, 'ok\n'])
+    assert.equal((await running.stop()).code, 0)
+
+    await run(['backup', join(root, 'again.db'), ...data])
+    mkdirSync(join(root, 'again'))
+    renameSync(join(root, 'again.db'), join(root, 'again', 'property-events.db'))
+    const machine = await start(['serve', '--data', join(root, 'again')])
+    assert.equal((machine.line as ServiceLine & { publishing?: string }).publishing, 'epoch_required')
+    assert.equal((await machine.stop()).code, 0)
   })
 
   it('refuses a folder that is being served, with a sentence', async () => {

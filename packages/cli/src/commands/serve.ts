@@ -9,7 +9,7 @@ import { createDemoTenants, isDemoLoaded, loadDemo } from '../load-demo.ts'
 import { marketTenants } from '../market/tenants.ts'
 import { storeFlags } from '../open-store.ts'
 import type { Output } from '../output.ts'
-import { commandLine } from '../program-name.ts'
+import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -75,20 +75,36 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
 
 const serve: Stage = async ({ service, storage }, { output, flags }, options) => {
   const { url, metricsUrl } = service
-  if (output.json) return output.writeJson({ url, metricsUrl })
-  await output.write(boxText([`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`]))
-  if ((await storage.keys.tenants()).length > 0) return
+  const waits = (await storage.epochNeed()) !== 'none'
+  if (output.json)
+    return output.writeJson({ url, metricsUrl, ...(waits ? { publishing: 'epoch_required' } : {}) })
+  const lines = [`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`]
+  await output.write(boxText(waits ? [...lines, 'Publishing       waits for `epoch start`'] : lines))
   const store = storeFlags(flags, options.data)
+  if (waits) return output.write(epochHint(store))
+  if ((await storage.keys.tenants()).length > 0) return
+  await output.write(firstSteps(store))
+}
+
+/** Outside the frame, so that it can be copied. */
+function epochHint(store: string): string {
+  return (
+    'This store is a restored copy, or part of what was published to it is lost. It can be read. Before it is published to:\n' +
+    `${epochCommand(store)}\nThere ${epochNumber}.\n`
+  )
+}
+
+/** Outside the frame, so that they can be copied. */
+function firstSteps(store: string): string {
   const key = (scope: string, label: string) =>
     commandLine(`keys create --tenant "Hill & Co" --scope ${scope} --label ${label}`, store)
-  // Outside the frame, so that they can be copied.
   const lines = [
     'Make a tenant, and keys for who publishes and who reads:',
     commandLine('tenants create "Hill & Co"', store),
     key('publish', 'CRM'),
     key('read', 'website'),
   ]
-  await output.write(`${lines.join('\n')}\n`)
+  return `${lines.join('\n')}\n`
 }
 
 const demo: Stage = async ({ service, storage, peppers }, { output, flags }, options, signal) => {

@@ -2,6 +2,7 @@
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
+import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 import { addressUrl, prepareService } from './prepare-service.ts'
 import type { ListenOptions, ServiceParts } from './prepare-service.ts'
@@ -35,7 +36,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             render: () => metrics.render(),
             // On the one thread there is, an answer is proof enough.
             alive: async () => true,
-            ready: async () => !stopping() && (await answers(storage)),
+            readiness: async () => (stopping() ? stoppingReadiness : storeReadiness(storage)),
           })
     const address = await prepared.listen({ host, port }).catch(async (error: unknown) => {
       await operations?.close()

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem.ts'
 import { createServer } from '../node-http.ts'
 import type { Metrics } from './metrics.ts'
+import type { Readiness } from './readiness.ts'
 
 export interface OperationsServerOptions {
   readonly host: string
@@ -11,8 +12,8 @@ export interface OperationsServerOptions {
   readonly render: Metrics['render']
   /** Whether every thread that serves still does; whatever the store does. Otherwise only a new start helps. */
   readonly alive: () => Promise<boolean>
-  /** Whether traffic should be sent here: the store answers and the service is not stopping. */
-  readonly ready: () => Promise<boolean>
+  /** Whether traffic should be sent here. */
+  readonly readiness: () => Promise<Readiness>
 }
 
 export interface OperationsServer {
@@ -53,7 +54,7 @@ function listening(server: Server, { host, port }: OperationsServerOptions): Pro
 const plainText = 'text/plain; charset=utf-8'
 
 async function answer(
-  { render, alive, ready }: OperationsServerOptions,
+  { render, alive, readiness }: OperationsServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -81,10 +82,11 @@ async function answer(
       if (await alive()) send(success.ok, 'ok\n')
       else send(problems.storage_unavailable.status, 'a serving thread does not answer\n')
       return
-    case '/readyz':
-      if (await ready()) send(success.ok, 'ok\n')
-      else send(problems.storage_unavailable.status, 'not ready\n')
+    case '/readyz': {
+      const { ready, words } = await readiness()
+      send(ready ? success.ok : problems.storage_unavailable.status, `${words}\n`)
       return
+    }
     default:
       send(problems.path_not_found.status, 'There are /metrics, /livez and /readyz.\n')
   }

@@ -219,6 +219,9 @@ export interface StoreSettings {
   readonly startSequence: number
 }
 
+/** Which feeds publishing is refused to until a new epoch begins (D13): none, some of them, or every one. */
+export type EpochNeed = 'none' | 'some' | 'all'
+
 export interface StorageEngine extends AsyncDisposable {
   readonly events: EventStore
   readonly keys: KeyStore
@@ -229,6 +232,8 @@ export interface StorageEngine extends AsyncDisposable {
    * number the store holds. Lifts `epochRequired`.
    */
   startEpoch(continueAfter: number): Promise<void>
+  /** Where `append` answers `epochRequired` now. Rejects, as `ping` does, when the store does not answer. */
+  epochNeed(): Promise<EpochNeed>
   /**
    * Copies the store, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with
    * the `StorageRefusal` `already_exists` rather than replace a file.

@@ -10,7 +10,6 @@ import { normalBasePath } from '../http/target.ts'
 import { addressUrl } from '../http/prepare-service.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import type { Service } from '../http/service.ts'
-import { answers } from '../http/service.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { bucketMemory } from '../http/token-bucket.ts'
 import type { Pepper } from '../keys/index.ts'
@@ -18,6 +17,7 @@ import type { LogLevel } from '../observability/log.ts'
 import { createMetrics, renderTogether } from '../observability/metrics.ts'
 import type { MetricValues } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
+import { stoppingReadiness, storeReadiness, unansweredReadiness } from '../observability/readiness.ts'
 import { sharedPagesFile } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { SharedStorage } from '../storage/open-storage.ts'
@@ -118,10 +118,12 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
             async alive() {
               return (await Promise.all(threads.map(isAwake))).every((awake) => awake)
             },
-            async ready() {
-              if (closing !== undefined) return false
-              const said = [answers(storage), ...threads.map((thread) => thread.ask({ verb: 'answers' }))]
-              return (await Promise.all(said.map(soon))).every((answer) => answer === true)
+            async readiness() {
+              if (closing !== undefined) return stoppingReadiness
+              const own = soon(storeReadiness(storage))
+              const said = threads.map((thread) => soon(thread.ask({ verb: 'answers' })))
+              const all = (await Promise.all(said)).every((answer) => answer === true)
+              return (all ? await own : undefined) ?? unansweredReadiness
             },
           })
     if (operations !== undefined) open.push(operations)

@@ -68,6 +68,7 @@ export async function openMemory(
       startEpoch(openState(store), continueAfter)
       watching.tell(undefined)
     },
+    epochNeed: async () => (openState(store).needsEpoch ? 'all' : 'none'),
     backup: async (path) => {
       const copy: MemoryState = { ...openState(store), needsEpoch: true }
       await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {

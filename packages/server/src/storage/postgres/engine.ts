@@ -216,6 +216,9 @@ function engineOver(
       },
     },
     startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),
+    // A node that may stand up for the present history does so here: otherwise the first publication would.
+    epochNeed: () =>
+      guarded(async () => ((await database.write((session) => history.vouch(session))) ? 'none' : 'all')),
     backup: (path) => guarded(() => backUp(database, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
     importRecords: (records) =>

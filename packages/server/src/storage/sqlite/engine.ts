@@ -14,6 +14,7 @@ import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
+import { epochNeedReader } from './epoch-need.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
@@ -168,6 +169,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   const readSubject = subjectReader(db)
   const feedOf = feedReader(db)
   const headOf = headReader(db)
+  const epochNeedOf = epochNeedReader(db)
   const reads = notedReads(
     {
       locate: (query) =>
@@ -220,6 +222,7 @@ function engineOver(parts: EngineParts): StorageEngine {
       changeCount: (key) => changes.of(key),
     },
     startEpoch: (continueAfter) => guarded(() => link.call('startEpoch', continueAfter)),
+    epochNeed: () => guarded(() => epochNeedOf()),
     backup: (path) => guarded(() => backUp(file, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records) => guarded(() => link.call('importRecords', records)),

@@ -53,6 +53,7 @@ export function openingContract(factory: StoreFactory): void {
         () => store.startEpoch(1),
         () => store.backup(factory.backupPath()),
         () => store.forgetSkippedIds(),
+        () => store.epochNeed(),
         () => store.ping(),
       ]
       for (const verb of verbs) {
