@@ -178,6 +178,8 @@ describe('the examples', () => {
   })
 
   const hasPhp = spawnSync('php', ['--version']).status === 0
+  /** Without PHP these cannot be tried, and each says so. */
+  const withPhp = { skip: hasPhp ? false : 'php is not installed here (apt-get install php-cli): not tried' }
   const shownByPhp = (path: string): Shown => {
     const { properties } = JSON.parse(readFileSync(path, 'utf8')) as {
       properties: Record<string, { number: number; payload: { price_information: { price: number } } }>
@@ -190,8 +192,7 @@ describe('the examples', () => {
     )
   }
 
-  it('keep a copy with one file of PHP through kill -9, by the reads of the service', async (context) => {
-    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
+  it('keep a copy with one file of PHP through kill -9, by the reads of the service', withPhp, async () => {
     const path = join(folder, 'properties.json')
     const start = (options?: RunOptions) => run('php', [fileOf('php/copy-to-file.php'), path], options)
     const killed = async () => {
@@ -204,53 +205,54 @@ describe('the examples', () => {
     const last = await start()
     assert.equal(last.code, 0, last.stderr)
     assert.deepEqual(shownByPhp(path), await feedNow())
-    return undefined
   })
 
   for (const order of ['ascending', 'descending'] as const) {
-    it(`keep a copy with one file of PHP from a plain server that lists ${order} and fails now and then`, async (context) => {
-      if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
-      const random = randomOf(order.length)
-      let restless = 30
-      const plain = createPlainServer({
-        random,
-        order,
-        orderBy: 'created',
-        beforeRequest: () => {
-          if (restless > 0) plain.publish()
-          restless -= 1
-        },
-      })
-      for (let left = 60; left > 0; left -= 1) plain.publish()
-      // Stalled answers would be waited for; the other faults pass quickly.
-      const network = withFaults(plain.fetch, { random, share: 0.1, without: ['stall', 'reset', 'cut'] })
-      async function serve(path: string, response: ServerResponse): Promise<void> {
-        const answer = await network(`http://x.example${path}`)
-        response.writeHead(answer.status, { 'content-type': 'application/json', 'retry-after': '0' })
-        response.end(await answer.text())
-      }
-      const server = createServer((request, response) => void serve(request.url ?? '', response))
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const address = server.address()
-      assert.ok(typeof address === 'object' && address !== null)
-      const path = join(folder, `${order}.json`)
-      const php = () =>
-        run('php', [fileOf('php/copy-to-file.php'), path], {
-          environment: { FEED_URL: `http://127.0.0.1:${address.port}`, FEED_KEY: 'k' },
+    it(
+      `keep a copy with one file of PHP from a plain server that lists ${order} and fails now and then`,
+      withPhp,
+      async () => {
+        const random = randomOf(order.length)
+        let restless = 30
+        const plain = createPlainServer({
+          random,
+          order,
+          orderBy: 'created',
+          beforeRequest: () => {
+            if (restless > 0) plain.publish()
+            restless -= 1
+          },
         })
-      for (let turn = 0; turn < 3; turn += 1) {
+        for (let left = 60; left > 0; left -= 1) plain.publish()
+        // Stalled answers would be waited for; the other faults pass quickly.
+        const network = withFaults(plain.fetch, { random, share: 0.1, without: ['stall', 'reset', 'cut'] })
+        async function serve(path: string, response: ServerResponse): Promise<void> {
+          const answer = await network(`http://x.example${path}`)
+          response.writeHead(answer.status, { 'content-type': 'application/json', 'retry-after': '0' })
+          response.end(await answer.text())
+        }
+        const server = createServer((request, response) => void serve(request.url ?? '', response))
+        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+        const address = server.address()
+        assert.ok(typeof address === 'object' && address !== null)
+        const path = join(folder, `${order}.json`)
+        const php = () =>
+          run('php', [fileOf('php/copy-to-file.php'), path], {
+            environment: { FEED_URL: `http://127.0.0.1:${address.port}`, FEED_KEY: 'k' },
+          })
+        for (let turn = 0; turn < 3; turn += 1) {
+          const { code, stderr } = await php()
+          assert.equal(code, 0, stderr)
+          plain.publish()
+        }
+        restless = 0
+        plain.settle()
         const { code, stderr } = await php()
+        server.close()
+        server.closeAllConnections()
         assert.equal(code, 0, stderr)
-        plain.publish()
-      }
-      restless = 0
-      plain.settle()
-      const { code, stderr } = await php()
-      server.close()
-      server.closeAllConnections()
-      assert.equal(code, 0, stderr)
-      assert.deepEqual(shownByPhp(path), shownOf(plain.fold()))
-      return undefined
-    })
+        assert.deepEqual(shownByPhp(path), shownOf(plain.fold()))
+      },
+    )
   }
 })

@@ -1,13 +1,16 @@
-/** The PHP example with servers that would lead it in circles or astray: it gets out, or ends with a sentence. */
+/** The PHP example with servers that would lead it in circles or astray, and with removals that would empty the copy. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
+import fc from 'fast-check'
+import { countRemovals } from '../packages/client/src/sync/breaker.ts'
+import type { RemovalWindow } from '../packages/client/src/sync/breaker.ts'
 import {
   eventOf,
   eventsOf,
@@ -18,6 +21,8 @@ import {
 } from '../packages/client/test/support/small-feed.ts'
 
 const hasPhp = spawnSync('php', ['--version']).status === 0
+/** Without PHP nothing here can be tried, and each test says so. */
+const withPhp = { skip: hasPhp ? false : 'php is not installed here (apt-get install php-cli): not tried' }
 const program = join(import.meta.dirname, 'php/copy-to-file.php')
 
 function folderFor(context: TestContext): string {
@@ -26,13 +31,16 @@ function folderFor(context: TestContext): string {
   return folder
 }
 
+interface CopyOptions {
+  readonly folder?: string
+  /** In place of `php`. */
+  readonly start?: readonly [string, ...string[]]
+  readonly flags?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
 /** Runs the program once against this feed; one that asks more than 100 times is refused from then on. */
-async function copied(
-  context: TestContext,
-  feed: typeof fetch,
-  folder = folderFor(context),
-  start: readonly [string, ...string[]] = ['php'],
-) {
+async function copied(context: TestContext, feed: typeof fetch, options: CopyOptions = {}) {
   let asked = 0
   async function serve(path: string, response: ServerResponse): Promise<void> {
     asked += 1
@@ -45,35 +53,52 @@ async function copied(
   context.after(() => void server.close())
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
+  const url = `http://127.0.0.1:${address.port}`
+  const { folder = folderFor(context), environment = {} } = options
+  const ended = await ran(folder, { ...options, environment: { FEED_URL: url, ...environment } })
+  return { ...ended, url, asked }
+}
+
+/** Runs the program once. `failure` is what it wrote when it did not end well. */
+async function ran(folder: string, { start = ['php'], flags = [], environment = {} }: CopyOptions) {
   const path = join(folder, 'copy.json')
-  const env = { ...process.env, FEED_URL: `http://127.0.0.1:${address.port}`, FEED_KEY: 'k' }
+  const env = { ...process.env, FEED_KEY: 'k', ...environment }
   const failure = await new Promise<string | undefined>((resolve) => {
     const [command, ...words] = start
-    execFile(command, [...words, program, path], { env }, (error, stdout, stderr) =>
+    execFile(command, [...words, program, path, ...flags], { env }, (error, stdout, stderr) =>
       resolve(error === null ? undefined : stdout + stderr),
     )
   })
-  const count = () => {
-    const { properties } = JSON.parse(readFileSync(path, 'utf8')) as { properties: object }
-    return Object.keys(properties).length
-  }
-  return { failure, asked, count }
+  assert.doesNotMatch(failure ?? '', /Stack trace|Warning:|Fatal error|#0 /, 'a user is shown a sentence')
+  const count = () => Object.keys(copyIn(folder).properties).length
+  return { failure, count }
+}
+
+interface Copy {
+  readonly checkpoint: string
+  readonly properties: Readonly<Record<string, { readonly stale?: true }>>
+}
+
+function copyIn(folder: string): Copy {
+  return JSON.parse(readFileSync(join(folder, 'copy.json'), 'utf8')) as Copy
 }
 
 describe('the PHP example', () => {
-  it('reads a plain feed whole, although every second answer comes from a node that lags', async (context) => {
-    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
-    const all = eventsOf(300)
-    let asked = 0
-    // The first answer is to the question whether the service has reads of its own.
-    const feed = pagesOver(() => ((asked += 1) % 2 === 0 ? all.slice(0, 295) : all))
-    const { failure, count } = await copied(context, feed)
-    assert.equal(failure, undefined)
-    assert.equal(count(), 300)
-  })
+  it(
+    'reads a plain feed whole, although every second answer comes from a node that lags',
+    withPhp,
+    async (context) => {
+      const all = eventsOf(300)
+      let asked = 0
+      // The first answer is to the question whether the service has reads of its own.
+      const feed = pagesOver(() => ((asked += 1) % 2 === 0 ? all.slice(0, 295) : all))
+      const { failure, count } = await copied(context, feed)
+      assert.equal(failure, undefined)
+      assert.equal(count(), 300)
+    },
+  )
 
-  it('reads a plain feed whole, although some of its pages are empty', async (context) => {
-    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
+  it('reads a plain feed whole, although some of its pages are empty', withPhp, async (context) => {
     const all = eventsOf(1_000)
     const feed = showing(
       pagesOver(() => all),
@@ -84,8 +109,7 @@ describe('the PHP example', () => {
     assert.equal(count(), 650)
   })
 
-  it("ends with a sentence when a run does not get on, or is another request's", async (context) => {
-    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
+  it("ends with a sentence when a run does not get on, or is another request's", withPhp, async (context) => {
     for (const [run, words] of [
       [{ items: [], next: 0, head: 10 }, /behind 3/],
       [{ items: [eventOf(1, 'p1')], next: 10, head: 10 }, /behind 3/],
@@ -101,34 +125,338 @@ describe('the PHP example', () => {
     }
   })
 
-  it('leaves the copy as it is when the key is of another tenant, whose feed is empty', async (context) => {
-    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
-    const folder = folderFor(context)
-    const theirs = (tenantId: string, epoch: string, count: number) =>
-      ownReadsOver(() => ({ tenantId, epoch, events: eventsOf(count) }))
-    assert.equal((await copied(context, theirs('t', 'a', 30), folder)).failure, undefined)
-    const { failure, count } = await copied(context, theirs('other', 'b', 0), folder)
-    assert.match(failure ?? '', /tenant t, the key reads tenant other/)
-    assert.equal(count(), 30)
-    // Of the same tenant, a new epoch with fewer is what the feed says.
-    const anew = await copied(context, theirs('t', 'c', 20), folder)
-    assert.equal(anew.failure, undefined)
-    assert.equal(anew.count(), 20)
-  })
+  it(
+    'leaves the copy as it is when the key is of another tenant, whose feed is empty',
+    withPhp,
+    async (context) => {
+      const folder = folderFor(context)
+      const theirs = (tenantId: string, epoch: string, count: number) =>
+        ownReadsOver(() => ({ tenantId, epoch, events: eventsOf(count) }))
+      assert.equal((await copied(context, theirs('t', 'a', 30), { folder })).failure, undefined)
+      const { failure, count } = await copied(context, theirs('other', 'b', 0), { folder })
+      assert.match(failure ?? '', /tenant t, the key reads tenant other/)
+      assert.equal(count(), 30)
+      // Of the same tenant, a new epoch with fewer is what the feed says.
+      const anew = await copied(context, theirs('t', 'c', 20), { folder })
+      assert.equal(anew.failure, undefined)
+      assert.equal(anew.count(), 20)
+    },
+  )
 
-  it('leaves the copy as it is when the disk takes only a part of the next one', async (context) => {
-    if (!hasPhp) return context.diagnostic('php is not installed here: nothing was tried')
+  it('leaves the copy as it is when the disk takes only a part of the next one', withPhp, async (context) => {
     const folder = folderFor(context)
     const feed = (count: number) =>
       ownReadsOver(() => ({ tenantId: 't', epoch: 'a', events: eventsOf(count) }))
-    assert.equal((await copied(context, feed(30), folder)).failure, undefined)
+    assert.equal((await copied(context, feed(30), { folder })).failure, undefined)
     // A limit on the size of files stands for the full disk: the write that crosses it is cut short there.
     const limited = `trap '' XFSZ; ulimit -f 8; exec php "$@"`
-    const full = await copied(context, feed(2_000), folder, ['/bin/sh', '-c', limited, 'sh'])
+    const full = await copied(context, feed(2_000), { folder, start: ['/bin/sh', '-c', limited, 'sh'] })
     assert.match(full.failure ?? '', /copy\.json could not be written/)
     assert.equal(full.count(), 30)
-    const again = await copied(context, feed(2_000), folder)
+    const again = await copied(context, feed(2_000), { folder })
     assert.equal(again.failure, undefined)
     assert.equal(again.count(), 2_000)
+  })
+
+  it(
+    'asks for a snapshot again that lacks a line or has two in the other order, and does not finish it',
+    withPhp,
+    async (context) => {
+      const all = eventsOf(30)
+      const whole = ownReadsOver(() => ({ tenantId: 't', epoch: 'a', events: all }))
+      for (const spoil of [
+        (lines: readonly string[]) => lines.toSpliced(7, 1),
+        (lines: readonly string[]) => lines.toSpliced(7, 2, lines[8] ?? '', lines[7] ?? ''),
+      ]) {
+        let spoiled = 0
+        const feed: typeof fetch = async (input) => {
+          const answer = await whole(input)
+          if (!urlOf(input).pathname.endsWith('/snapshot') || (spoiled += 1) > 2) return answer
+          const lines = (await answer.text()).split('\n')
+          return new Response(spoil(lines).join('\n'), { headers: answer.headers })
+        }
+        const { failure, count } = await copied(context, feed)
+        assert.equal(failure, undefined)
+        assert.equal(count(), 30)
+      }
+    },
+  )
+
+  it('reads events of which members are missing, and dates that are none', withPhp, async (context) => {
+    const events = eventsOf(3).map((event, index) =>
+      index === 1
+        ? { id: event.id, sequenceNumber: 2, payload: JSON.parse(event.payload), createdDate: 'soon' }
+        : event,
+    )
+    const page = { items: events, page: 1, pageSize: 100, availableCount: 3, totalPages: 1 }
+    const feed: typeof fetch = async (input) =>
+      urlOf(input).pathname.endsWith('/getevents') ? Response.json(page) : new Response('no', { status: 404 })
+    const { failure, count } = await copied(context, feed)
+    assert.equal(failure, undefined)
+    assert.equal(count(), 3)
+  })
+})
+
+describe('a user of the PHP example is told in a sentence', () => {
+  /** A feed that answers everything in one way. */
+  const always =
+    (status: number, body: string, headers: Readonly<Record<string, string>> = {}): typeof fetch =>
+    async () =>
+      new Response(body, { status, headers })
+
+  it('that the key is wrong, and what the service says of it', withPhp, async (context) => {
+    const body = JSON.stringify({
+      status: 401,
+      code: 'key_expired',
+      detail: 'The key expired on 2026-01-31.',
+    })
+    const { failure, url, asked } = await copied(context, always(401, body))
+    assert.ok(
+      (failure ?? '').startsWith(
+        `${url} does not accept the key (401). The key expired on 2026-01-31. See that it`,
+      ),
+    )
+    assert.ok(asked < 5, `${asked} requests`)
+    const empty = await ran(folderFor(context), { environment: { FEED_KEY: ' ' } })
+    assert.match(empty.failure ?? '', /^The key must be as it was given to you/)
+  })
+
+  it('that nobody answers at the address, and why', withPhp, async (context) => {
+    const environment = { FEED_URL: 'http://me:secret@127.0.0.1:1', ATTEMPTS: '2' }
+    const { failure } = await ran(folderFor(context), { environment })
+    assert.match(
+      failure ?? '',
+      /^http:\/\/127\.0\.0\.1:1 does not answer: Connection refused\. See that the address is right .* It was tried 2 times\.\n$/,
+    )
+    const none = await ran(folderFor(context), { environment: { FEED_URL: 'feed.example.com' } })
+    assert.match(
+      none.failure ?? '',
+      /must begin with https:\/\/ or http:\/\/, which "feed\.example\.com" does not/,
+    )
+  })
+
+  it(
+    'where the address redirects, and which one to use; the key does not go there',
+    withPhp,
+    async (context) => {
+      const path = '/api/func/api/v1/events/getevents'
+      const to = (location: string) => always(301, '', { location })
+      const moved = await copied(context, to(`https://u:p@new.example.com/feed${path}?page=1&token=secret`))
+      assert.match(moved.failure ?? '', /redirects \(301\) to https:\/\/new\.example\.com\/feed\/api\/func/)
+      assert.match(moved.failure ?? '', /Use https:\/\/new\.example\.com\/feed as the address\.\n$/)
+      assert.doesNotMatch(moved.failure ?? '', /secret|u:p/)
+      const login = await copied(context, to('/login'))
+      assert.ok((login.failure ?? '').includes(`to ${login.url}/login, which is not followed`))
+      assert.match(login.failure ?? '', /Use the address of the service itself\.\n$/)
+      const nowhere = await copied(context, always(302, ''))
+      assert.match(nowhere.failure ?? '', /redirects \(302\) elsewhere/)
+    },
+  )
+
+  it(
+    'that the address is no feed: a page, another path, an answer without what belongs in it',
+    withPhp,
+    async (context) => {
+      const page = await copied(context, always(200, '<html>\n<b>Welcome</b>'))
+      assert.match(
+        page.failure ?? '',
+        /something other than the contract's JSON: <html> <b>Welcome<\/b>\. Is http/,
+      )
+      const missing = await copied(context, always(404, 'Not found'))
+      assert.match(missing.failure ?? '', /answered with status 404\. Is http:\S+ the address of a feed\?/)
+      for (const body of [
+        '{"items":[]}',
+        '{"items":[1],"page":1,"pageSize":1,"availableCount":1,"totalPages":1}',
+      ]) {
+        const { failure } = await copied(context, always(200, body))
+        assert.match(failure ?? '', /something other than the contract's JSON/)
+      }
+    },
+  )
+
+  it(
+    'that the file is not a copy, that the checkpoint is none, or how to call it',
+    withPhp,
+    async (context) => {
+      const folder = folderFor(context)
+      for (const text of ['', '[]', '{"properties":{}}', '{"checkpoint":5,"properties":{}}']) {
+        writeFileSync(join(folder, 'copy.json'), text)
+        assert.match((await ran(folder, {})).failure ?? '', /copy\.json cannot be read, or is not a copy/)
+      }
+      for (const kept of [
+        'x',
+        '{}',
+        '{"format":"property-feed-php/1"}',
+        '{"format":"property-feed-php/1","type":"property","mode":"numbers","opens":true,"whole":true}',
+      ]) {
+        writeFileSync(join(folder, 'copy.json'), JSON.stringify({ checkpoint: kept, properties: {} }))
+        assert.match((await ran(folder, {})).failure ?? '', /not a checkpoint of this version/)
+      }
+      assert.match(
+        (await ran(folder, { flags: ['--allow-mass-removals'] })).failure ?? '',
+        /^Usage: .*--allow-mass-removal\]/,
+      )
+    },
+  )
+})
+
+describe('the breaker of the PHP example', () => {
+  const removalsOf = (from: number, to: number, number: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) =>
+      eventOf(number + index, `p${from + index}`, { published: false }),
+    )
+  const hourMs = 3_600_000
+
+  /** A copy of 100 that follows what `events` holds, by the service's own reads or by pages. */
+  async function following(context: TestContext, reads: 'own reads' | 'pages') {
+    const folder = folderFor(context)
+    const state = { epoch: 'a', events: eventsOf(100) }
+    const feed =
+      reads === 'pages' ? pagesOver(() => state.events) : ownReadsOver(() => ({ tenantId: 't', ...state }))
+    const run = (...flags: readonly string[]) => copied(context, feed, { folder, flags })
+    assert.equal((await run()).failure, undefined)
+    /** What was removed so far becomes older. */
+    const age = (ms: number) => {
+      const copy = copyIn(folder)
+      const kept = JSON.parse(copy.checkpoint) as { removals: readonly (readonly [number, number])[] }
+      const removals = kept.removals.map(([atMs, count]) => [atMs - ms, count])
+      const checkpoint = JSON.stringify({ ...kept, removals })
+      writeFileSync(join(folder, 'copy.json'), JSON.stringify({ ...copy, checkpoint }))
+    }
+    return { folder, state, run, age }
+  }
+
+  for (const reads of ['own reads', 'pages'] as const) {
+    it(`lets a quarter of the copy go within a day and no more, by ${reads}`, withPhp, async (context) => {
+      const { state, run, age } = await following(context, reads)
+      state.events.push(...removalsOf(1, 15, 101))
+      const first = await run()
+      assert.deepEqual([first.failure, first.count()], [undefined, 85])
+      age(24 * hourMs)
+      state.events.push(...removalsOf(16, 26, 116))
+      const stopped = await run()
+      assert.equal(
+        stopped.failure,
+        'The feed would remove 11 of 85 properties, after 15 that went in the last day, so nothing of that was done.\n' +
+          'If it is right, run this once with --allow-mass-removal.\n',
+      )
+      assert.equal(stopped.count(), 85)
+      // A day, and the hour by which what went may count longer.
+      age(hourMs)
+      const later = await run()
+      assert.deepEqual([later.failure, later.count()], [undefined, 74])
+    })
+
+    it(
+      `stops a read of the whole feed that would empty the copy, by ${reads}, until it is allowed`,
+      withPhp,
+      async (context) => {
+        const { state, run } = await following(context, reads)
+        state.epoch = 'b'
+        state.events.splice(0, 100, ...eventsOf(110).slice(100))
+        for (let time = 0; time < 2; time += 1) {
+          const { failure, count } = await run()
+          assert.match(failure ?? '', /would remove 100 of 110 properties, so nothing of that was done/)
+          assert.equal(count(), 110)
+        }
+        const allowed = await run('--allow-mass-removal')
+        assert.deepEqual([allowed.failure, allowed.count()], [undefined, 10])
+        const after = await run()
+        assert.deepEqual([after.failure, after.count()], [undefined, 10])
+      },
+    )
+  }
+
+  it('counts what went before the feed began anew', withPhp, async (context) => {
+    const { state, run } = await following(context, 'own reads')
+    state.events.push(...removalsOf(1, 15, 101))
+    assert.equal((await run()).failure, undefined)
+    state.epoch = 'b'
+    state.events.push(...removalsOf(16, 30, 116))
+    const stopped = await run()
+    assert.match(stopped.failure ?? '', /remove 15 of 85 properties, after 15 /)
+    assert.equal(stopped.count(), 85)
+  })
+
+  it(
+    'does not count what the copy never held, and goes on with a checkpoint of an earlier version',
+    withPhp,
+    async (context) => {
+      const { folder, state, run } = await following(context, 'own reads')
+      const copy = copyIn(folder)
+      const { removals: _, ...earlier } = JSON.parse(copy.checkpoint) as Record<string, unknown>
+      writeFileSync(
+        join(folder, 'copy.json'),
+        JSON.stringify({ ...copy, checkpoint: JSON.stringify(earlier) }),
+      )
+      state.events.push(...removalsOf(201, 400, 101), ...removalsOf(1, 5, 301))
+      const { failure, count } = await run()
+      assert.deepEqual([failure, count()], [undefined, 95])
+    },
+  )
+
+  it("decides as the client's does, whatever goes and whenever", withPhp, () => {
+    interface Step {
+      readonly waitMs: number
+      readonly added: number
+      readonly going: number
+    }
+    const steps = fc.array(
+      fc.record<Step>({
+        waitMs: fc.oneof(
+          fc.integer({ min: 0, max: 30 * hourMs }),
+          fc.constantFrom(0, hourMs, 24 * hourMs, 25 * hourMs, -hourMs),
+        ),
+        added: fc.integer({ min: 0, max: 40 }),
+        going: fc.integer({ min: 1, max: 60 }),
+      }),
+      { minLength: 1, maxLength: 12 },
+    )
+    const seed = Math.floor(Math.random() * 2 ** 31)
+    const runs = fc.sample(steps, { numRuns: 500, seed })
+    const script = `
+      require '${join(import.meta.dirname, 'php/PropertyFeed.php')}';
+      $breaker = new RemovalBreaker();
+      $answers = [];
+      foreach (json_decode(stream_get_contents(STDIN), true) as $steps) {
+        [$window, $held, $nowMs] = [[], 100, 1_000_000_000_000];
+        foreach ($steps as ['waitMs' => $wait, 'added' => $added, 'going' => $going]) {
+          $nowMs += $wait;
+          $held += $added;
+          $going = min($going, $held);
+          $counted = $breaker->count($window, $nowMs, $held, $going);
+          $answers[] = [$counted['tooMany'], $counted['removedBefore']];
+          if ($counted['tooMany'] || $going === 0) continue;
+          $window = $counted['window'];
+          $held -= $going;
+        }
+      }
+      echo json_encode($answers);`
+    const { stdout, stderr } = spawnSync('php', ['-r', script], {
+      input: JSON.stringify(runs),
+      encoding: 'utf8',
+    })
+    assert.equal(stderr, '')
+    const expected = runs.flatMap((run) => {
+      let window: RemovalWindow | undefined
+      let held = 100
+      let nowMs = 1_000_000_000_000
+      return run.map((step) => {
+        nowMs += step.waitMs
+        held += step.added
+        const affected = Math.min(step.going, held)
+        const counted = countRemovals({ window, nowMs, held, affected, allow: false })
+        if (counted.kind === 'tooMany') return [true, counted.removedBefore]
+        const removedBefore = counted.window.removed - affected
+        if (affected > 0) {
+          window = counted.window
+          held -= affected
+        }
+        return [false, removedBefore]
+      })
+    })
+    assert.deepEqual(JSON.parse(stdout), expected, `seed ${seed}`)
+    const stops = expected.filter(([tooMany]) => tooMany === true).length
+    assert.ok(stops > 100 && expected.length - stops > 100, `${stops} of ${expected.length} were stopped`)
   })
 })

@@ -10,7 +10,7 @@ declare(strict_types=1);
  * service has reads of its own (PROTOCOL.md, section 11) it uses those; else it walks the pages.
  *
  *     $feed = new PropertyFeed('https://feed.example.com', $key);
- *     $feed->sync($load, $apply);
+ *     $feed->sync($load, $apply, $copy);
  *
  * $load(): ?string gives back the checkpoint that was kept last, or null.
  *
@@ -18,12 +18,14 @@ declare(strict_types=1);
  * IN ONE TRANSACTION. Each change is ['kind' => 'upsert' | 'remove', 'ref', 'number', 'payload' (array), 'event'], at most
  * one for each property. $phase['startsOver']: the whole feed is read from here on, mark all rows as stale (an upsert makes
  * a row fresh). $phase['complete']: the whole feed has been read, remove the rows that are still stale.
+ *
+ * $copy, a PropertyCopy, makes the breaker work: a sync stops with a MassRemovalException before it removes too much.
  */
 final class PropertyFeed
 {
     private const FORMAT = 'property-feed-php/1';
-    private const ATTEMPTS = 8;
     private const BATCH = 500;
+    private const LIST = '/api/func/api/v1/events/getevents';
     /** Answers that may be better another time. */
     private const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
 
@@ -31,10 +33,15 @@ final class PropertyFeed
     private array $state = [];
     /** @var array<string, array<string, mixed>> the latest event of each property, not yet applied */
     private array $gathered = [];
+    private ?PropertyCopy $copy = null;
+    private bool $allowMassRemoval = false;
+    /** Why there was no answer the last time. */
+    private string $silence = '';
 
     /**
      * @param string $apiEventType property, salesproperty or lettingsproperty; belongs to the checkpoint
      * @param int $overlapSeconds for plain servers: how much older than the newest event a new one may be when it appears
+     * @param int $attempts how often a request is made before it is given up; with 8, that takes 45 seconds on average
      */
     public function __construct(
         private readonly string $baseUrl,
@@ -43,15 +50,27 @@ final class PropertyFeed
         private readonly int $overlapSeconds = 3600,
         private readonly int $pageSize = 100,
         private readonly int $timeoutSeconds = 30,
+        private readonly int $attempts = 8,
+        private readonly RemovalBreaker $breaker = new RemovalBreaker(),
     ) {
-        if (!preg_match('~^https?://~', $baseUrl) || !preg_match('/^[\x21-\x7e]+$/', $key)) {
-            throw new InvalidArgumentException('The base URL must begin with https:// and the key must have no blanks.');
+        if (!preg_match('~^https?://[^/\s]~', $baseUrl)) {
+            throw new InvalidArgumentException("The address of the feed must begin with https:// or http://, which \"$baseUrl\" does not.");
+        }
+        if (!preg_match('/^[\x21-\x7e]+$/', $key)) {
+            throw new InvalidArgumentException('The key must be as it was given to you: not empty, no blanks, no line breaks.');
         }
     }
 
-    /** Reads what the copy lacks. Throws RuntimeException when the feed cannot be read; what was applied stays. */
-    public function sync(callable $load, callable $apply): void
+    /**
+     * Reads what the copy lacks. Throws a PropertyFeedException, whose message is a sentence for whoever runs it, when the
+     * feed cannot be read; what was applied stays.
+     *
+     * @param bool $allowMassRemoval lets this run remove as much as the feed says
+     */
+    public function sync(callable $load, callable $apply, ?PropertyCopy $copy = null, bool $allowMassRemoval = false): void
     {
+        $this->copy = $copy;
+        $this->allowMassRemoval = $allowMassRemoval;
         $this->gathered = [];
         $this->state = [];
         $this->state = $this->readCheckpoint($load());
@@ -63,14 +82,14 @@ final class PropertyFeed
             $this->gathered = [];
             $this->state = $this->freshState();
         }
-        throw new RuntimeException('The feed began anew again and again while it was read.');
+        throw new PropertyFeedException('invalid_answer', 'The feed began anew again and again while it was read. Do several services answer at this address?');
     }
 
     /** @return array<string, mixed> */
     private function freshState(): array
     {
         return ['format' => self::FORMAT, 'type' => $this->apiEventType, 'mode' => 'start', 'opens' => true, 'whole' => true,
-            'tenant' => $this->state['tenant'] ?? null];
+            'tenant' => $this->state['tenant'] ?? null, 'removals' => $this->state['removals'] ?? []];
     }
 
     /** @return array<string, mixed> */
@@ -80,11 +99,20 @@ final class PropertyFeed
             return $this->freshState();
         }
         $state = json_decode($text, true);
-        if (!is_array($state) || ($state['format'] ?? null) !== self::FORMAT) {
-            throw new RuntimeException('What was kept is not a checkpoint of this version.');
+        $needed = ['type' => 'is_string', 'opens' => 'is_bool', 'whole' => 'is_bool'] + match ($state['mode'] ?? null) {
+            'numbers' => ['epoch' => 'is_string', 'revision' => 'is_int', 'after' => 'is_int'],
+            'pages' => ['applied' => 'is_array'],
+            default => [],
+        };
+        $isWhole = is_array($state) && ($state['format'] ?? null) === self::FORMAT;
+        foreach ($needed as $name => $isRight) {
+            $isWhole = $isWhole && $isRight($state[$name] ?? null);
+        }
+        if (!$isWhole || !in_array($state['mode'] ?? null, ['start', 'numbers', 'pages'], true) || !is_array($state['removals'] ?? [])) {
+            throw new PropertyFeedException('checkpoint', 'What was kept is not a checkpoint of this version. Start with an empty copy and no checkpoint.');
         }
         if ($state['type'] !== $this->apiEventType) {
-            throw new RuntimeException("The checkpoint belongs to {$state['type']}, not to {$this->apiEventType}.");
+            throw new PropertyFeedException('checkpoint', "The checkpoint belongs to {$state['type']}, not to {$this->apiEventType}. Use one checkpoint and one copy for each.");
         }
         return $state;
     }
@@ -98,8 +126,9 @@ final class PropertyFeed
         $heads = json_decode($body, true)['heads'] ?? null;
         $has = $status === 200 && is_array($heads);
         $tenant = $has ? (array_column($heads, 'tenantId', 'feed')['property'] ?? null) : null;
+        $tenant = is_string($tenant) ? $tenant : null;
         if ($tenant !== null && $tenant !== ($this->state['tenant'] ?? $tenant)) {
-            throw new RuntimeException("The checkpoint belongs to tenant {$this->state['tenant']}, the key reads tenant $tenant.");
+            throw new PropertyFeedException('checkpoint', "The checkpoint belongs to tenant {$this->state['tenant']}, the key reads tenant $tenant. Use one checkpoint and one copy for each.");
         }
         if ($has !== ($this->state['mode'] !== 'pages') && $this->state['mode'] !== 'start') {
             $this->state = $this->freshState();
@@ -111,16 +140,16 @@ final class PropertyFeed
     /** A snapshot, if the copy is new, and then what came after it. True: begin anew. */
     private function readNumbers(callable $apply): bool
     {
-        if ($this->state['mode'] !== 'numbers') {
-            $this->readSnapshot($apply);
+        if ($this->state['mode'] !== 'numbers' && !$this->readSnapshot($apply)) {
+            return true;
         }
         while (true) {
             $query = ['after' => $this->state['after'], 'epoch' => $this->state['epoch'], 'apiEventType' => $this->apiEventType];
-            [$status, $body] = $this->request('/v1/property-events', $query);
+            [$status, $body, $headers] = $this->request('/v1/property-events', $query);
             if ($status === 409 || $status === 404) {
                 return true;
             }
-            $run = $this->decoded($status, $body, 'items');
+            $run = $this->decoded('/v1/property-events', $status, $body, ['next' => 'is_int', 'head' => 'is_int', 'epoch' => 'is_string', 'revision' => 'is_int'], $headers);
             if ($run['epoch'] !== $this->state['epoch'] || $run['revision'] !== $this->state['revision']) {
                 return true;
             }
@@ -128,7 +157,7 @@ final class PropertyFeed
             $isRepeated = $run['items'] !== [] && min(array_column($run['items'], 'sequenceNumber')) <= $before;
             if ($isRepeated || ($run['next'] <= $before && $run['next'] < $run['head'])) {
                 // Applied, it could put an older event over a newer one; followed, it would be asked for for ever.
-                throw new RuntimeException("Asked for events behind $before, the service gave others or none. Is there a cache before it?");
+                throw new PropertyFeedException('invalid_answer', "Asked for events behind $before, the service gave others or none. Is there a cache before it?");
             }
             array_map([$this, 'gather'], $run['items']);
             $this->state['after'] = max($before, $run['next']);
@@ -140,41 +169,68 @@ final class PropertyFeed
         }
     }
 
-    private function readSnapshot(callable $apply): void
+    /** False: the feed is another than when the snapshot was begun. */
+    private function readSnapshot(callable $apply): bool
     {
         $this->state = $this->freshState();
         $place = [];
-        for ($attempt = 1; ; $attempt++) {
+        $revision = $furthest = 0;
+        for ($attempt = 1; ; ) {
             $stream = $this->open('/v1/property-events/snapshot', $place + ['apiEventType' => $this->apiEventType], $status, $headers);
+            $problem = $this->silence;
             if ($stream !== null && $status === 200) {
                 if ($place === []) {
-                    $place = ['after' => 0, 'head' => (int) $headers['x-feed-head'], 'epoch' => $headers['x-feed-epoch']];
-                    $revision = (int) $headers['x-feed-revision'];
+                    [$place, $revision] = $this->placeOf($headers);
                 }
+                $begun = $place['after'];
+                [$events, $problem] = [0, 'The snapshot was cut off.'];
                 while (($line = fgets($stream)) !== false && str_ends_with($line, "\n")) {
-                    $event = json_decode($line, true);
-                    if (($event['end'] ?? false) === true) {
+                    $value = json_decode($line, true);
+                    $isEnd = is_array($value) && ($value['end'] ?? false) === true;
+                    if ($isEnd && ($value['head'] ?? null) === $place['head'] && ($value['events'] ?? null) === $events) {
                         fclose($stream);
                         $this->state = ['mode' => 'numbers', 'epoch' => $place['epoch'], 'revision' => $revision, 'after' => $place['head']] + $this->state;
-                        return;
+                        return true;
                     }
-                    if (!is_array($event)) {
+                    $event = $this->eventOf($value);
+                    if ($isEnd || $event === null || $event['sequenceNumber'] <= $place['after'] || $event['sequenceNumber'] > $place['head']) {
+                        // What is missing stands somewhere in this answer, so all of it is asked for again.
+                        [$place['after'], $problem] = [$begun, 'The snapshot does not hold what its last line says, each event in its place.'];
                         break;
                     }
                     $this->gather($event);
+                    $events++;
                     $place['after'] = $event['sequenceNumber'];
-                    $attempt = 1;
+                    if ($place['after'] > $furthest) {
+                        [$furthest, $attempt] = [$place['after'], 1];
+                    }
                     // The checkpoint stays at the start until the snapshot is whole: a crash begins it again.
                     $this->flushIfFull($apply);
                 }
-            } elseif (!in_array($status, self::PASSING, true)) {
-                throw new RuntimeException("The snapshot was answered with status $status.");
+            } elseif ($place !== [] && ($status === 404 || $status === 409)) {
+                fclose($stream);
+                return false;
+            } elseif ($stream !== null) {
+                $problem = "The snapshot was answered with status $status.";
+                if (!in_array($status, self::PASSING, true)) {
+                    throw $this->refusal('/v1/property-events/snapshot', $status, (string) stream_get_contents($stream, 65_536), $headers);
+                }
             }
             if ($stream !== null) {
                 fclose($stream);
             }
-            $this->waitBefore($attempt + 1, $headers, 'The snapshot was cut off.');
+            $this->waitBefore(++$attempt, $headers, $problem);
         }
+    }
+
+    /** @param array<string, string> $headers @return array{array<string, int|string>, int} the snapshot's place and its revision */
+    private function placeOf(array $headers): array
+    {
+        [$head, $epoch, $revision] = [$headers['x-feed-head'] ?? '', $headers['x-feed-epoch'] ?? '', $headers['x-feed-revision'] ?? ''];
+        if (!ctype_digit($head) || $epoch === '' || !ctype_digit($revision)) {
+            throw new PropertyFeedException('invalid_answer', 'The snapshot came without x-feed-head, x-feed-epoch and x-feed-revision. Does a proxy take them away?');
+        }
+        return [['after' => 0, 'head' => (int) $head, 'epoch' => $epoch], (int) $revision];
     }
 
     /** Page after page of the whole feed, later of a window of time. True: begin anew. */
@@ -245,15 +301,16 @@ final class PropertyFeed
         if ($this->state['from'] !== null) {
             $query['from'] = $this->state['from'];
         }
-        [$status, $body] = $this->request('/api/func/api/v1/events/getevents', $query);
-        return $this->decoded($status, $body, 'items');
+        [$status, $body, $headers] = $this->request(self::LIST, $query);
+        return $this->decoded(self::LIST, $status, $body, ['pageSize' => 'is_int', 'availableCount' => 'is_int', 'totalPages' => 'is_int'], $headers);
     }
 
     /** Keeps the latest event of each property, unless the copy has it or a later one. @param array<string, mixed> $event */
     private function gather(array $event): void
     {
         $payload = json_decode((string) $event['payload'], true);
-        $ref = strtolower((string) ($payload['agent_ref'] ?? $event['transactionId']));
+        $named = is_array($payload) ? ($payload['agent_ref'] ?? '') : '';
+        $ref = strtolower(is_string($named) && $named !== '' ? $named : $event['transactionId']);
         $number = $event['sequenceNumber'];
         if ($number <= ($this->state['applied'][$ref][0] ?? -1) || $number <= ($this->gathered[$ref]['number'] ?? -1)) {
             return;
@@ -287,13 +344,42 @@ final class PropertyFeed
         if ($this->gathered === [] && !$moved && !$this->state['whole']) {
             return;
         }
+        if ($this->state['whole'] && $this->copy !== null) {
+            // What is still stale after these goes by itself, so that the breaker can look at it before.
+            $this->applyGathered($apply, false, $forgetBefore);
+            $this->guard($this->copy->stale());
+        }
         $this->applyGathered($apply, $this->state['whole'], $forgetBefore);
+    }
+
+    /** Counts what is about to be removed, and stops before too much of the copy goes. @param list<string> $refs */
+    private function guard(array $refs): void
+    {
+        if ($this->copy === null) {
+            return;
+        }
+        $going = [];
+        foreach (array_chunk($refs, self::BATCH) as $some) {
+            $going = [...$going, ...array_values($this->copy->held($some))];
+        }
+        if ($going === []) {
+            return;
+        }
+        $held = $this->copy->count();
+        $window = $this->allowMassRemoval ? [] : ($this->state['removals'] ?? []);
+        $counted = $this->breaker->count($window, (int) (microtime(true) * 1000), $held, count($going));
+        if ($counted['tooMany'] && !$this->allowMassRemoval) {
+            throw new MassRemovalException($going, $held, $counted['removedBefore'], $counted['limit'], $this->breaker->windowMs);
+        }
+        // What has been allowed once is over: the next window begins with what is left.
+        $this->state['removals'] = $this->allowMassRemoval ? [] : $counted['window'];
     }
 
     private function applyGathered(callable $apply, bool $complete, string $forgetBefore = ''): void
     {
         $changes = array_values($this->gathered);
         usort($changes, static fn (array $one, array $other): int => $one['number'] <=> $other['number']);
+        $this->guard(array_column(array_filter($changes, static fn (array $change): bool => $change['kind'] === 'remove'), 'ref'));
         if ($this->state['mode'] === 'pages') {
             foreach ($changes as $change) {
                 $this->state['applied'][$change['ref']] = [$change['number'], $change['event']['createdDate']];
@@ -315,22 +401,106 @@ final class PropertyFeed
         return substr($time->modify("-$secondsBefore seconds")->format('Y-m-d H:i:s.u'), 0, 22);
     }
 
-    /** @return array<string, mixed> */
-    private function decoded(int $status, string $body, string $member): array
+    /**
+     * An answer's members, once these are there and its `items` are events.
+     *
+     * @param array<string, callable> $members
+     * @param array<string, string> $headers
+     * @return array<string, mixed>
+     */
+    private function decoded(string $path, int $status, string $body, array $members, array $headers): array
     {
-        $value = json_decode($body, true);
-        if ($status === 200 && is_array($value[$member] ?? null)) {
-            return $value;
+        if ($status !== 200) {
+            throw $this->refusal($path, $status, $body, $headers);
         }
-        $detail = is_array($value) ? ($value['detail'] ?? '') : '';
-        throw new RuntimeException("The feed was answered with status $status. $detail");
+        $value = json_decode($body, true);
+        $isWhole = is_array($value) && is_array($value['items'] ?? null);
+        foreach ($members as $name => $isRight) {
+            $isWhole = $isWhole && $isRight($value[$name] ?? null);
+        }
+        $items = $isWhole ? array_map($this->eventOf(...), array_values($value['items'])) : [];
+        if (!$isWhole || in_array(null, $items, true)) {
+            throw new PropertyFeedException('invalid_answer', "$path was answered with something other than the contract's JSON: "
+                . self::shown($body) . '. Is ' . $this->address() . ' the address of a feed?');
+        }
+        return ['items' => $items] + $value;
+    }
+
+    /**
+     * An event as the contract writes it. Some services leave members out or empty them; without a number and an id it is none.
+     *
+     * @return array<string, mixed>|null
+     */
+    private function eventOf(mixed $value): ?array
+    {
+        if (!is_array($value) || !is_int($value['sequenceNumber'] ?? null) || !is_string($value['id'] ?? null) || $value['id'] === '') {
+            return null;
+        }
+        $payload = $value['payload'] ?? '';
+        $value['payload'] = is_array($payload) ? json_encode($payload, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION) : (is_string($payload) ? $payload : '');
+        $value['eventType'] = is_int($value['eventType'] ?? null) ? $value['eventType'] : -1;
+        foreach (['transactionId', 'eventTypeShortCode', 'createdDate'] as $name) {
+            $value[$name] = is_string($value[$name] ?? null) ? $value[$name] : '';
+        }
+        // A text that is no date is older than everything.
+        $isDate = preg_match('~^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d~', $value['createdDate']) === 1 && strtotime(substr($value['createdDate'], 0, 19)) !== false;
+        $value['createdDate'] = $isDate ? $value['createdDate'] : '';
+        return $value;
+    }
+
+    /** What an answer says that no further attempt would better. @param array<string, string> $headers */
+    private function refusal(string $path, int $status, string $body, array $headers): PropertyFeedException
+    {
+        $problem = json_decode($body, true);
+        $detail = is_array($problem) && is_string($problem['detail'] ?? null) ? ' ' . self::shown($problem['detail']) : '';
+        if (in_array($status, [301, 302, 303, 307, 308], true)) {
+            return new PropertyFeedException('redirected', $this->redirection($path, $status, $headers['location'] ?? ''), $status);
+        }
+        if ($status === 401 || $status === 403) {
+            return new PropertyFeedException('key_refused', $this->address() . " does not accept the key ($status).$detail "
+                . 'See that it is whole; if it is, ask whoever runs the feed for a key that may read property events.', $status);
+        }
+        $remedy = $status === 404 ? ' Is ' . $this->address() . ' the address of a feed?' : '';
+        return new PropertyFeedException('refused', "$path was answered with status $status.$detail$remedy", $status);
+    }
+
+    /** A redirect is never followed, since the key would go with it. */
+    private function redirection(string $path, int $status, string $location): string
+    {
+        $host = parse_url($this->baseUrl);
+        if (str_starts_with($location, '//')) {
+            $location = "{$host['scheme']}:$location";
+        } elseif (str_starts_with($location, '/')) {
+            $location = "{$host['scheme']}://{$host['host']}" . (isset($host['port']) ? ":{$host['port']}" : '') . $location;
+        }
+        // Without what may be secret in it: a password, a query.
+        $target = self::shown((string) preg_replace(['~[?#].*$~s', '~//[^/@]*@~'], ['', '//'], $location), 200);
+        $isAddress = preg_match('~^https?://~i', $target) === 1;
+        $remedy = $isAddress && str_ends_with($target, $path)
+            ? 'Use ' . substr($target, 0, -strlen($path)) . ' as the address.'
+            : 'Use the address of the service itself.';
+        return $this->address() . " redirects ($status) " . ($isAddress ? "to $target" : 'elsewhere')
+            . ", which is not followed, since the key would go with it. $remedy";
+    }
+
+    /** The address as it may be shown. */
+    private function address(): string
+    {
+        return (string) preg_replace(['~[?#].*$~s', '~//[^/@]*@~'], ['', '//'], rtrim($this->baseUrl, '/'));
+    }
+
+    /** The first words of what another has written, on one line. */
+    private static function shown(string $text, int $length = 300): string
+    {
+        $line = trim((string) preg_replace('/[\x00-\x1f\x7f]+/', ' ', $text));
+        return strlen($line) > $length ? substr($line, 0, $length) . '…' : $line;
     }
 
     /**
      * One request, made again while that may help. A 200 that is not whole JSON counts as cut off.
      *
      * @param array<string, int|string> $query
-     * @return array{int, string}
+     * @return array{int, string, array<string, string>} status, body and headers
      */
     private function request(string $path, array $query): array
     {
@@ -345,9 +515,10 @@ final class PropertyFeed
             // What a 409 means stands in its body.
             $isCut = $isCut || ($status === 409 && json_decode($body) === null);
             if (!$isCut && !in_array($status, self::PASSING, true)) {
-                return [$status, $body];
+                return [$status, $body, $headers];
             }
-            $this->waitBefore($attempt + 1, $headers, "$path was answered with status $status" . ($isCut ? ', cut off.' : '.'));
+            $answer = "$path was answered with status $status" . ($isCut ? ', cut off.' : '.');
+            $this->waitBefore($attempt + 1, $headers, $status === 0 ? $this->silence : $answer);
         }
     }
 
@@ -361,7 +532,19 @@ final class PropertyFeed
         $context = stream_context_create(['http' => ['header' => ["x-api-key: {$this->key}", 'accept: */*'], 'ignore_errors' => true,
             'timeout' => $this->timeoutSeconds, 'follow_location' => 0, 'protocol_version' => 1.1]]);
         $text = $query === [] ? '' : '?' . http_build_query($query, '', '&', PHP_QUERY_RFC3986);
-        $stream = @fopen(rtrim($this->baseUrl, '/') . $path . $text, 'r', false, $context);
+        $warnings = [];
+        set_error_handler(static function (int $level, string $message) use (&$warnings): bool {
+            // "fopen(address): Failed to open stream: reason": the reason alone, since the address may have a password in it.
+            $warnings[] = preg_replace(['~^fopen\(.*?\): ~s', '~^Failed to open stream: ~i'], '', $message);
+            return true;
+        });
+        try {
+            $stream = fopen(rtrim($this->baseUrl, '/') . $path . $text, 'r', false, $context);
+        } finally {
+            restore_error_handler();
+        }
+        $reason = rtrim(self::shown($warnings[0] ?? 'nothing came'), '.');
+        $this->silence = $this->address() . " does not answer: $reason. See that the address is right and that the service runs.";
         $lines = $stream === false ? [] : (stream_get_meta_data($stream)['wrapper_data'] ?? []);
         $headers = [];
         foreach ($lines as $line) {
@@ -375,10 +558,108 @@ final class PropertyFeed
     /** @param array<string, string> $headers */
     private function waitBefore(int $attempt, array $headers, string $problem): void
     {
-        if ($attempt > self::ATTEMPTS) {
-            throw new RuntimeException("$problem It was tried " . self::ATTEMPTS . ' times.');
+        if ($attempt > $this->attempts) {
+            $kind = $problem === $this->silence ? 'unreachable' : 'unavailable';
+            throw new PropertyFeedException($kind, "$problem It was tried {$this->attempts} times.");
         }
         $asked = ctype_digit($headers['retry-after'] ?? '') ? min(300, (int) $headers['retry-after']) : 0;
         usleep($asked * 1_000_000 + random_int(0, min(30_000, 250 * 2 ** $attempt) * 1000));
+    }
+}
+
+/** What the breaker needs to know of a copy. References are in lower case. */
+interface PropertyCopy
+{
+    /** How many properties it holds, stale ones included. */
+    public function count(): int;
+
+    /**
+     * Which of these it holds.
+     *
+     * @param list<string> $refs at most 500
+     * @return list<string>
+     */
+    public function held(array $refs): array;
+
+    /** @return list<string> those that $phase['startsOver'] has marked as stale and that no upsert has made fresh */
+    public function stale(): array;
+}
+
+/**
+ * Stops a sync before it removes too much of a copy: a publisher's mistake should not empty a website. No more than
+ * $maxShare of the copy goes within $windowMs, counted across runs; $minRemovals are always let through. The rule is that of
+ * the client in TypeScript, and the tests compare the two.
+ */
+final class RemovalBreaker
+{
+    /** A window of a day has slices of an hour: what went counts for a day at least, and for an hour more at most. */
+    private const SLICES_PER_WINDOW = 24;
+
+    public function __construct(
+        public readonly float $maxShare = 0.25,
+        public readonly int $minRemovals = 20,
+        public readonly int $windowMs = 86_400_000,
+    ) {
+    }
+
+    /**
+     * @param list<array{int, int}> $window when each slice began, and how many went in it
+     * @param int $held properties the copy holds now
+     * @param int $going how many of them are to be removed
+     * @return array{tooMany: bool, removedBefore: int, limit: int, window: list<array{int, int}>} `window` with these in it
+     */
+    public function count(array $window, int $nowMs, int $held, int $going): array
+    {
+        $sliceMs = $this->windowMs / self::SLICES_PER_WINDOW;
+        $counts = fn (array $slice): bool => $nowMs >= $slice[0] && $nowMs - $slice[0] < $this->windowMs + $sliceMs;
+        $window = array_values(array_filter($window, $counts));
+        $removedBefore = array_sum(array_column($window, 1));
+        // The copy may have grown since the first of them went.
+        $limit = (int) floor(max($this->minRemovals, $this->maxShare * ($held + $removedBefore)));
+        $last = count($window) - 1;
+        if ($last < 0 || $nowMs - $window[$last][0] >= $sliceMs) {
+            $window[] = [$nowMs, $going];
+        } else {
+            $window[$last][1] += $going;
+        }
+        return ['tooMany' => $going > 0 && $removedBefore + $going > $limit, 'removedBefore' => $removedBefore, 'limit' => $limit, 'window' => $window];
+    }
+}
+
+/** The feed cannot be read. The message is a sentence for whoever runs the sync. */
+class PropertyFeedException extends RuntimeException
+{
+    /**
+     * @param string $problem unreachable, unavailable (it may pass), key_refused, redirected, refused, invalid_answer, checkpoint or
+     *   mass_removal
+     * @param int $status of the answer, if it was one
+     */
+    public function __construct(public readonly string $problem, string $message, public readonly int $status = 0)
+    {
+        parent::__construct($message);
+    }
+}
+
+/** The breaker stopped a sync before it removed too much of the copy. Nothing of the batch was applied. */
+final class MassRemovalException extends PropertyFeedException
+{
+    /**
+     * @param list<string> $refs what the batch would have removed of the copy
+     * @param int $held properties the copy holds
+     * @param int $removedBefore what went within the breaker's window before
+     * @param int $limit as many may go within the window, $removedBefore included
+     */
+    public function __construct(
+        public readonly array $refs,
+        public readonly int $held,
+        public readonly int $removedBefore,
+        public readonly int $limit,
+        int $windowMs,
+    ) {
+        $window = $windowMs % 3_600_000 === 0 ? $windowMs / 3_600_000 . ' hours' : max(1, round($windowMs / 60_000)) . ' minutes';
+        parent::__construct('mass_removal', 'This sync would remove ' . count($refs) . " of the $held properties of the copy"
+            . ($removedBefore === 0 ? '' : ", after $removedBefore that went in the $window before")
+            . ". No more than $limit may go in $window, so it stopped before doing it. "
+            . 'If the removals are right, run it once with $allowMassRemoval; nothing is lost by waiting.');
     }
 }

@@ -6,44 +6,98 @@ declare(strict_types=1);
  * A copy in one JSON file, checkpoint included: both are written at once, by a rename. With a database, write the rows
  * and the checkpoint in one transaction instead (docs/consuming.md).
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-file.php properties.json
+ *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-file.php properties.json [--allow-mass-removal]
  */
 
 require __DIR__ . '/PropertyFeed.php';
 
-$path = $argv[1] ?? 'properties.json';
-$copy = is_file($path) ? json_decode(file_get_contents($path), true, 512, JSON_THROW_ON_ERROR) : ['checkpoint' => null, 'properties' => []];
+final class FileCopy implements PropertyCopy
+{
+    /** @var array{checkpoint: string|null, properties: array<string, array<string, mixed>>} */
+    private array $content = ['checkpoint' => null, 'properties' => []];
 
-$feed = new PropertyFeed(
-    getenv('FEED_URL') ?: 'http://127.0.0.1:8080',
-    getenv('FEED_KEY') ?: '',
-    pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
-);
-$feed->sync(
-    static fn (): ?string => $copy['checkpoint'],
-    static function (array $changes, string $checkpoint, array $phase) use (&$copy, $path): void {
+    public function __construct(private readonly string $path)
+    {
+        if (!file_exists($path)) {
+            return;
+        }
+        $content = json_decode((string) @file_get_contents($path), true);
+        if (!is_array($content) || !is_array($content['properties'] ?? null) || !is_string($content['checkpoint'] ?? null)) {
+            throw new RuntimeException("$path cannot be read, or is not a copy of this program. Name another file, or move it away.");
+        }
+        $this->content = $content;
+    }
+
+    public function checkpoint(): ?string
+    {
+        return $this->content['checkpoint'];
+    }
+
+    public function apply(array $changes, string $checkpoint, array $phase): void
+    {
+        $properties = $this->content['properties'];
         if ($phase['startsOver']) {
-            foreach ($copy['properties'] as &$property) {
-                $property['stale'] = true;
-            }
-            unset($property);
+            $properties = array_map(static fn (array $property): array => ['stale' => true] + $property, $properties);
         }
         foreach ($changes as $change) {
             if ($change['kind'] === 'remove') {
-                unset($copy['properties'][$change['ref']]);
+                unset($properties[$change['ref']]);
             } else {
-                $copy['properties'][$change['ref']] = ['number' => $change['number'], 'payload' => $change['payload']];
+                $properties[$change['ref']] = ['number' => $change['number'], 'payload' => $change['payload']];
             }
         }
         if ($phase['complete']) {
-            $copy['properties'] = array_filter($copy['properties'], static fn (array $property): bool => !isset($property['stale']));
+            $properties = array_filter($properties, static fn (array $property): bool => !isset($property['stale']));
         }
-        $copy['checkpoint'] = $checkpoint;
-        $text = json_encode($copy, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
+        $content = ['checkpoint' => $checkpoint, 'properties' => $properties];
+        $text = json_encode($content, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
         // A full disk takes a part and throws nothing: only a whole file may take the place of the copy.
-        if (file_put_contents("$path.new", $text) !== strlen($text) || !rename("$path.new", $path)) {
-            throw new RuntimeException("$path could not be written; it is as it was.");
+        if (@file_put_contents("$this->path.new", $text) !== strlen($text) || !@rename("$this->path.new", $this->path)) {
+            $reason = preg_replace('~^.*: ~', '', error_get_last()['message'] ?? 'is there room?');
+            throw new RuntimeException("$this->path could not be written ($reason); it is as it was.");
         }
-    },
-);
-echo count($copy['properties']), " properties\n";
+        $this->content = $content;
+    }
+
+    public function count(): int
+    {
+        return count($this->content['properties']);
+    }
+
+    public function held(array $refs): array
+    {
+        return array_values(array_filter($refs, fn (string $ref): bool => isset($this->content['properties'][$ref])));
+    }
+
+    public function stale(): array
+    {
+        $stale = array_filter($this->content['properties'], static fn (array $property): bool => isset($property['stale']));
+        return array_map(strval(...), array_keys($stale));
+    }
+}
+
+$flags = array_filter(array_slice($argv, 1), static fn (string $word): bool => str_starts_with($word, '--'));
+$paths = array_values(array_diff(array_slice($argv, 1), $flags));
+try {
+    if (array_diff($flags, ['--allow-mass-removal']) !== [] || count($paths) > 1) {
+        throw new InvalidArgumentException('Usage: php copy-to-file.php [properties.json] [--allow-mass-removal]');
+    }
+    $copy = new FileCopy($paths[0] ?? 'properties.json');
+    $feed = new PropertyFeed(
+        getenv('FEED_URL') ?: 'http://127.0.0.1:8080',
+        getenv('FEED_KEY') ?: '',
+        pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
+        attempts: (int) (getenv('ATTEMPTS') ?: 8),
+    );
+    $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $flags !== []);
+    echo $copy->count(), " properties\n";
+} catch (MassRemovalException $stopped) {
+    $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
+    fwrite(STDERR, 'The feed would remove ' . count($stopped->refs) . " of $stopped->held properties$before, so nothing of that was done.\n");
+    fwrite(STDERR, "If it is right, run this once with --allow-mass-removal.\n");
+    exit(1);
+} catch (Exception $problem) {
+    // A sentence for whoever runs it. An Error is a fault of the program, and keeps its stack.
+    fwrite(STDERR, $problem->getMessage() . "\n");
+    exit(1);
+}
