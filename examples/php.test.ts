@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { countRemovals } from '../packages/client/src/sync/breaker.ts'
 import type { RemovalWindow } from '../packages/client/src/sync/breaker.ts'
 import {

@@ -560,7 +560,7 @@ final class PropertyFeed
     {
         if ($attempt > $this->attempts) {
             $kind = $problem === $this->silence ? 'unreachable' : 'unavailable';
-            throw new PropertyFeedException($kind, "$problem It was tried {$this->attempts} times.");
+            throw new PropertyFeedException($kind, $problem . ($this->attempts > 1 ? " It was tried {$this->attempts} times." : ''));
         }
         $asked = ctype_digit($headers['retry-after'] ?? '') ? min(300, (int) $headers['retry-after']) : 0;
         usleep($asked * 1_000_000 + random_int(0, min(30_000, 250 * 2 ** $attempt) * 1000));
