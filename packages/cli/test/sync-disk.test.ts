@@ -1,7 +1,7 @@
 /** What lies on disk while `sync` runs and between two runs: one sync at a time may write it, and people may remove it. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -148,4 +148,55 @@ describe('a copy that somebody has emptied', () => {
       assert.equal((await synced()).events, 0)
     })
   }
+})
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+
+describe('the files of a copy, since contacts may lie in it', { skip: process.platform === 'win32' }, () => {
+  const modesIn = (folder: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]))
+
+  it('can be read by their owner alone, in a folder that only the owner enters', async () => {
+    const folder = join(market.folder, 'new', 'for me alone')
+    await runJson<Summary>(['sync', folder], { environment })
+    assert.deepEqual([modeOf(folder), modeOf(join(market.folder, 'new'))], ['700', '700'])
+    assert.deepEqual([...new Set(Object.values(modesIn(folder)))], ['600'])
+    const file = join(market.folder, 'new', 'mine.ndjson')
+    await runJson<Summary>(['sync', file], { environment })
+    for (const path of [file, `${file}.checkpoint`, `${file}.lock`]) assert.equal(modeOf(path), '600', path)
+  })
+
+  it('are closed to others once when a build from before has left them open; rights given later stay', async () => {
+    const folder = join(market.folder, 'open to others')
+    await runJson<Summary>(['sync', folder], { environment })
+    const notes = join(folder, 'notes.json')
+    writeFileSync(notes, '{}')
+    chmodSync(folder, 0o755)
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644)
+    await runJson<Summary>(['sync', folder], { environment })
+    assert.equal(modeOf(folder), '700')
+    const { '.sync.lock': _, 'notes.json': theirs, ...ours } = modesIn(folder)
+    assert.deepEqual([theirs, ...new Set(Object.values(ours))], ['644', '600'])
+    chmodSync(folder, 0o750)
+    await runJson<Summary>(['sync', folder], { environment })
+    assert.equal(modeOf(folder), '750')
+  })
+
+  it('leave nothing of a sync that was killed while it wrote one', async () => {
+    const folder = join(market.folder, 'cut off while writing')
+    await runJson<Summary>(['sync', folder], { environment })
+    const theirs = join(folder, 'notes.json.new')
+    for (const name of [
+      `${refOf(1)}.json.new`,
+      `${refOf(99)}.json.new`,
+      '.checkpoint.new',
+      'notes.json.new',
+    ]) {
+      writeFileSync(join(folder, name), '{"half')
+    }
+    await runJson<Summary>(['sync', folder], { environment })
+    const left = readdirSync(folder).filter((name) => name.endsWith('.new'))
+    assert.deepEqual(left, ['notes.json.new'])
+    assert.equal(readFileSync(theirs, 'utf8'), '{"half')
+  })
 })

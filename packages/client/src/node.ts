@@ -21,7 +21,8 @@ export function fileCheckpoint(path: string): CheckpointStore {
     },
     async save(checkpoint) {
       const draft = `${path}.new`
-      const file = await open(draft, 'w')
+      // It names properties and contacts, which are its owner's business.
+      const file = await open(draft, 'w', 0o600)
       try {
         await file.writeFile(JSON.stringify(checkpoint))
         await file.sync()

@@ -63,6 +63,8 @@ export class RateLimitedError extends ServiceError {}
 export class TooManyFailuresError extends RateLimitedError {}
 export class HeadersTooLargeError extends ServiceError {}
 export class InternalError extends ServiceError {}
+/** The store does not hold what was written to it. The operator has to restore it. */
+export class StorageDamagedError extends ServiceError {}
 export class UnavailableError extends ServiceError {}
 export class StorageFullError extends UnavailableError {}
 export class StorageUnavailableError extends UnavailableError {}
@@ -109,6 +111,7 @@ const classOfCode: Readonly<Record<string, ServiceErrorClass>> = {
   too_many_failures: TooManyFailuresError,
   headers_too_large: HeadersTooLargeError,
   internal_error: InternalError,
+  storage_damaged: StorageDamagedError,
   storage_full: StorageFullError,
   storage_unavailable: StorageUnavailableError,
   clock_behind: ClockBehindError,

@@ -23,6 +23,8 @@ export {
   openStorage,
   takeFileLock,
 } from './storage/open-storage.ts'
+export { partialPathOf } from './storage/new-file.ts'
+export { pepperFileName } from './data-folder.ts'
 export type {
   FileLock,
   OpenStorageOptions,

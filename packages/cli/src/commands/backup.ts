@@ -1,7 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { pepperFileName } from '@property-events/server'
+import { partialPathOf, pepperFileName } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { storeSettings, withStore } from '../open-store.ts'
@@ -20,6 +20,7 @@ export function addBackup(program: Command, context: CommandContext): void {
       const path = resolve(file)
       // Missing or not a folder: the machine's own error says which.
       statSync(`${dirname(path)}/.`)
+      removeWhenStopped(partialPathOf(path))
       await storage.backup(path)
       const { size: bytes } = statSync(path)
       if (output.json) return output.writeJson({ file: path, bytes })
@@ -36,6 +37,16 @@ export function addBackup(program: Command, context: CommandContext): void {
       )
     }),
   )
+}
+
+/** A signal ends the program as it always does; what it was writing, large and with contacts in it, goes first. */
+function removeWhenStopped(partial: string): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      rmSync(partial, { force: true })
+      process.kill(process.pid, signal)
+    })
+  }
 }
 
 /** Where it may be: this command needs none, and the folder it was run in need not be that of a node of the database. */

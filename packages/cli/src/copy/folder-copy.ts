@@ -20,7 +20,7 @@ export const checkpointFileName = '.checkpoint'
  * it as it was: a sync would take some for its own.
  */
 export function prepareFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = readdirSync(folder)
   const [first, ...others] = files.filter((file) => file.endsWith('.json'))
   if (first === undefined || files.includes(checkpointFileName)) return
@@ -36,12 +36,7 @@ export function prepareFolder(folder: string): void {
  * Files with other names are not part of it.
  */
 export function folderCopy(folder: string): LocalCopy {
-  const names = new Set(
-    readdirSync(folder)
-      .filter((file) => file.endsWith('.json'))
-      .map((file) => file.slice(0, -'.json'.length))
-      .filter(isName),
-  )
+  const names = new Set(readdirSync(folder).flatMap((file) => entryNameOf(file) ?? []))
   const writing = new Set<Promise<void>>()
   const begin = async (work: () => Promise<void>): Promise<void> => {
     while (writing.size >= maxWriting) await Promise.race(writing)
@@ -87,6 +82,12 @@ const digestMark = 'x-'
 function nameOf(subjectId: string): string {
   if (isUuid(subjectId)) return subjectId
   return `${digestMark}${createHash('sha256').update(subjectId).digest('hex').slice(0, 32)}`
+}
+
+/** The name of the entry that a file of the copy holds; `undefined` for the files of others. */
+export function entryNameOf(file: string): string | undefined {
+  const name = file.endsWith('.json') ? file.slice(0, -'.json'.length) : ''
+  return isName(name) ? name : undefined
 }
 
 /** Whether `nameOf` may have given it. Subjects come in lower case. */

@@ -14,7 +14,7 @@ export function lockCopy(target: string, lockFile: string): void {
 
 function takeLock(lockFile: string): boolean {
   try {
-    return takeFileLock(lockFile, 0o666) !== undefined
+    return takeFileLock(lockFile, 0o600) !== undefined
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
     throw new Refusal(

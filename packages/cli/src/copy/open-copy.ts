@@ -5,6 +5,7 @@ import { fileCopy } from './file-copy.ts'
 import { checkpointFileName, folderCopy, prepareFolder } from './folder-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { lockCopy } from './lock-copy.ts'
+import { tidyFileCopy, tidyFolder } from './tidy-copy.ts'
 
 export interface OpenCopy {
   readonly copy: LocalCopy
@@ -19,11 +20,13 @@ export interface OpenCopy {
 export async function openCopy(target: string, onLost: () => void): Promise<OpenCopy> {
   if (isFileCopy(target)) {
     lockCopy(target, `${target}.lock`)
+    tidyFileCopy(target, `${target}.checkpoint`)
     const copy = await fileCopy(target)
     return { copy, store: copyCheckpoint(`${target}.checkpoint`, { copy, target, onLost }) }
   }
   prepareFolder(target)
   lockCopy(target, join(target, '.sync.lock'))
+  tidyFolder(target)
   const copy = folderCopy(target)
   return { copy, store: copyCheckpoint(join(target, checkpointFileName), { copy, target, onLost }) }
 }

@@ -1,9 +1,17 @@
 import { open, rename } from 'node:fs/promises'
 
-/** Writes a file so that it is there whole or as it was before, also after a power cut. */
+/** Where a file is written until it is whole. */
+export function draftPathOf(path: string): string {
+  return `${path}.new`
+}
+
+/**
+ * Writes a file so that it is there whole or as it was before, also after a power cut. Only its owner can read it: contacts
+ * lie in copies.
+ */
 export async function writeWhole(path: string, text: Iterable<string>): Promise<void> {
-  const draft = `${path}.new`
-  const file = await open(draft, 'w')
+  const draft = draftPathOf(path)
+  const file = await open(draft, 'w', 0o600)
   try {
     await file.writeFile(text)
     await file.sync()

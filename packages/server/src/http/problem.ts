@@ -177,6 +177,12 @@ export const problems = {
     title: 'Internal error',
     detail: 'The service failed. The operator finds the cause in the log under the request id.',
   },
+  storage_damaged: {
+    status: 500,
+    title: 'Stored data is damaged',
+    detail:
+      'What the store holds here is not what was written to it, so it is not served. The operator finds the place in the log under the request id.',
+  },
   storage_full: {
     status: 503,
     title: 'The store is full',

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { pepperFileName } from '../data-folder.ts'
 
 export interface Pepper {
   /** Short hash of the secret, stored with every key made with it. */
@@ -28,9 +29,6 @@ export class PepperRefusal extends Error {
 
 /** Shorter ones could be guessed by whoever holds the store. */
 const minimumPepperLength = 16
-
-/** Name of the file beside the store. */
-export const pepperFileName = 'pepper'
 
 /** The first is what new keys are made with; keys made with any of them work. */
 export type Peppers = readonly [Pepper, ...Pepper[]]

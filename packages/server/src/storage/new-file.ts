@@ -1,16 +1,27 @@
 /** The file of a backup, of whatever engine. */
 import { existsSync } from 'node:fs'
-import { link, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { codeOf } from './error-code.ts'
 import { StorageRefusal } from './storage.ts'
+
+/** Of a file that is being written. Nobody else names files so: one that was left over can be removed without a look. */
+const partialSuffix = '.property-events-partial'
+
+/** Where this process writes the file of this name until it is whole. A process that is killed leaves it there. */
+export function partialPathOf(path: string): string {
+  return `${path}.${process.pid}${partialSuffix}`
+}
 
 /**
  * Has the file written beside its place, into an empty one that only its owner can read, flushes it, and only then gives it its
- * name: a name always stands for a whole file. Rejects with the `StorageRefusal` `already_exists` rather than replace one.
+ * name: a name always stands for a whole file. Removes what killed processes have left in the folder. Rejects with the
+ * `StorageRefusal` `already_exists` rather than replace a file.
  */
 export async function writeNewFile(path: string, write: (partial: string) => Promise<void>): Promise<void> {
   if (existsSync(path)) throw alreadyExists(path)
-  const partial = `${path}.${process.pid}.partial`
+  await removeLeftovers(dirname(path), Date.now())
+  const partial = partialPathOf(path)
   const empty = await open(partial, 'wx', 0o600)
   try {
     await empty.close()
@@ -21,6 +32,30 @@ export async function writeNewFile(path: string, write: (partial: string) => Pro
     if (process.platform !== 'win32') await flush(dirname(path), 'r')
   } finally {
     await rm(partial, { force: true })
+  }
+}
+
+/** A process on another machine may write to a shared folder: a file that grows is left alone whoever writes it. */
+const quietMs = 10 * 60_000
+/** Numbers of processes are given again. No backup pauses for a day. */
+const abandonedMs = 24 * 3_600_000
+
+async function removeLeftovers(folder: string, nowMs: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = /\.(\d+)\.property-events-partial$/.exec(name) ?? []
+    if (pid === undefined) continue
+    const path = join(folder, name)
+    const idleMs = nowMs - ((await stat(path).catch(() => undefined))?.mtimeMs ?? nowMs)
+    if (idleMs > abandonedMs || (idleMs > quietMs && !isRunning(Number(pid)))) await rm(path, { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Somebody else's process is one, too.
+    return codeOf(error) === 'EPERM'
   }
 }
 

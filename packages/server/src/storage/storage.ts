@@ -267,7 +267,8 @@ export interface StorageEngine extends AsyncDisposable {
 
 /** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
 export class StorageFailure extends Error {
-  readonly code: 'storage_full' | 'storage_unavailable' | 'storage_closed'
+  /** `storage_damaged`: bytes of the store are not what was written; reading them again does not help. */
+  readonly code: 'storage_full' | 'storage_unavailable' | 'storage_damaged' | 'storage_closed'
   constructor(code: StorageFailure['code'], cause?: unknown) {
     super(code, { cause })
     this.name = 'StorageFailure'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { StorageFailure } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
@@ -116,6 +117,28 @@ describe('a failing store', () => {
       [...metrics.matchAll(count)].map(([, outcome, times]) => `${outcome} ${times}`).toSorted(),
       ['failed 2', 'invalid 1'],
     )
+  })
+
+  it('that does not hold what was stored gives 500 with a code of its own, and its cause in the log alone (P9, D6)', async () => {
+    const damaged = () =>
+      Promise.reject(new StorageFailure('storage_damaged', new Error('the event at position 17')))
+    const service = await startTestService({
+      wrap: (storage) => withEvents(storage, { readRange: damaged, readEvent: damaged, readLatest: damaged }),
+    })
+    after(() => service.stop())
+    assert.equal((await posting(service)).status, 201)
+    const key = service.tenant.readKey
+    for (const path of [listPath, `${getPath}/${randomUUID()}`, `/v1/properties/${randomUUID()}`]) {
+      const linesBefore = service.logLines.length
+      const answer = await call(service, path, { key })
+      assert.equal(answer.status, 500, path)
+      assert.equal(problemOf(answer).code, 'storage_damaged')
+      assert.equal(answer.headers['cache-control'], 'no-store')
+      assert.doesNotMatch(answer.text, /position 17/)
+      const logged = service.logLines.slice(linesBefore).join('\n')
+      assert.match(logged, /position 17/)
+      assert.match(logged, new RegExp(String(answer.headers['x-request-id'])))
+    }
   })
 
   it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {

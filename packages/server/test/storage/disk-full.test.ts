@@ -1,7 +1,7 @@
 /** A disk, or a size set by the operator, that is used up: publishing says so, reading goes on, and it recovers. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
@@ -88,6 +88,46 @@ describe('a full store', () => {
     await assertReadable(store, stored + 1)
   })
 })
+
+describe('a disk that refuses writes for another reason', () => {
+  it('is not called full: the store is unavailable, reads on, and recovers by itself (P6, P7)', async (context) => {
+    using folder = temporaryFolder()
+    await using store = await open(folder.path)
+    await publish(store, [draft({ subject: 'before', text }), draft({ subject: 'before', text })])
+    const log = join(folder.path, 'property-events.db-wal')
+    if (!setImmutable(log, true)) {
+      context.skip('this process, or this file system, cannot make a file immutable')
+      return
+    }
+    try {
+      await assert.rejects(publish(store, [draft({ subject: 'refused', text })]), (error) => {
+        assert.ok(error instanceof StorageFailure)
+        assert.equal(error.code, 'storage_unavailable', String(error.cause))
+        return true
+      })
+      await assertReadable(store, 1)
+    } finally {
+      setImmutable(log, false)
+    }
+    await publish(store, [draft({ subject: 'again', text }), draft({ subject: 'again', text })])
+    await assertReadable(store, 2)
+    assert.deepEqual(readdirSync(folder.path).toSorted(), [
+      'property-events.db',
+      'property-events.db-shm',
+      'property-events.db-wal',
+    ])
+  })
+})
+
+/** Whether it could be done. Writes to an immutable file fail with EPERM, also through descriptors that are open. */
+function setImmutable(path: string, immutable: boolean): boolean {
+  try {
+    execFileSync('chattr', [immutable ? '+i' : '-i', path], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** A file system of 4 MB, where this process may mount one; else the folder itself. */
 function smallDisk(path: string): {

@@ -1,7 +1,7 @@
 /** Opening a data folder: what is refused, what is made, and what other processes may do meanwhile. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -85,6 +85,18 @@ describe('opening a data folder', () => {
       await refused(open(file), 'not_a_store', /no Property Events store/)
       assert.deepEqual([statSync(file).size, statSync(file).mtimeMs], [before.size, before.mtimeMs])
     }
+  })
+
+  it('refuses an emptied store beside its key pepper, and leaves it as it is', async () => {
+    using folder = temporaryFolder()
+    const file = join(folder.path, 'property-events.db')
+    writeFileSync(file, '')
+    await (await open(folder.path)).close()
+    assert.ok(statSync(file).size > 0, 'an empty file alone is a store that was never made')
+    truncateSync(file)
+    writeFileSync(join(folder.path, 'pepper'), 'a'.repeat(64))
+    await refused(open(folder.path), 'not_a_store', /is empty \(0 bytes\).*restore the last backup/)
+    assert.equal(statSync(file).size, 0)
   })
 
   it('refuses a store of a newer program, and says what to do', async () => {

@@ -10,6 +10,7 @@ import type { AppendLookups } from '../plan-append.ts'
 import type { AppendBatch, AppendOutcome } from '../storage.ts'
 import type { SubjectState } from '../subject-state.ts'
 import type { Connection } from './connection.ts'
+import { assertUndamaged, damagedAt } from './event-checksum.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { insertStatements } from './insert-events.ts'
@@ -92,9 +93,9 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
     `SELECT position, published, category, branch, code, payload_hash
       FROM subject WHERE feed_no = ? AND subject = ?`,
   )
-  const event = db
-    .prepare<[number, number], string>('SELECT CAST(json AS TEXT) FROM event WHERE place = (? << 40) | ?')
-    .pluck()
+  const event = db.prepare<[number, number], { json: Buffer; checksum: number | null }>(
+    'SELECT json, checksum FROM event WHERE place = (? << 40) | ?',
+  )
   return (feedNo) => ({
     idTaken(id) {
       const row = idTaken.get(feedNo, bytesOfUuid(id))
@@ -105,9 +106,10 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
       return row && { ...subjectState(row), position: row.position }
     },
     event(position) {
-      const json = event.get(feedNo, position)
-      if (json === undefined) throw new Error(`feed ${feedNo} has no event at position ${position}`)
-      return parseEventJson(json)
+      const row = event.get(feedNo, position)
+      if (row === undefined) throw damagedAt(position)
+      assertUndamaged({ position, checksum: row.checksum }, row.json)
+      return parseEventJson(row.json.toString('utf8'))
     },
   })
 }

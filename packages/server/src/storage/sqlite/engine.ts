@@ -128,7 +128,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     try {
       return await run()
     } catch (error) {
-      throw failureOf(error)
+      throw failureOf(error, file)
     }
   }
   const guardedAtOnce = <T>(run: () => T): T => {
@@ -136,7 +136,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     try {
       return run()
     } catch (error) {
-      throw failureOf(error)
+      throw failureOf(error, file)
     }
   }
   const close = (): Promise<void> => {

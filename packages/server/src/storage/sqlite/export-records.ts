@@ -5,6 +5,7 @@ import { recordsPerPiece } from '../store-records.ts'
 import type { StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
+import { assertUndamaged } from './event-checksum.ts'
 import { metaOf } from './meta.ts'
 
 /** On a connection of its own, whose one transaction shows one moment for as long as the copy takes. */
@@ -73,23 +74,26 @@ interface EventRow {
   readonly branch: string | null
   readonly code: string
   readonly state: string
-  readonly json: string
+  readonly json: Buffer
+  readonly checksum: bigint | null
 }
 
 function* events(db: Connection, key: FeedKey, feedNo: number, after: number): Generator<StoreRecord> {
   const select = db
     .prepare<[number, number, number], EventRow>(
       `SELECT place & 0xffffffffff AS place, created, sequence, id, subject, category, branch, code, state,
-        CAST(json AS TEXT) AS json
+        json, checksum
       FROM event WHERE place > (? << 40) | ? AND place < (? + 1) << 40 ORDER BY place`,
     )
     .safeIntegers()
   for (const row of select.iterate(feedNo, after, feedNo)) {
     const { created, category, branch, code, state, json } = row
+    const position = Number(row.place)
+    assertUndamaged({ position, checksum: row.checksum === null ? null : Number(row.checksum) }, json)
     yield {
       kind: 'event',
       key,
-      position: Number(row.place),
+      position,
       sequenceNumber: Number(row.sequence),
       created,
       id: uuidOfBytes(row.id),
@@ -98,7 +102,7 @@ function* events(db: Connection, key: FeedKey, feedNo: number, after: number): G
       branch,
       code,
       payloadState: state,
-      json,
+      json: json.toString('utf8'),
     }
   }
 }

@@ -1,22 +1,50 @@
 /** From SQLite's and the system's error codes to the few failures the port knows. */
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { codeOf } from '../error-code.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 
-/**
- * What is answered when the disk, a quota, or the size an operator has set is used up. SQLite reports a write that
- * fails half-way as an input/output error, and growing the WAL index on a full disk as one of its own.
- */
-const fullCodes = new Set(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'])
+/** The disk, a quota, or the size an operator has set is used up. */
+const fullCodes = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT'])
 
-export function failureOf(error: unknown): StorageFailure | StorageRefusal {
+/** A write that failed for whatever reason, a quota among them; growing the index of the WAL on a full disk is one of its own. */
+const writeCodes = new Set(['SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE'])
+
+/**
+ * `file`: the store's, where its folder may be written to. SQLite does not tell why a write failed; then a few bytes are
+ * written beside it to see, because a broken disk is not one without room (nor the other way round).
+ */
+export function failureOf(error: unknown, file?: string): StorageFailure | StorageRefusal {
   if (error instanceof StorageFailure || error instanceof StorageRefusal) return error
-  const code = codeOf(error)
-  return new StorageFailure(
-    code !== undefined && fullCodes.has(code) ? 'storage_full' : 'storage_unavailable',
-    error,
-  )
+  const code = codeOf(error) ?? ''
+  const seen = file !== undefined && writeCodes.has(code) ? writeFault(file) : undefined
+  return new StorageFailure(failureCodeOf(seen ?? code), error)
 }
 
-/** The code of an error, whatever its class: one that comes from another thread has lost it. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+function failureCodeOf(code: string): StorageFailure['code'] {
+  if (fullCodes.has(code)) return 'storage_full'
+  // SQLite's own structure is broken: a page that leads nowhere, a header that is none.
+  return code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
+    ? 'storage_damaged'
+    : 'storage_unavailable'
+}
+
+/** More than the few blocks that some file systems still have when they are full. */
+const triedBytes = 256 * 1_024
+
+/** The system's code when the folder takes no more bytes; `undefined` when it does. */
+function writeFault(file: string): string | undefined {
+  const path = `${file}.${process.pid}.write-test`
+  try {
+    const descriptor = openSync(path, 'w', 0o600)
+    try {
+      const written = writeSync(descriptor, Buffer.alloc(triedBytes))
+      fsyncSync(descriptor)
+      return written < triedBytes ? 'ENOSPC' : undefined
+    } finally {
+      closeSync(descriptor)
+      rmSync(path, { force: true })
+    }
+  } catch (error) {
+    return codeOf(error)
+  }
 }

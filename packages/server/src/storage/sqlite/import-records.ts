@@ -2,6 +2,7 @@ import { bytesOfUuid } from '@property-events/protocol/plain'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
 import type { Connection } from './connection.ts'
+import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
@@ -11,8 +12,8 @@ import { metaOf } from './meta.ts'
 export function recordImporter(db: Connection): (records: readonly StoreRecord[]) => void {
   const feedOf = feedReader(db)
   const insertEvent = db.prepare(
-    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
-      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
   const putId = db.prepare(
@@ -27,7 +28,8 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
     if (position !== lastPosition + 1) throw positionFault(key, lastPosition + 1, position)
     const [id, subject] = [bytesOfUuid(record.id), bytesOfUuid(record.subjectId)]
     const frame = [feedNo, position, feedNo, created, sequenceNumber, id, subject]
-    insertEvent.run(...frame, category, branch, code, payloadState, Buffer.from(record.json))
+    const json = Buffer.from(record.json)
+    insertEvent.run(...frame, category, branch, code, payloadState, json, eventChecksum(position, json))
     advance.run(position, created, feedNo)
     if (category === null) return
     const ordinal = takeOrdinals.get(1, feedNo, category)

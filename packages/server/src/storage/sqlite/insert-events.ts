@@ -5,6 +5,7 @@ import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 
 export type InsertEvents = (
@@ -19,8 +20,8 @@ export type InsertEvents = (
 /** Call inside a transaction only. */
 export function insertStatements(db: Connection): InsertEvents {
   const insertEvent = db.prepare(
-    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
-      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?)`,
+    `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?, ?)`,
   )
   const insertId = db.prepare(
     'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
@@ -44,6 +45,7 @@ export function insertStatements(db: Connection): InsertEvents {
       branch,
       code,
       json,
+      eventChecksum(position, json),
     )
     insertId.run(feedNo, id, position, event.contentHash, null)
     putSubject.run(feedNo, subject, position, published ? 1 : 0, category, branch, code, payloadHash)

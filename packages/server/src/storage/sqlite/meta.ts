@@ -8,9 +8,14 @@ import type { Connection } from './connection.ts'
 
 type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch'
 
+/** What is there only while something is under way. */
+type PassingName = 'checksums_filled_through'
+
 export interface Meta {
   get(name: MetaName): string
-  set(name: MetaName, value: string): void
+  find(name: PassingName): string | undefined
+  set(name: MetaName | PassingName, value: string): void
+  remove(name: PassingName): void
 }
 
 export function metaOf(db: Connection): Meta {
@@ -21,6 +26,8 @@ export function metaOf(db: Connection): Meta {
       if (value === undefined) throw new Error(`the store's meta table lacks ${name}`)
       return value
     },
+    find: (name) => select.get(name),
+    remove: (name) => void db.prepare('DELETE FROM meta WHERE name = ?').run(name),
     set(name, value) {
       db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value').run(
         name,

@@ -1,16 +1,21 @@
 /** Brings a store's file to the schema this program knows, from any number of processes at once. */
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { codeOf } from '../error-code.ts'
 import { StorageRefusal } from '../storage.ts'
 import { pageSize } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { codeOf } from './failure.ts'
 
 /** In the file's header ('PEVT'), so that another program's SQLite file is never taken for a store. */
 const applicationId = 0x50455654
 
 /** In order; the number of those applied is the file's `user_version`. */
-const migrations: readonly string[] = ['0001-initial.sql', '0002-event-subject.sql', '0003-skipped-ids.sql']
+const migrations: readonly string[] = [
+  '0001-initial.sql',
+  '0002-event-subject.sql',
+  '0003-skipped-ids.sql',
+  '0004-event-checksum.sql',
+]
 
 /** The schema this program reads and writes. */
 export const knownSchemaVersion = migrations.length

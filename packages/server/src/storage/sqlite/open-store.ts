@@ -1,11 +1,14 @@
 /** From a data folder to a store's file that has the schema and the settings asked for. */
 import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { pepperFileName } from '../../data-folder.ts'
+import { codeOf } from '../error-code.ts'
 import { settingsRefusal } from '../settings.ts'
 import type { NewSettings, WantedSettings } from '../settings.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { StoreSettings } from '../storage.ts'
 import { connectForWriting, makeStoreFile, storeFileOf } from './connection.ts'
-import { codeOf, failureOf } from './failure.ts'
+import { failureOf } from './failure.ts'
 import { readSettings, recordSettings } from './meta.ts'
 import { migrate, notAStore } from './migrate.ts'
 
@@ -22,8 +25,9 @@ export async function openStore(
 ): Promise<OpenedStore> {
   const file = storeFileOf(folder)
   try {
-    const present = existsSync(file) && statSync(file).size > 0
-    if (!present) {
+    const { size } = statSync(file, { throwIfNoEntry: false }) ?? {}
+    if (size === 0 && existsSync(join(folder, pepperFileName))) throw emptied(file)
+    if (size === undefined || size === 0) {
       if (!create) throw notAStore(file)
       if (wanted.catalogue === undefined) {
         throw new StorageRefusal(
@@ -36,8 +40,17 @@ export async function openStore(
     return { file, settings: await settle(file, create ? newSettings(wanted) : undefined, wanted) }
   } catch (error) {
     if (codeOf(error) === 'SQLITE_NOTADB') throw notAStore(file)
-    throw failureOf(error)
+    throw failureOf(error, file)
   }
+}
+
+/** A pepper is made once there is a store, so there was one; a new one in its place would begin again at number 1. */
+function emptied(file: string): StorageRefusal {
+  return new StorageRefusal(
+    'not_a_store',
+    `${file} is empty (0 bytes), and the key pepper beside it says that it was a store. Keep the folder as it is and restore ` +
+      'the last backup into an empty one; for a new store, name another folder.',
+  )
 }
 
 async function settle(

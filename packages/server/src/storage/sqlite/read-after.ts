@@ -2,10 +2,10 @@ import { viewsOf } from '@property-events/protocol'
 import type { Category, ViewName } from '@property-events/protocol'
 import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { eventColumns, storedEventOf } from './event-row.ts'
+import type { EventRow } from './event-row.ts'
 import { feedReader, sequenceReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
-
-type Row = { readonly sequence: number; readonly json: Buffer }
 
 interface After {
   readonly feed: number
@@ -15,16 +15,16 @@ interface After {
 
 /** Runs through trees in order, each cut off by its limit. Positions are those strictly behind the given one. */
 const readAfterStatements = {
-  all: `SELECT sequence, json FROM event
+  all: `SELECT ${eventColumns} FROM event
     WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
   /** Time rises with position, so a view's time index also finds where a position falls in it. */
-  view: `SELECT event.sequence, event.json
+  view: `SELECT ${eventColumns}
     FROM view_entry INDEXED BY view_entry_created
     CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
     WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT)
       AND view_entry.created > coalesce((SELECT created FROM event WHERE place = (@feed << 40) | @position), -1 << 62)
     ORDER BY view_entry.created LIMIT CAST(@limit AS INTEGER)`,
-  latest: `SELECT event.sequence, event.json
+  latest: `SELECT ${eventColumns}
     FROM subject INDEXED BY subject_latest
     CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
     WHERE subject.feed_no = CAST(@feed AS INTEGER) AND subject.category IS CAST(@category AS TEXT) AND subject.position > @position
@@ -34,9 +34,9 @@ const readAfterStatements = {
 export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly StoredEvent[] {
   const feedOf = feedReader(db)
   const positionOf = positionFinder(db)
-  const readAll = db.prepare<After, Row>(readAfterStatements.all)
-  const readView = db.prepare<After & { view: string }, Row>(readAfterStatements.view)
-  const readLatest = db.prepare<After & { category: string | null }, Row>(readAfterStatements.latest)
+  const readAll = db.prepare<After, EventRow>(readAfterStatements.all)
+  const readView = db.prepare<After & { view: string }, EventRow>(readAfterStatements.view)
+  const readLatest = db.prepare<After & { category: string | null }, EventRow>(readAfterStatements.latest)
 
   return db.transaction((query: ReadAfterQuery): readonly StoredEvent[] => {
     const { key, view, after, limit, latestOnly } = query
@@ -51,7 +51,7 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
       : view === 'all'
         ? readAll.all(from)
         : readView.all({ ...from, view })
-    return rows.map(({ sequence, json }) => ({ sequenceNumber: sequence, json }))
+    return rows.map(storedEventOf)
   })
 }
 

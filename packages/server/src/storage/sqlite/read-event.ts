@@ -1,20 +1,22 @@
 import { bytesOfUuid } from '@property-events/protocol'
 import type { FeedKey, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { eventColumns, storedEventOf } from './event-row.ts'
+import type { EventRow } from './event-row.ts'
 import { feedNumbers } from './feed-row.ts'
 
 /** Ids that were taken without storing anything stand for another event (`event_id`); they are not that event's id. */
-const sql = `SELECT event.sequence, event.json
+const sql = `SELECT ${eventColumns}
   FROM event_id CROSS JOIN event ON event.place = (event_id.feed_no << 40) | event_id.position
   WHERE event_id.feed_no = CAST(? AS INTEGER) AND event_id.id = CAST(? AS BLOB) AND event.id = event_id.id`
 
 export function eventReader(db: Connection): (key: FeedKey, id: string) => StoredEvent | undefined {
   const feedNoOf = feedNumbers(db)
-  const select = db.prepare<[number, Uint8Array], { sequence: number; json: Buffer }>(sql)
+  const select = db.prepare<[number, Uint8Array], EventRow>(sql)
   return (key, id) => {
     const feedNo = feedNoOf(key)
     const row = feedNo === undefined ? undefined : select.get(feedNo, bytesOfUuid(id))
-    return row && { sequenceNumber: row.sequence, json: row.json }
+    return row && storedEventOf(row)
   }
 }
 

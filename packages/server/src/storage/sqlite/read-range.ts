@@ -1,5 +1,6 @@
 import type { ViewRange } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { assertUndamaged } from './event-checksum.ts'
 import { feedNumbers } from './feed-row.ts'
 
 /**
@@ -8,14 +9,28 @@ import { feedNumbers } from './feed-row.ts'
  */
 const eventsPerPiece = 100
 
+/** The joined events, and for each its position, its bytes and its checksum, as JSON arrays of numbers. */
+const joined = `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) AS json,
+    json_group_array(position) AS positions, json_group_array(bytes) AS lengths, json_group_array(checksum) AS checksums`
+
+const columns =
+  'event.place & 0xffffffffff AS position, event.json, length(event.json) AS bytes, event.checksum'
+
 /** Each piece is a run through one tree; a view's entries lead into the event tree by its own key. */
 const readRangeStatements = {
-  all: `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) FROM (
-    SELECT json FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place)`,
-  view: `SELECT CAST(group_concat(CAST(json AS TEXT), ',') AS BLOB) FROM (
-    SELECT event.json FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
+  all: `${joined} FROM (
+    SELECT ${columns} FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place)`,
+  view: `${joined} FROM (
+    SELECT ${columns} FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
     WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal)`,
 } as const
+
+interface JoinedRow {
+  readonly json: Buffer | null
+  readonly positions: string
+  readonly lengths: string
+  readonly checksums: string
+}
 
 interface Piece {
   readonly feed: number
@@ -28,8 +43,8 @@ const comma = Buffer.from(',')
 
 export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint8Array[] {
   const feedNoOf = feedNumbers(db)
-  const readAll = db.prepare<Piece, Buffer | null>(readRangeStatements.all).pluck()
-  const readView = db.prepare<Piece & { view: string }, Buffer | null>(readRangeStatements.view).pluck()
+  const readAll = db.prepare<Piece, JoinedRow>(readRangeStatements.all)
+  const readView = db.prepare<Piece & { view: string }, JoinedRow>(readRangeStatements.view)
 
   return (range) => {
     const feedNo = feedNoOf(range.key)
@@ -39,11 +54,35 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
     for (let first = range.first; first < behind; first += eventsPerPiece) {
       const last = Math.min(behind, first + eventsPerPiece) - 1
       const bounds = { feed: feedNo, first, last }
-      const piece = range.view === 'all' ? readAll.get(bounds) : readView.get({ ...bounds, view: range.view })
-      if (piece === undefined || piece === null) break
+      const row = range.view === 'all' ? readAll.get(bounds) : readView.get({ ...bounds, view: range.view })
+      if (row === undefined || row.json === null) break
+      assertJoinedUndamaged(row, row.json)
       if (pieces.length > 0) pieces.push(comma)
-      pieces.push(piece)
+      pieces.push(row.json)
     }
     return pieces
   }
+}
+
+/**
+ * Measured with pages of 100 events of 4 kB: 3,100 a second unchecked, 2,300 checked, half of it the CRC itself. A page is read
+ * from here once and then kept ready-made (decision 0006).
+ */
+function assertJoinedUndamaged({ positions, lengths, checksums }: JoinedRow, json: Buffer): void {
+  const lengthOf = numbersOf(lengths)
+  const checksumOf = numbersOf(checksums)
+  let start = 0
+  for (const [index, position] of numbersOf(positions).entries()) {
+    const end = start + (lengthOf[index] ?? 0)
+    assertUndamaged(
+      { position: position ?? 0, checksum: checksumOf[index] ?? null },
+      json.subarray(start, end),
+    )
+    start = end + comma.length
+  }
+}
+
+function numbersOf(text: string): readonly (number | null)[] {
+  const numbers: (number | null)[] = JSON.parse(text)
+  return numbers
 }

@@ -1,12 +1,9 @@
 import { bytesOfUuid } from '@property-events/protocol'
 import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { eventColumns, storedEventOf } from './event-row.ts'
+import type { EventRow } from './event-row.ts'
 import { feedReader } from './feed-row.ts'
-
-interface Row {
-  readonly sequence: number
-  readonly json: Buffer
-}
 
 interface History {
   readonly feed: number
@@ -16,16 +13,16 @@ interface History {
 }
 
 export const readSubjectStatements = {
-  latest: `SELECT event.sequence, event.json
+  latest: `SELECT ${eventColumns}
     FROM subject CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
     WHERE subject.feed_no = CAST(? AS INTEGER) AND subject.subject = CAST(? AS BLOB)`,
-  history: `SELECT sequence, json FROM event INDEXED BY event_subject
+  history: `SELECT ${eventColumns} FROM event INDEXED BY event_subject
     WHERE feed_no = CAST(@feed AS INTEGER) AND subject = CAST(@subject AS BLOB) AND sequence > CAST(@after AS INTEGER) ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
 } as const
 
 export function latestReader(db: Connection): (key: FeedKey, subjectId: string) => StoredEvent | undefined {
   const feedOf = feedReader(db)
-  const select = db.prepare<[number, Uint8Array], Row>(readSubjectStatements.latest)
+  const select = db.prepare<[number, Uint8Array], EventRow>(readSubjectStatements.latest)
   return (key, subjectId) => {
     const feed = feedOf(key)
     const row = feed && select.get(feed.feedNo, bytesOfUuid(subjectId))
@@ -35,15 +32,11 @@ export function latestReader(db: Connection): (key: FeedKey, subjectId: string) 
 
 export function subjectReader(db: Connection): (query: ReadSubjectQuery) => readonly StoredEvent[] {
   const feedOf = feedReader(db)
-  const select = db.prepare<History, Row>(readSubjectStatements.history)
+  const select = db.prepare<History, EventRow>(readSubjectStatements.history)
   return ({ key, subjectId, after, limit }) => {
     const feed = feedOf(key)
     if (feed === undefined) return []
     const subject = bytesOfUuid(subjectId)
     return select.all({ feed: feed.feedNo, subject, after, limit }).map(storedEventOf)
   }
-}
-
-function storedEventOf({ sequence, json }: Row): StoredEvent {
-  return { sequenceNumber: sequence, json }
 }

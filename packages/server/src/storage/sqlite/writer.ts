@@ -9,6 +9,7 @@ import { appender } from './append.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
+import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
@@ -19,7 +20,7 @@ import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs
 
 if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
 lowerOwnPriority()
-serveAll(parentPort, verbsOf(workerData))
+serveAll(parentPort, workerData)
 
 function verbsOf(options: WriterOptions): WriterVerbs {
   const db = connectForWriting(options)
@@ -40,6 +41,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   })
   const importRecords = recordImporter(db)
   const forgetSkippedIds = skippedIdRemover(db)
+  const stopFilling = fillChecksums(db)
   return {
     ...keyWrites(db),
     append(batches) {
@@ -61,18 +63,22 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     durability: () => durability,
     // The last connection to close moves the WAL into the file. To ask for it here would wait for whoever reads, a backup say,
     // and let nobody write meanwhile.
-    close: () => void db.close(),
+    close() {
+      stopFilling()
+      db.close()
+    },
   }
 }
 
 /** Each port that comes is one thread's. The thread ends when all are closed, the owner's included. */
-function serveAll(owner: NonNullable<typeof parentPort>, verbs: WriterVerbs): void {
+function serveAll(owner: NonNullable<typeof parentPort>, options: WriterOptions): void {
+  const verbs = verbsOf(options)
   const ports = new Set<MessagePort>()
   owner.on('message', (port: MessagePort) => {
     ports.add(port)
     port.on('close', () => ports.delete(port))
     port.on('message', (request: WriterRequest) => {
-      port.postMessage(replyTo(verbs, request))
+      port.postMessage(replyTo(verbs, request, options.file))
       if (request.verb !== 'close') return
       for (const open of ports) open.close()
       owner.close()
@@ -80,11 +86,11 @@ function serveAll(owner: NonNullable<typeof parentPort>, verbs: WriterVerbs): vo
   })
 }
 
-function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest): WriterReply {
+function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest, file: string): WriterReply {
   try {
     return { id, kind: 'answer', value: Reflect.apply(verbs[verb], verbs, args) }
   } catch (error) {
-    const failure = failureOf(error)
+    const failure = failureOf(error, file)
     const code = failure instanceof StorageFailure ? failure.code : 'storage_unavailable'
     const cause = failure.cause instanceof Error ? failure.cause : failure
     return { id, kind: 'failure', code, cause: textOf(cause) }

@@ -1,0 +1,40 @@
+/** What is put right before a copy is written to, under its lock: leftovers of a killed sync, and rights that are too wide. */
+import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkpointFileName, entryNameOf } from './folder-copy.ts'
+import { draftPathOf } from './write-whole.ts'
+
+const draftSuffix = draftPathOf('')
+
+/** Files of the copy that were being written, and no others. A property that has gone since would lie there for ever. */
+export function tidyFolder(folder: string): void {
+  const checkpoint = join(folder, checkpointFileName)
+  const isOpen = isOpenToOthers(checkpoint)
+  for (const file of readdirSync(folder)) {
+    if (file.endsWith(draftSuffix) && isOurs(file.slice(0, -draftSuffix.length))) rmSync(join(folder, file))
+    else if (isOpen && isOurs(file)) chmodSync(join(folder, file), 0o600)
+  }
+  if (isOpen) chmodSync(folder, 0o700)
+}
+
+export function tidyFileCopy(file: string, checkpoint: string): void {
+  for (const path of [file, checkpoint]) rmSync(draftPathOf(path), { force: true })
+  if (!isOpenToOthers(checkpoint)) return
+  for (const path of [file, checkpoint]) {
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) chmodSync(path, 0o600)
+  }
+}
+
+function isOurs(file: string): boolean {
+  return file === checkpointFileName || entryNameOf(file) !== undefined
+}
+
+/**
+ * Builds from before made copies that everybody could read, the checkpoint too. Ours is not: rights that somebody gives
+ * a folder afterwards stay.
+ */
+function isOpenToOthers(checkpoint: string): boolean {
+  if (process.platform === 'win32') return false
+  const mode = statSync(checkpoint, { throwIfNoEntry: false })?.mode ?? 0
+  return (mode & 0o077) !== 0
+}

@@ -1,0 +1,4 @@
+/** Names of files in a data folder that more than one part of the service knows. */
+
+/** The key pepper (D11), beside the store. */
+export const pepperFileName = 'pepper'

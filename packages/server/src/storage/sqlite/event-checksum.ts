@@ -1,0 +1,34 @@
+/**
+ * The checksum of a stored event: what tells a changed bit on the disk from what was published. SQLite has none for its
+ * pages, so without it a flipped bit is served as if it were the event (P9).
+ */
+import { crc32 } from 'node:zlib'
+import { StorageFailure } from '../storage.ts'
+
+/** The CRC-32 of an event's bytes, begun from its position, so that bytes in the wrong place do not pass either. */
+export function eventChecksum(position: number, json: Uint8Array): number {
+  // A position has up to 40 bits, and a CRC begins with 32.
+  return crc32(json, position % 2 ** 32)
+}
+
+/** An event as it was read. `checksum` is null for one of a build that made none, until `fillChecksums` has reached it. */
+export interface CheckedRow {
+  readonly position: number
+  readonly checksum: number | null
+}
+
+/** Throws the `StorageFailure` `storage_damaged` when the bytes are not those that were stored. */
+export function assertUndamaged({ position, checksum }: CheckedRow, json: Uint8Array): void {
+  if (checksum !== null && checksum !== eventChecksum(position, json)) throw damagedAt(position)
+}
+
+/** `position`: the first one at which the store does not hold what was written there. */
+export function damagedAt(position: number): StorageFailure {
+  return new StorageFailure(
+    'storage_damaged',
+    new Error(
+      `the event at position ${position} is not what was stored; stop the service, keep the folder, ` +
+        'restore the last backup, and check the disk',
+    ),
+  )
+}

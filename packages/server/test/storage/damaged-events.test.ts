@@ -1,0 +1,170 @@
+/** Bits that change on the disk: what was changed is refused, whatever verb asks for it, and all else is served. */
+import assert from 'node:assert/strict'
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import Database from 'better-sqlite3'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { draft, feedKey, removal, uuid } from './support/drafts.ts'
+import { located, parseEvent, publish } from './support/read-back.ts'
+import { withTenants } from './support/stores.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { until } from '../support/until.ts'
+
+const filler = 'lorem ipsum '.repeat(100)
+const damagedAt = 117
+const nameAt = (position: number): string => `flip-me-${String(position).padStart(4, '0')}`
+
+const open = (folder: string): Promise<StorageEngine> =>
+  openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default })
+
+/** A closed store of 150 events, each of a property and with an id of its own. */
+async function fillStore(folder: string): Promise<void> {
+  await using store = await withTenants(await open(folder))
+  for (let position = 1; position <= 150; position += 50) {
+    const drafts = Array.from({ length: 50 }, (_, index) => {
+      const name = nameAt(position + index)
+      return draft({ subject: name, id: name, text: `${name} ${filler}` })
+    })
+    await publish(store, drafts)
+  }
+}
+
+/** Changes one bit of the one place in the store's file that holds `text`. */
+function flipBit(folder: string, text: string): void {
+  const path = join(folder, 'property-events.db')
+  const bytes = readFileSync(path)
+  const at = bytes.indexOf(text)
+  assert.ok(at > 0 && bytes.indexOf(text, at + 1) === -1, `${text} stands once in the file`)
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.from([(bytes[at] ?? 0) ^ 1]), 0, 1, at)
+  closeSync(file)
+}
+
+const refusedAsDamaged = (reading: Promise<unknown>): Promise<void> =>
+  assert.rejects(reading, (error: Error & { code?: string }) => {
+    assert.deepEqual([error.name, error.code], ['StorageFailure', 'storage_damaged'])
+    assert.match(String(error.cause), new RegExp(`position ${damagedAt} `))
+    return true
+  })
+
+describe('an event of which a bit has changed on the disk (P9)', () => {
+  const folder = temporaryFolder()
+  let store: StorageEngine
+  before(async () => {
+    await fillStore(folder.path)
+    flipBit(folder.path, nameAt(damagedAt))
+    store = await open(folder.path)
+  })
+  after(async () => {
+    await store.close()
+    folder[Symbol.dispose]()
+  })
+  const readRange = async (view: 'all' | 'sales', first: number, count: number): Promise<unknown> => {
+    const { range } = await located(store, { view })
+    return store.events.readRange({ ...range, first, count })
+  }
+  const readAfter = (view: 'all' | 'sales', after: number, latestOnly = false): Promise<unknown> =>
+    store.events.readAfter({ key: feedKey(), view, after, limit: 10, latestOnly })
+
+  it('is in no page, whatever the view', async () => {
+    for (const view of ['all', 'sales'] as const) {
+      await refusedAsDamaged(readRange(view, 1, 150))
+      await refusedAsDamaged(readRange(view, damagedAt, 1))
+      await readRange(view, 1, damagedAt - 1)
+      await readRange(view, damagedAt + 1, 30)
+    }
+  })
+
+  it('is in no run and no snapshot', async () => {
+    for (const view of ['all', 'sales'] as const) {
+      await refusedAsDamaged(readAfter(view, damagedAt - 5))
+      await refusedAsDamaged(readAfter(view, damagedAt - 5, true))
+      await readAfter(view, damagedAt)
+    }
+  })
+
+  it('is not answered by its id, nor as the latest or the history of its property', async () => {
+    const name = nameAt(damagedAt)
+    await refusedAsDamaged(store.events.readEvent(feedKey(), uuid(name)))
+    await refusedAsDamaged(store.events.readLatest(feedKey(), uuid(name)))
+    const history = { key: feedKey(), subjectId: uuid(name), after: 0, limit: 10 }
+    await refusedAsDamaged(store.events.readSubject(history))
+    assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(damagedAt - 1))))
+  })
+
+  it('is not taken over into another store', async () => {
+    await refusedAsDamaged(store.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
+    await refusedAsDamaged(
+      store.exportRecords(
+        () => 0,
+        async () => undefined,
+      ),
+    )
+  })
+
+  it('does not become the payload of a removal, and the property can still be published anew', async () => {
+    const name = nameAt(damagedAt)
+    await refusedAsDamaged(publish(store, [removal({ subject: name })]))
+    await publish(store, [draft({ subject: name, text: 'whole again' })])
+    await publish(store, [removal({ subject: name })])
+  })
+})
+
+describe('a store of a build that made no checksums', () => {
+  /** As it was: without the column, and with one broken and one wrong event that nothing told. */
+  function makeOld(folder: string, damage: (db: Database.Database) => void): void {
+    const db = new Database(join(folder, 'property-events.db'))
+    db.exec('ALTER TABLE event DROP COLUMN checksum; PRAGMA user_version = 3')
+    damage(db)
+    db.close()
+  }
+  const unfilled = (folder: string): number => {
+    const db = new Database(join(folder, 'property-events.db'), { readonly: true })
+    try {
+      return db.prepare<[], number>('SELECT count(*) FROM event WHERE checksum IS NULL').pluck().get() ?? -1
+    } finally {
+      db.close()
+    }
+  }
+
+  it('gets them while it serves, and from then on a changed bit is refused', async () => {
+    using folder = temporaryFolder()
+    await fillStore(folder.path)
+    makeOld(folder.path, () => undefined)
+    const store = await open(folder.path)
+    assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
+    await publish(store, [draft({ subject: 'meanwhile' })])
+    await until(() => unfilled(folder.path) === 0)
+    await store.close()
+    flipBit(folder.path, nameAt(damagedAt))
+    await using again = await open(folder.path)
+    await refusedAsDamaged(again.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
+    const event = await again.events.readEvent(feedKey(), uuid(nameAt(3)))
+    assert.equal(parseEvent(event?.json ?? Buffer.from('{}')).id, uuid(nameAt(3)))
+  })
+
+  it('goes on where it was stopped', async () => {
+    using folder = temporaryFolder()
+    await fillStore(folder.path)
+    makeOld(folder.path, () => undefined)
+    await (await open(folder.path)).close()
+    await using store = await open(folder.path)
+    await until(() => unfilled(folder.path) === 0)
+    assert.ok(await store.events.readEvent(feedKey(), uuid(nameAt(150))))
+  })
+
+  it('refuses what is not even an event, or is another one', async () => {
+    using folder = temporaryFolder()
+    await fillStore(folder.path)
+    const place = `((SELECT min(feed_no) FROM event) << 40 | ${damagedAt})`
+    makeOld(folder.path, (db) => {
+      db.exec(`UPDATE event SET json = CAST(substr(CAST(json AS TEXT), 2) AS BLOB) WHERE place = ${place}`)
+    })
+    await using store = await open(folder.path)
+    await until(() => unfilled(folder.path) === 0)
+    await refusedAsDamaged(store.events.readEvent(feedKey(), uuid(nameAt(damagedAt))))
+  })
+})

@@ -1,0 +1,39 @@
+/** The file of a backup, and what killed processes leave of one. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { writeNewFile } from '../../src/storage/new-file.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const minutes = 60
+const hours = 60 * minutes
+
+/** The number of a process that has ended. */
+function endedProcess(): number {
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  return pid
+}
+
+describe('a backup that was killed', () => {
+  it('leaves nothing for ever: the next one in the folder removes what nobody writes to any more', async () => {
+    using folder = temporaryFolder()
+    const leave = (name: string, ageSeconds: number): string => {
+      writeFileSync(join(folder.path, name), 'half of a store')
+      const at = Date.now() / 1_000 - ageSeconds
+      utimesSync(join(folder.path, name), at, at)
+      return name
+    }
+    const ended = endedProcess()
+    leave(`monday.db.${ended}.property-events-partial`, hours)
+    leave(`tuesday.db.${process.ppid}.property-events-partial`, 25 * hours)
+    const kept = [
+      leave(`by-another-machine.db.${ended}.property-events-partial`, minutes),
+      leave(`under-way.db.${process.ppid}.property-events-partial`, hours),
+      leave(`of-somebody-else.${ended}.partial`, 48 * hours),
+    ]
+    await writeNewFile(join(folder.path, 'wednesday.db'), async (partial) => writeFileSync(partial, 'whole'))
+    assert.deepEqual(readdirSync(folder.path).toSorted(), [...kept, 'wednesday.db'].toSorted())
+  })
+})
