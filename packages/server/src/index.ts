@@ -17,6 +17,7 @@ export type { LocatedPage, PageRequest } from './feed/list.ts'
 export * from './keys/index.ts'
 export {
   acquireServingLock,
+  checkEvents,
   inspectDatabase,
   inspectStore,
   openForThreads,
@@ -26,6 +27,7 @@ export {
 export { partialPathOf } from './storage/new-file.ts'
 export { pepperFileName } from './data-folder.ts'
 export type {
+  EventsCheck,
   FileLock,
   OpenStorageOptions,
   SharedStorage,

@@ -4,6 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { checkDiskSpace, checkFlushSpeed, checkNode, checkPort, isServed } from '../doctor/check-machine.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkStore } from '../doctor/check-store.ts'
+import { checkEveryEvent } from '../doctor/check-events.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { storeFlags } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
@@ -11,7 +12,13 @@ import { settings } from '../settings.ts'
 import { plainText } from '../terminal-text.ts'
 
 export function addDoctor(program: Command, context: CommandContext): void {
-  const command = program.command('doctor').description('look for what is wrong, and say what to do about it')
+  const command = program
+    .command('doctor')
+    .description('look for what is wrong, and say what to do about it')
+    .option(
+      '--deep',
+      'read every event, too, and compare it with its checksum (a data folder; minutes where it is large)',
+    )
   addSettings(command, [settings.data, settings.database, settings.host, settings.port, settings.keyPepper])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const folder = reader.value(settings.data)
@@ -19,9 +26,15 @@ export function addDoctor(program: Command, context: CommandContext): void {
     const host = reader.value(settings.host)
     const port = reader.value(settings.port)
     const pepper = reader.value(settings.keyPepper)
+    const deep = flags['deep'] === true
+    if (deep && database !== undefined) {
+      reader.fault(
+        '--deep reads the events of a data folder. PostgreSQL checks its pages itself: run pg_checksums or pg_amcheck.',
+      )
+    }
     reader.finish()
     const store = storeFlags(flags, folder)
-    const findings: readonly Finding[] = [
+    const findings: Finding[] = [
       checkNode(),
       await checkPort(host, port, isServed(folder)),
       checkDiskSpace(folder),
@@ -30,6 +43,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
         ? [checkFlushSpeed(folder), ...checkStore(folder, pepper, Date.now(), store)]
         : await checkDatabase(database, folder, pepper, Date.now(), store)),
     ]
+    if (deep && hasStore(findings)) findings.push(checkEveryEvent(folder, output))
     if (findings.some((finding) => finding.status === 'fail')) context.failed()
     if (output.json) return output.writeJson(findings)
     const width = Math.max(...findings.map((finding) => finding.check.length))
@@ -38,4 +52,9 @@ export function addDoctor(program: Command, context: CommandContext): void {
       if (remedy !== undefined) await output.write(`${''.padEnd(width + 6)}  → ${plainText(remedy)}\n`)
     }
   })
+}
+
+/** Whatever finding is named after the store says that it is not there or cannot be read. */
+function hasStore(findings: readonly Finding[]): boolean {
+  return !findings.some(({ check }) => check === 'store')
 }

@@ -25,6 +25,7 @@ const everyKey = [
   'key_disabled',
   'rate_limited',
   'too_many_failures',
+  'storage_damaged',
   'storage_unavailable',
 ] as const satisfies readonly ProblemCode[]
 

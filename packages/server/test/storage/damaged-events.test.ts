@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { checkEvents, openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
-import { draft, feedKey, removal, uuid } from './support/drafts.ts'
+import { draft, feedKey, removal, tenantA, uuid } from './support/drafts.ts'
 import { located, parseEvent, publish } from './support/read-back.ts'
 import { withTenants } from './support/stores.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -113,6 +113,29 @@ describe('an event of which a bit has changed on the disk (P9)', () => {
   })
 })
 
+describe('a check of every event', () => {
+  it('names the damaged ones and their place, and finds nothing in a whole store (P9)', async () => {
+    using folder = temporaryFolder()
+    await fillStore(folder.path)
+    const none = { events: 150, damaged: 0, examples: [], unchecked: 0, cutOff: undefined }
+    assert.deepEqual(
+      checkEvents(folder.path, () => undefined),
+      none,
+    )
+    for (const position of [3, damagedAt]) flipBit(folder.path, nameAt(position))
+    const found = checkEvents(folder.path, () => undefined)
+    const place = { tenantId: tenantA, feed: 'property' }
+    assert.deepEqual(found, {
+      ...none,
+      damaged: 2,
+      examples: [
+        { ...place, position: 3 },
+        { ...place, position: damagedAt },
+      ],
+    })
+  })
+})
+
 describe('a store of a build that made no checksums', () => {
   /** As it was: without the column, and with one broken and one wrong event that nothing told. */
   function makeOld(folder: string, damage: (db: Database.Database) => void): void {
@@ -121,14 +144,7 @@ describe('a store of a build that made no checksums', () => {
     damage(db)
     db.close()
   }
-  const unfilled = (folder: string): number => {
-    const db = new Database(join(folder, 'property-events.db'), { readonly: true })
-    try {
-      return db.prepare<[], number>('SELECT count(*) FROM event WHERE checksum IS NULL').pluck().get() ?? -1
-    } finally {
-      db.close()
-    }
-  }
+  const unfilled = (folder: string): number => checkEvents(folder, () => undefined).unchecked
 
   it('gets them while it serves, and from then on a changed bit is refused', async () => {
     using folder = temporaryFolder()

@@ -1,0 +1,73 @@
+/** Reads every event of a store's file and compares it with its checksum, for whoever wants to be sure of a disk or a backup. */
+import { connectForReading, storeFileOf } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { eventChecksum } from './event-checksum.ts'
+
+export interface EventsCheck {
+  /** Events that were read. */
+  readonly events: number
+  /** How many are not what was stored. */
+  readonly damaged: number
+  /** Where the first of them stand. */
+  readonly examples: readonly EventPlace[]
+  /** Events of an older build that have no checksum yet: whoever serves the store fills it in. */
+  readonly unchecked: number
+  /** SQLite's reason for not reading on; `undefined`: all was read. */
+  readonly cutOff: string | undefined
+}
+
+export interface EventPlace {
+  readonly tenantId: string
+  readonly feed: string
+  readonly position: number
+}
+
+interface Row {
+  readonly feed_no: number
+  readonly position: number
+  readonly json: Buffer
+  readonly checksum: number | null
+}
+
+const maxExamples = 20
+const eventsPerReport = 1_000
+
+/**
+ * Changes nothing, and may run beside the service. Reads the whole file: seconds per gigabyte. `onProgress` is told now and
+ * then how many events were read. A missing file or one that is no store throws what SQLite throws.
+ */
+export function checkEvents(folder: string, onProgress: (events: number) => void): EventsCheck {
+  const db = connectForReading(storeFileOf(folder))
+  try {
+    return checkAll(db, onProgress)
+  } finally {
+    db.close()
+  }
+}
+
+function checkAll(db: Connection, onProgress: (events: number) => void): EventsCheck {
+  let [events, damaged, unchecked] = [0, 0, 0]
+  const examples: EventPlace[] = []
+  const placeOf = db.prepare<[number], { tenant: string; feed: string }>(
+    'SELECT tenant, feed FROM feed WHERE feed_no = ?',
+  )
+  const select = db.prepare<[], Row>(
+    'SELECT feed_no, place & 0xffffffffff AS position, json, checksum FROM event ORDER BY place',
+  )
+  try {
+    for (const { feed_no: feedNo, position, json, checksum } of select.iterate()) {
+      events += 1
+      if (events % eventsPerReport === 0) onProgress(events)
+      if (checksum === null) unchecked += 1
+      else if (checksum !== eventChecksum(position, json)) {
+        damaged += 1
+        const feed = examples.length < maxExamples ? placeOf.get(feedNo) : undefined
+        if (feed !== undefined) examples.push({ tenantId: feed.tenant, feed: feed.feed, position })
+      }
+    }
+  } catch (error) {
+    const cutOff = error instanceof Error ? error.message : String(error)
+    return { events, damaged, examples, unchecked, cutOff }
+  }
+  return { events, damaged, examples, unchecked, cutOff: undefined }
+}
