@@ -56,7 +56,12 @@ describe('a sync with the service itself', () => {
   /** A tenant of its own for each story, and two publishers. */
   async function newParty(network: typeof globalThis.fetch): Promise<Party> {
     const tenantId = randomUUID()
-    await service.storage.keys.createTenant({ tenantId, name: `Story ${tenantId}`, createdMs: 0, suspended: false })
+    await service.storage.keys.createTenant({
+      tenantId,
+      name: `Story ${tenantId}`,
+      createdMs: 0,
+      suspended: false,
+    })
     const keyWith = async (scope: 'property:read' | 'property:publish') =>
       (await service.issue({ grants: [{ tenantId, scopes: [scope] }] })).text
     const [readKey, publishKey] = [await keyWith('property:read'), await keyWith('property:publish')]
