@@ -28,6 +28,13 @@ export async function takeSnapshot(
       await session.open(at)
       continue
     }
+    if (piece.kind === 'again') {
+      at = { ...at, after: piece.after }
+      session.gather([], at)
+      // Kept at once: the next run must not go on behind what is missing either.
+      await session.flush()
+      continue
+    }
     at = { ...at, after: piece.events.at(-1)?.sequenceNumber ?? at.after }
     session.checkTenant(piece.events[0]?.tenantId ?? '')
     session.gather(piece.events, at)

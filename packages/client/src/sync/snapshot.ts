@@ -24,8 +24,13 @@ export type SnapshotPiece =
   | SnapshotOpening
   /** In ascending numbers. */
   | { readonly kind: 'events'; readonly events: readonly FeedEvent[] }
+  /** An answer was not what its last line says: events behind this number may have been missing, and follow again. */
+  | { readonly kind: 'again'; readonly after: number }
 
-/** Ends only when the whole snapshot has come. A cut or stalled stream is asked for again from its last whole line. */
+/**
+ * Ends only when the whole snapshot has come. A cut or stalled stream is asked for again from its last whole line, one that
+ * lacks a line or has them out of order from where it began: nothing tells where in it the missing event belongs.
+ */
 export async function* readSnapshot(
   connection: Connection,
   query: SnapshotQuery,
@@ -33,6 +38,8 @@ export async function* readSnapshot(
 ): AsyncGenerator<SnapshotPiece> {
   let resume = query.resume
   let attempt = 1
+  /** Attempts are counted anew only by what comes for the first time: else a spoiled answer would be asked for for ever. */
+  let furthest = resume?.after ?? 0
   for (;;) {
     try {
       const answer = await openAnswer(
@@ -49,10 +56,19 @@ export async function* readSnapshot(
         resume = { after: 0, head: opening.head, epoch: opening.epoch }
         yield opening
       }
+      const begun = resume.after
       for await (const events of eventsOf(answer, resume)) {
+        if (events === 'spoiled') {
+          resume = { ...resume, after: begun }
+          yield { kind: 'again', after: begun }
+          throw new InvalidAnswerError(
+            'The snapshot does not hold what its last line says, each event in its place.',
+          )
+        }
         yield { kind: 'events', events }
         resume = { ...resume, after: events.at(-1)?.sequenceNumber ?? resume.after }
-        attempt = 1
+        if (resume.after > furthest) attempt = 1
+        furthest = Math.max(furthest, resume.after)
       }
       return
     } catch (error) {
@@ -74,11 +90,11 @@ function openingOf(answer: OpenAnswer): SnapshotOpening {
   return { kind: 'opened', head, epoch, revision }
 }
 
-/** The events of the whole lines of each piece, until the end line has come. */
+/** The events of the whole lines of each piece, until the end line has come, or a line that does not belong there. */
 async function* eventsOf(
   answer: OpenAnswer,
   range: { readonly after: number; readonly head: number },
-): AsyncGenerator<readonly FeedEvent[]> {
+): AsyncGenerator<readonly FeedEvent[] | 'spoiled'> {
   let count = 0
   let last = range.after
   for await (const lines of linesOf(answer)) {
@@ -88,12 +104,13 @@ async function* eventsOf(
       const end = decodeSnapshotEnd(value)
       if (end !== undefined) {
         if (events.length > 0) yield events
-        if (end.head === range.head && end.events === count) return
-        throw new InvalidAnswerError('The snapshot does not hold as many events as its last line says.')
+        if (end.head !== range.head || end.events !== count) yield 'spoiled'
+        return
       }
       const event = decodeEvent(value)
       if (event === undefined || event.sequenceNumber <= last || event.sequenceNumber > range.head) {
-        throw new InvalidAnswerError('A line of the snapshot is not an event in its place.')
+        yield 'spoiled'
+        return
       }
       last = event.sequenceNumber
       count += 1
