@@ -1,6 +1,8 @@
 /** Listing, getting, publishing; and what happens when a request fails. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
@@ -52,6 +54,12 @@ const refusal =
   (status: number, code: string, headers: Record<string, string> = {}) =>
   () =>
     Response.json({ code, detail: 'Because.', status, requestId: 'r-1', errors: [] }, { status, headers })
+
+function urlOf(server: Server): string {
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return `http://127.0.0.1:${address.port}`
+}
 
 describe('a request that fails', () => {
   it('is made again after waits that grow, when the failure may pass', async () => {
@@ -134,6 +142,29 @@ describe('a request that fails', () => {
       )
       assert.equal(asked(), 1)
     }
+  })
+
+  it('by a redirect goes nowhere else over real connections either, nor does its key, with any status (P10)', async (context) => {
+    const askedThere: unknown[] = []
+    const there = createServer((request, response) => {
+      askedThere.push(request.headers['x-api-key'])
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(emptyPage))
+    })
+    let status = 0
+    const here = createServer((request, response) => {
+      response.writeHead(status, { location: `${urlOf(there)}${request.url}`, connection: 'close' }).end()
+    })
+    for (const server of [there, here]) {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      context.after(() => void server.close())
+    }
+    for (status of [301, 302, 303, 307, 308]) {
+      const client = createClient({ baseUrl: urlOf(here), key: 'k' })
+      const error: unknown = await client.list().then(undefined, (thrown: unknown) => thrown)
+      assert.ok(error instanceof RedirectedError, String(error))
+      assert.ok(error.message.endsWith(`Use ${urlOf(there)} as the address.`), error.message)
+    }
+    assert.deepEqual(askedThere, [])
   })
 
   it('tells its code, status, sentence and request id, whoever answered', async () => {

@@ -10,7 +10,7 @@ const pieces = fc.constantFrom(
   ...String.raw`{ } [ ] , : "a" "b": "payload": "payload"\s: true null 1 -0.5e3 9007199254740993 1e400 12.345678901234567`
     .split(' ')
     .map((piece) => piece.replace(String.raw`\s`, ' \n')),
-  ...String.raw`"\u0000" "\u00e9" "\ud83d" "\ud83d\ude00" "\\" "\"" "__proto__": "constructor": "prototype": "\u0061":`.split(
+  ...String.raw`"\u0000" "\u00e9" "\ud83d" "\ud83d\ude00" "\ud83d\ue000" "\ude00\ude00" "\\" "\"" "__proto__": "constructor": "prototype": "\u0061":`.split(
     ' ',
   ),
   ...String.raw`" \ ’ "’" x .`.split(' '),
