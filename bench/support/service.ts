@@ -27,6 +27,8 @@ export async function startService(
     'off',
     '--log-level',
     'error',
+    '--drain',
+    '0',
     ...(options.args ?? []),
   ])
   child.stderr?.pipe(process.stderr)

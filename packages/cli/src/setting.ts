@@ -46,6 +46,23 @@ export function wholeNumber<Fallback>(
   }
 }
 
+const unitsMs = { ms: 1, s: 1_000, m: 60_000 } as const
+
+/** A length of time with its unit, such as `5s`, in milliseconds; at most an hour. */
+export function duration(words: SettingWords, fallbackMs: number): Setting<number> {
+  return {
+    ...common({ argument: 'time', ...words }, undefined),
+    expected: 'a time such as 500ms, 5s or 2m, at most 60m',
+    fallback: fallbackMs,
+    read(text) {
+      const [, digits, unit] = /^(0|[1-9][0-9]{0,6})(ms|s|m)$/.exec(text) ?? []
+      const isUnit = unit === 'ms' || unit === 's' || unit === 'm'
+      const value = text === '0' ? 0 : isUnit ? Number(digits) * unitsMs[unit] : undefined
+      return value !== undefined && value <= 60 * unitsMs.m ? value : undefined
+    },
+  }
+}
+
 export function oneOf<Choice extends string, Fallback extends Choice | undefined>(
   words: SettingWords,
   choices: readonly Choice[],

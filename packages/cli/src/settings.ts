@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server'
 import { readCatalogue } from './read-catalogue.ts'
-import { oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
+import { duration, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
 
 /** Requests a second and how many may come at once, or none at all (D10). */
@@ -159,6 +159,23 @@ export const settings = {
     },
     { from: 1, to: 64 },
     1,
+  ),
+  wait: duration(
+    {
+      name: 'wait',
+      description: 'how long to wait at the start for a database that does not answer',
+      fallbackWords: '60s',
+    },
+    60_000,
+  ),
+  drain: duration(
+    {
+      name: 'drain',
+      description:
+        'on SIGTERM, how long it goes on serving while /readyz says that it is stopping; 0 for not at all',
+      fallbackWords: '5s',
+    },
+    5_000,
   ),
   overrideClock: onOff({
     name: 'override-clock',

@@ -35,6 +35,8 @@ export const serveSettings = [
   settings.maxBytes,
   settings.pageMemoryBytes,
   settings.pageFileBytes,
+  settings.wait,
+  settings.drain,
   settings.overrideClock,
   settings.keyPepper,
 ] as const
@@ -62,6 +64,8 @@ export function readServeOptions(reader: SettingReader) {
     maxBytes: reader.value(settings.maxBytes),
     pageMemoryBytes: reader.value(settings.pageMemoryBytes),
     pageFileBytes: reader.value(settings.pageFileBytes),
+    waitMs: reader.value(settings.wait),
+    drainMs: reader.value(settings.drain),
     overrideClock: reader.value(settings.overrideClock),
     keyPepper: reader.value(settings.keyPepper),
   }
@@ -80,12 +84,15 @@ export interface StartedService {
   close(): Promise<void>
 }
 
-/** Throws a `Refusal`, `StorageRefusal`, `PepperRefusal` or an error of the machine; then nothing stays open. */
-export async function startService(options: ServeOptions): Promise<StartedService> {
+/**
+ * Throws a `Refusal`, `StorageRefusal`, `PepperRefusal` or an error of the machine; then nothing stays open. `signal`: ends the
+ * waiting for a database that is away.
+ */
+export async function startService(options: ServeOptions, signal: AbortSignal): Promise<StartedService> {
   const lock = acquireServingLock(options.data)
   if (lock instanceof StorageRefusal) throw lock
   try {
-    const store = await openForServing(options)
+    const store = await openForServing(options, signal)
     const { storage } = store
     try {
       const peppers = loadPeppers({ folder: options.data, given: options.keyPepper })
@@ -112,7 +119,7 @@ export async function startService(options: ServeOptions): Promise<StartedServic
 }
 
 /** An old store keeps its event types; only a new one is given the default ones (D12). */
-async function openForServing(options: ServeOptions): Promise<SharedStorage> {
+async function openForServing(options: ServeOptions, signal: AbortSignal): Promise<SharedStorage> {
   const {
     data: folder,
     database,
@@ -120,13 +127,22 @@ async function openForServing(options: ServeOptions): Promise<SharedStorage> {
     catalogue,
     startSequence,
     overrideClock: overrideClockCheck,
+    waitMs,
   } = options
   const place =
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
       : ({ kind: 'postgres', url: database, readConnections: readConnectionsOf(options) } as const)
   const onWaiting = (reason: string): void => createLogger({ level: options.logLevel }).warn(reason)
-  const wanted = { ...place, catalogue, startSequence, overrideClockCheck, onWaiting } as const
+  const wanted = {
+    ...place,
+    catalogue,
+    startSequence,
+    overrideClockCheck,
+    onWaiting,
+    waitMs,
+    signal,
+  } as const
   try {
     return await openForThreads({ ...wanted, create: false })
   } catch (error) {

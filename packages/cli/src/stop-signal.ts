@@ -1,7 +1,7 @@
 /** Exit code of a command that a signal stopped before its work was done. */
 export const interruptedExitCode = 130
 
-/** Aborted by the first SIGTERM, SIGINT or SIGHUP; a second one ends the process at once. */
+/** Aborted by the first SIGTERM, SIGINT or SIGHUP, its `reason` their name; a second one ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
   for (const [name, number] of [
@@ -12,7 +12,7 @@ export function stopSignal(): AbortSignal {
     process.on(name, () => {
       // As a shell reports a process that a signal ended.
       if (controller.signal.aborted) process.exit(128 + number)
-      controller.abort()
+      controller.abort(name)
     })
   }
   return controller.signal

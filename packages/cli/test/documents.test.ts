@@ -54,7 +54,19 @@ before(async () => {
   }
   const service = spawn(
     process.execPath,
-    [program, 'demo', '--json', '--port', '0', '--data', join(folder, 'data'), '--log-level', 'error'],
+    [
+      program,
+      'demo',
+      '--json',
+      '--port',
+      '0',
+      '--data',
+      join(folder, 'data'),
+      '--log-level',
+      'error',
+      '--drain',
+      '0',
+    ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

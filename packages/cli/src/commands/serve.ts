@@ -1,4 +1,5 @@
 /** `serve` and `demo`: the service, until a signal. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { feeds } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
@@ -58,12 +59,22 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   const options = readServeOptions(invocation.settings)
   invocation.settings.finish()
   const signal = stopSignal()
-  const started = await startService(options)
+  const started = await startService(options, signal).catch((error: unknown) => {
+    // Told to stop while it waited for its database.
+    if (signal.aborted) return undefined
+    throw error
+  })
+  if (started === undefined) return
   try {
     const { over, cause } = untilOver(signal, started)
     await stage(started, invocation, options, over)
     await aborted(over)
     const death = cause()
+    // By SIGTERM a supervisor stops one node of several; who presses Ctrl-C waits for it.
+    if (death === undefined && signal.reason === 'SIGTERM' && options.drainMs > 0) {
+      await started.service.drain()
+      await delay(options.drainMs)
+    }
     if (death === undefined) return
     throw new Refusal(
       `A serving thread has died: ${death.message}\nWhat was acknowledged is stored. Start the service again, and report this.`,

@@ -100,7 +100,10 @@ export async function startUntil(
   expected: RegExp,
   options: RunOptions = {},
 ): Promise<Omit<Running, 'line'> & { readonly text: string }> {
-  const child = launch([...args, '--port', '0', '--log-level', 'warn'], options)
+  // Nobody stands in front of most of these services, to be given time to notice that they stop.
+  const drain = args.includes('--drain') ? [] : ['--drain', '0']
+  const port = args.includes('--port') ? [] : ['--port', '0']
+  const child = launch([...args, ...port, '--log-level', 'warn', ...drain], options)
   const end = finished(child)
   const text = await new Promise<string>((resolve, reject) => {
     let text = ''

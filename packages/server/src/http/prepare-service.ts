@@ -60,7 +60,12 @@ export interface PreparedService {
    * over them. Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
    */
   listen(options: ListenOptions & { readonly sharePort?: boolean }): Promise<ServiceAddress>
-  /** True from `close` on. */
+  /**
+   * The last requests before `close`: all are taken and answered as before, and each answer is the last of its connection, so
+   * that whoever stands in front opens the next one elsewhere.
+   */
+  drain(): void
+  /** True from `drain` or `close` on. */
   readonly stopping: () => boolean
   /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
   close(): Promise<void>
@@ -96,7 +101,9 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
           storage.events,
           options.pages ?? { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 },
         )
+  let draining = false
   let closing: Promise<void> | undefined
+  const stopping = () => draining || closing !== undefined
   const context: HttpContext = {
     events: storage.events,
     ranges: createKnownRanges(storage.events),
@@ -111,7 +118,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     trustedProxies,
     requestBuckets: createTokenBuckets(limits.requests, bucketClock, options.buckets?.requests),
     failureBuckets: createTokenBuckets(limits.failures, bucketClock, options.buckets?.failures),
-    stopping: () => closing !== undefined,
+    stopping,
   }
   const { fastify: app, plain } = await buildApp(context)
 
@@ -147,7 +154,10 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
       const address = app.server.address()
       return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
     },
-    stopping: () => closing !== undefined,
+    drain() {
+      draining = true
+    },
+    stopping,
     close() {
       // Set before the first step is taken, since that looks at it.
       closing ??= Promise.resolve().then(shutDown)

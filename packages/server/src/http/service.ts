@@ -18,6 +18,11 @@ export interface Service {
   /** Full address of `/metrics`. */
   readonly metricsUrl: string | undefined
   readonly publisher: Publisher
+  /**
+   * Before `close`, for as long as whoever sends traffic here needs to notice: `/readyz` says that the service is stopping, and
+   * each answer is the last of its connection. Requests are taken as before.
+   */
+  drain(): Promise<void>
   /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
   close(): Promise<void>
 }
@@ -54,6 +59,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       url: address.url,
       metricsUrl: operations === undefined ? undefined : `${addressUrl(operations.address)}/metrics`,
       publisher,
+      drain: async () => prepared.drain(),
       close: () => (closing ??= shutDown()),
     }
   } catch (error) {

@@ -31,6 +31,10 @@ interface CommonOptions {
   readonly overrideClockCheck?: boolean | undefined
   /** Told with a sentence for the log when opening has to wait for another process that is changing the store. */
   readonly onWaiting?: ((reason: string) => void) | undefined
+  /** How long to wait for a database that is away. Not at all if left out. */
+  readonly waitMs?: number | undefined
+  /** Ends that waiting. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -56,12 +60,14 @@ export interface SharedStorage {
 export async function openForThreads(
   options: Exclude<OpenStorageOptions, MemoryOptions>,
 ): Promise<SharedStorage> {
-  const { onWaiting, ...given } = options
+  const { onWaiting, waitMs = 0, signal, ...given } = options
   const { clock, create, overrideClockCheck = false } = given
   if (given.kind === 'sqlite') return openSqlite(given, create, given, clock, overrideClockCheck)
   // Loaded where it is used: without it, serving from SQLite takes 2 MB less.
   const { openPostgres } = await import('./postgres/engine.ts')
-  return openPostgres(given, create, given, clock, overrideClockCheck, onWaiting)
+  const { untilReached } = await import('./postgres/until-reached.ts')
+  const open = () => openPostgres(given, create, given, clock, overrideClockCheck, onWaiting)
+  return untilReached(open, { waitMs, signal, onWaiting })
 }
 
 /** The store, on a thread that was given a pass. */

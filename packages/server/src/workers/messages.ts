@@ -24,6 +24,7 @@ export type ThreadQuestion =
   | { readonly verb: 'values' }
   | { readonly verb: 'awake' }
   | { readonly verb: 'answers' }
+  | { readonly verb: 'drain' }
   | { readonly verb: 'close' }
 
 export interface ThreadAnswers {
@@ -33,6 +34,7 @@ export interface ThreadAnswers {
   readonly awake: true
   /** Whether the thread is awake and the store answers it. */
   readonly answers: boolean
+  readonly drain: void
   readonly close: void
 }
 

@@ -31,6 +31,8 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
         return Promise.resolve(true)
       case 'answers':
         return service.stopping() ? Promise.resolve(false) : answers(storage)
+      case 'drain':
+        return Promise.resolve(service.drain())
       case 'close':
     }
     return close()

@@ -104,6 +104,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     const started = await Promise.allSettled(Array.from({ length: workers }, startThread))
     for (const one of started) if (one.status === 'fulfilled') threads.push(one.value)
     for (const one of started) if (one.status === 'rejected') throw one.reason
+    let draining = false
     let closing: Promise<void> | undefined
 
     const operations =
@@ -119,7 +120,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
               return (await Promise.all(threads.map(isAwake))).every((awake) => awake)
             },
             async readiness() {
-              if (closing !== undefined) return stoppingReadiness
+              if (draining || closing !== undefined) return stoppingReadiness
               const own = soon(storeReadiness(storage))
               const said = threads.map((thread) => soon(thread.ask({ verb: 'answers' })))
               const all = (await Promise.all(said)).every((answer) => answer === true)
@@ -157,6 +158,10 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
       metricsUrl: operations === undefined ? undefined : `${addressUrl(operations.address)}/metrics`,
       publisher,
       broken: broken.promise,
+      async drain() {
+        draining = true
+        await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
+      },
       close() {
         closing ??= Promise.resolve().then(shutDown)
         return closing

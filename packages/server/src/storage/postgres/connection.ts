@@ -179,13 +179,15 @@ function poolOf(options: ConnectionOptions, purpose: Purpose, max: number, timeo
   return pool
 }
 
+export const standbyText = 'the server is a standby, not the primary'
+
 async function prepareSession(client: PoolClient, timeoutMs: number): Promise<void> {
   const idleMs = timeoutMs === noLimit ? noLimit : idleInTransactionMs
   const limits = [String(timeoutMs), String(idleMs)]
   const { rows } = await client.query<{ standby: boolean }>(sessionSettings, limits)
   if (rows[0]?.standby !== false) {
     // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
-    throw new StorageFailure('storage_unavailable', new Error('the server is a standby, not the primary'))
+    throw new StorageFailure('storage_unavailable', new Error(standbyText))
   }
 }
 

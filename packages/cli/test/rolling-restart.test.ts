@@ -1,0 +1,164 @@
+/** Two nodes behind a real nginx, set up as docs/operating.md says, and restarted one after the other under load. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { testDatabases } from '../../server/test/postgres/test-databases.ts'
+import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
+import { listEvents, removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
+import type { Running } from './support/program.ts'
+
+/** Debian keeps servers where not everybody's PATH leads. */
+const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+const nginx = folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path))
+const needsNginx =
+  nginx === undefined ? 'nginx is not installed (Debian: apt-get install nginx-light)' : false
+
+const restarts = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 20 : 2
+
+describe('a rolling restart behind nginx', { skip: needsNginx }, () => {
+  const root = temporaryFolder()
+  const running: Running[] = []
+  let databases: TestDatabases
+  let proxy: ChildProcess | undefined
+  before(async () => {
+    databases = await testDatabases()
+  })
+  after(async () => {
+    for (const { child } of running) child.kill('SIGKILL')
+    // Killed at once it would leave its worker behind.
+    if (proxy?.exitCode === null && proxy.kill('SIGTERM')) await once(proxy, 'exit')
+    await databases[Symbol.asyncDispose]()
+    removeFolder(root)
+  })
+
+  it('loses no request, neither a read nor a publication (P6, P7)', async () => {
+    const environment = {
+      PROPERTY_EVENTS_DATABASE: await databases.create(),
+      PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',
+    }
+    const ports = await freePorts(3)
+    const [front = 0, ...nodePorts] = ports
+    const startNode = async (port: number): Promise<Running> => {
+      const args = ['--data', join(root, String(port)), '--port', String(port), '--metrics-port', '0']
+      const node = await start(['serve', ...args, '--drain', '1s', '--rate-limit', 'off'], { environment })
+      running.push(node)
+      return node
+    }
+    const nodes = new Map<number, Running>()
+    for (const port of nodePorts) nodes.set(port, await startNode(port))
+    proxy = await startNginx(root, front, nodePorts)
+    await runJson(['tenants', 'create', 'Hill & Co'], { environment })
+    const keyFor = async (scope: string): Promise<string> => {
+      const args = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope]
+      return (await runJson<{ key: string }>(args, { environment })).key
+    }
+    const [readKey, publishKey] = [await keyFor('read'), await keyFor('publish')]
+
+    const url = `http://127.0.0.1:${front}`
+    const over = new AbortController()
+    const lost: string[] = []
+    const acknowledged = new Set<string>()
+    let reads = 0
+    const noteLoss = (what: string) => lost.push(what)
+    const publish = async (): Promise<void> => {
+      const id = randomUUID()
+      const answer = await fetch(`${url}/v1/property-events`, {
+        method: 'POST',
+        headers: { 'x-api-key': publishKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ id, payload: { agent_ref: randomUUID(), published: true } }),
+      })
+      if (answer.status === 201) acknowledged.add(id)
+      else noteLoss(`publishing: ${answer.status} ${await answer.text()}`)
+    }
+    const read = async (): Promise<void> => {
+      const { status, body } = await listEvents(url, readKey, 'pageSize=5')
+      if (status !== 200) noteLoss(`reading: ${status} ${JSON.stringify(body)}`)
+      reads += 1
+    }
+    const repeat = async (ask: () => Promise<void>): Promise<void> => {
+      while (!over.signal.aborted) {
+        await ask().catch((error: unknown) => noteLoss(String(error)))
+        await delay(2)
+      }
+    }
+    const load = [publish, publish, publish, read, read, read].map(repeat)
+    for (let restart = 0; restart < restarts; restart += 1) {
+      const port = nodePorts[restart % nodePorts.length] ?? 0
+      await delay(300)
+      const node = nodes.get(port)
+      const stopped = await node?.stop()
+      assert.equal(stopped?.code, 0, String(stopped?.stderr))
+      nodes.set(port, await startNode(port))
+      // nginx leaves a node alone for its fail_timeout after it found it away.
+      await delay(1_100)
+    }
+    over.abort()
+    await Promise.all(load)
+    assert.deepEqual(lost, [])
+    assert.ok(acknowledged.size > 100 && reads > 100, `${acknowledged.size} published, ${reads} reads`)
+    const stored = await runJson<unknown[]>(['keys', 'list'], { environment })
+    assert.equal(stored.length, 2)
+    const { body } = await listEvents(url, readKey, 'pageSize=1')
+    assert.equal(body.availableCount, acknowledged.size, 'each stored once')
+    for (const node of nodes.values()) assert.equal((await node.stop('SIGINT')).code, 0)
+  })
+})
+
+/** The fragment of docs/operating.md, with the addresses of this test. */
+async function startNginx(root: string, port: number, nodePorts: readonly number[]): Promise<ChildProcess> {
+  const document = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
+  const [, fragment = ''] = /```nginx\n([\s\S]*?)```/.exec(document) ?? []
+  assert.notEqual(fragment, '', 'the document shows how nginx is set up')
+  const [one = 0, two = 0] = nodePorts
+  const adapted = fragment
+    .replace('10.0.0.1:8080', `127.0.0.1:${one}`)
+    .replace('10.0.0.2:8080', `127.0.0.1:${two}`)
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+  const folder = join(root, 'nginx')
+  mkdirSync(folder)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${folder}/${kind};`,
+  )
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  const path = join(folder, 'nginx.conf')
+  writeFileSync(
+    path,
+    `daemon off; ${user} worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+events { worker_connections 512; }
+http { access_log off; ${temporary.join(' ')}
+${adapted}
+}`,
+  )
+  const child = spawn(nginx ?? '', ['-c', path, '-e', `${folder}/error.log`], { stdio: 'ignore' })
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('nginx ended')))
+  const answering = (async () => {
+    while (!(await answers(port))) await delay(20)
+  })()
+  await Promise.race([answering, ended])
+  ended.catch(() => undefined)
+  return child
+}
+
+async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/openapi.json`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+/** Given free at once, and not given to others soon. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}

@@ -1,0 +1,52 @@
+/** Waiting for a database that is away: it starts, restarts, or is a standby that is being promoted. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { StorageFailure } from '../storage.ts'
+import { isConnectionLoss, standbyText } from './connection.ts'
+
+export interface Patience {
+  /** From the first try on. */
+  readonly waitMs: number
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined
+  /** Told once, with a sentence for the log, when the waiting begins. */
+  readonly onWaiting?: ((reason: string) => void) | undefined
+}
+
+const longestPauseMs = 2_000
+
+/** What `open` resolves or rejects with, in the end: tried again while the database is away, until the time is over. */
+export async function untilReached<T>(open: () => Promise<T>, patience: Patience): Promise<T> {
+  const { waitMs, signal, onWaiting } = patience
+  const untilMs = performance.now() + waitMs
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await open()
+    } catch (error) {
+      const leftMs = untilMs - performance.now()
+      if (!isAway(error) || leftMs <= 0 || signal?.aborted === true) throw error
+      if (tries === 1)
+        onWaiting?.(`${awayText(error)}: waiting for it, up to ${Math.round(waitMs / 1_000)} s.`)
+      const pauseMs = Math.min(leftMs, longestPauseMs, 100 * 2 ** tries)
+      await delay(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
+    }
+  }
+}
+
+/** A name that is not known yet, as while containers start, and a server that has no connection left. */
+const passingCodes = /^(ENOTFOUND|EAI_AGAIN|53300)$/
+
+/** Waiting may help: not against a wrong password, and not for a database that does not exist. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof StorageFailure) || !(error.cause instanceof Error)) return false
+  const { cause } = error
+  const code = 'code' in cause ? String(cause.code) : ''
+  return isConnectionLoss(cause) || passingCodes.test(code) || cause.message === standbyText
+}
+
+function awayText(error: unknown): string {
+  const cause = error instanceof StorageFailure && error.cause instanceof Error ? error.cause : undefined
+  // Of several addresses tried, each says what is wrong with it, and the whole says nothing.
+  const [first] = cause instanceof AggregateError ? cause.errors : [cause]
+  const reason = first instanceof Error ? first.message : String(first)
+  return `The database cannot be used (${reason})`
+}
