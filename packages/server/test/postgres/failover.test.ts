@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
-import { batch, draft, feedKey, tenantB } from '../storage/support/drafts.ts'
+import { batch, draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { headOf, list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { launchPostgres } from './launch-postgres.ts'
@@ -110,6 +110,47 @@ describe('a standby that takes over', () => {
     })
     assert.deepEqual(numbers(await list(one, quiet)), [1])
     assert.deepEqual(await one.events.append([asked]), [{ kind: 'epochRequired' }])
+  })
+
+  it('may lack what another node has published: one that has shown none of it does not vouch either (D13)', async () => {
+    await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+    await using proxy = await startProxy(primary.socketFile)
+    await using standby = await startStandby(primary)
+    await using one = await withTenants(await openNode(proxy.url()))
+    await publish(one, [draft({ subject: 'a' })])
+    await untilReplayed(primary, standby)
+    await standby.halt('fast')
+    {
+      // It shows 2 and 3 to its publisher, and is gone before anybody can ask it.
+      await using two = await openNode(proxy.url())
+      await publish(two, [draft({ subject: 'b' }), draft({ subject: 'c' })])
+    }
+    await primary.halt('crash')
+    await standby.start()
+    await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
+    assert.deepEqual(await one.events.append([batch([draft({ subject: 'd' })])]), [{ kind: 'epochRequired' }])
+    assert.deepEqual(numbers(await list(one)), [1])
+  })
+
+  it('answers nothing before it has taken over: it may lag behind what was acknowledged (P3, P8)', async () => {
+    await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+    await using proxy = await startProxy(primary.socketFile)
+    await using standby = await startStandby(primary)
+    await using one = await withTenants(await openNode(proxy.url()))
+    await publish(one, [draft({ subject: 'a', id: 'a' })])
+    await untilReplayed(primary, standby)
+    const unavailable = { name: 'StorageFailure', code: 'storage_unavailable' }
+    await assert.rejects(openNode(standby.url()), unavailable)
+
+    await primary.halt('crash')
+    proxy.leadTo(standby.socketFile)
+    await assert.rejects(one.events.head(feedKey()), unavailable)
+    await assert.rejects(one.events.locate({ key: feedKey(), view: 'all', from: 0n }), unavailable)
+    await assert.rejects(one.events.readEvent(feedKey(), uuid('a')), unavailable)
+    await assert.rejects(one.events.append([batch([draft({ subject: 'b' })])]), unavailable)
+
+    await promote(standby)
+    assert.deepEqual(numbers(await list(one)), [1])
   })
 
   it('is found out by the node that has shown more than it holds, whatever was said before (D13)', async () => {

@@ -137,6 +137,8 @@ describe('a database in trouble', () => {
       proxy.cutAfter(undefined)
     })
     assert.deepEqual(survived.faults, [])
+    assert.ok(survived.publishes > 10, `${survived.publishes} publishes`)
+    assert.ok(survived.failures > 0, 'the cuts were felt')
     assert.ok(survived.longestMs < neverLongerMs, `${survived.longestMs} ms`)
   })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { catalogues } from '@property-events/protocol'
+import type { FeedEvent } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { AppendedEvent, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
@@ -241,9 +242,15 @@ describe('nodes that overtake each other', () => {
         const appends = nodes.map((node) =>
           publish(node, [draft({ subject: 'p' }), draft({ subject: 'q' })], { key }),
         )
-        const polls = nodes.map((node) => list(node, { key, from: asked }))
+        const polls: { readonly askedMs: number; readonly seen: Promise<readonly FeedEvent[]> }[] = []
+        const pollAll = (): void => {
+          for (const node of nodes)
+            polls.push({ askedMs: Date.now(), seen: list(node, { key, from: asked }) })
+        }
+        pollAll()
         for (const [index, [node, point]] of gates.entries()) {
           await new Promise((resolve) => setTimeout(resolve, pauses[index] ?? 0))
+          pollAll()
           await place.gates.open(node, point)
         }
         const given = (await Promise.all(appends)).flatMap((lines) =>
@@ -262,8 +269,13 @@ describe('nodes that overtake each other', () => {
         assert.deepEqual(codes(events), expected)
         const times = events.map((event) => event.createdDate)
         assert.deepEqual(times, times.toSorted())
-        for (const seen of await Promise.all(polls)) {
+        for (const { askedMs, seen: answer } of polls) {
+          const seen = await answer
           assert.deepEqual(numbers(seen), numbers(events).slice(0, seen.length), 'a prefix')
+          for (const { sequenceNumber, createdDate } of events.slice(seen.length)) {
+            const late = `${sequenceNumber} is stamped before it was asked for at ${askedMs}, and was not shown`
+            assert.ok(Date.parse(`${createdDate.slice(0, 23)}Z`) >= askedMs, late)
+          }
         }
       }),
       { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 500 : 40 },

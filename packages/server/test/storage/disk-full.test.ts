@@ -75,14 +75,16 @@ describe('a full store', () => {
   it('does the same on a disk without space, and recovers by itself when there is some (P6, P7)', async (context) => {
     using folder = temporaryFolder()
     using disk = smallDisk(folder.path)
-    context.diagnostic(disk.mounted ? 'on a file system of 4 MB' : 'no mount here: by the size setting alone')
-    await using store = await open(disk.path, disk.mounted ? undefined : 1_000_000)
+    if (!disk.mounted) {
+      context.skip('this process cannot mount a file system of 4 MB')
+      return
+    }
+    await using store = await open(disk.path)
     const ballast = join(disk.path, 'ballast')
-    if (disk.mounted) writeFileSync(ballast, Buffer.alloc(1_000_000))
+    writeFileSync(ballast, Buffer.alloc(1_000_000))
     const { stored, error } = await fill(store)
     assertFull(error)
     await assertReadable(store, stored)
-    if (!disk.mounted) return
     rmSync(ballast)
     await publish(store, [draft({ subject: 'again', text }), draft({ subject: 'again', text })])
     await assertReadable(store, stored + 1)
