@@ -65,7 +65,7 @@ async function fill(folder: string, events: number, subjects: number): Promise<v
       CAST('{"tenantId":"${tenantId}","sequenceNumber":' || i || ',"eventType":0,"eventTypeShortCode":"PropertyUpdated","payload":"'
         || ${payload} || '","transactionId":"' || ${ref} || '","id":"' || printf('30000000-0000-4000-8000-%012x', i)
         || '","createdDate":"' || ${created} || '"}' AS BLOB) FROM n, f;
-    INSERT INTO subject SELECT feed_no, ${subject}, max(i), 1, 'sales', NULL, 'PropertyUpdated', NULL FROM n, f
+    INSERT INTO subject SELECT feed_no, ${subject}, max(i), 1, 'sales', NULL, 'PropertyUpdated', NULL, '', NULL FROM n, f
       GROUP BY i % ${subjects};
     UPDATE feed SET last_position = ${events}, last_created = (1700000000 + ${events}) * 10000000 WHERE feed = 'property';
     COMMIT`)

@@ -34,11 +34,12 @@ const given = `given AS (
     INSERT INTO event_id (tenant, feed, id, position, content_hash)
     SELECT $1, $2, id, position, decode(hash, 'hex') FROM given
   ), subjects AS (
-    INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash)
+    INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash, spelling)
     SELECT DISTINCT ON (subject) $1, $2::smallint, subject, position, published, category, branch, code,
-      decode(payload, 'hex') FROM given ORDER BY subject, position DESC
+      decode(payload, 'hex'), '' FROM given ORDER BY subject, position DESC
     ON CONFLICT (tenant, feed, subject) DO UPDATE SET position = excluded.position, published = excluded.published,
-      category = excluded.category, branch = excluded.branch, code = excluded.code, payload_hash = excluded.payload_hash
+      category = excluded.category, branch = excluded.branch, code = excluded.code, payload_hash = excluded.payload_hash,
+      spelling = excluded.spelling
   ), counted AS (
     UPDATE view v SET last_ordinal = v.last_ordinal + c.n
     FROM (SELECT category, count(*) AS n FROM given GROUP BY category) AS c

@@ -50,9 +50,9 @@ const insertEvent = database.prepare(
 )
 const insertId = database.prepare('INSERT INTO event_id VALUES (?, ?, ?, ?)')
 const putSubject = database.prepare(
-  `INSERT INTO subject VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position,
+  `INSERT INTO subject VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT DO UPDATE SET position = excluded.position,
     published = excluded.published, category = excluded.category, branch = excluded.branch, code = excluded.code,
-    payload_hash = excluded.payload_hash`,
+    payload_hash = excluded.payload_hash, spelling = excluded.spelling, update_date_hash = excluded.update_date_hash`,
 )
 const insertEntry = database.prepare('INSERT INTO view_entry VALUES (?, ?, ?, ?, ?)')
 const setOrdinal = database.prepare('UPDATE view SET last_ordinal = ? WHERE feed_no = ? AND view = ?')
@@ -71,7 +71,8 @@ const commit = database.transaction(() => {
     insertEvent.run(feedNo, position, feedNo, position, position, id, subjectId, category, branch, code, json)
     insertId.run(feedNo, id, position, contentHash)
     const published = state.published ? 1 : 0
-    putSubject.run(feedNo, subjectId, position, published, category, branch, code, state.payloadHash)
+    const hashes = [state.payloadHash, state.updateDateHash]
+    putSubject.run(feedNo, subjectId, position, published, category, branch, code, ...hashes)
     const view = category ?? ''
     const ordinal = (ordinals.get(view) ?? 0) + 1
     ordinals.set(view, ordinal)

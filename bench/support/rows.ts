@@ -5,6 +5,7 @@ import type { Ticks } from '@property-events/protocol'
 import { generate } from '../../packages/cli/src/market/generate.ts'
 import { eventJson } from '../../packages/server/src/storage/event-json.ts'
 import type { FeedKey } from '../../packages/server/src/storage/storage.ts'
+import { updateDateHashOf } from '../../packages/server/src/storage/subject-identity.ts'
 import type { EventRecord, IdRecord, SubjectRecord } from '../../packages/server/src/storage/store-records.ts'
 
 export interface Row {
@@ -50,7 +51,9 @@ function rowOf(
   name: string,
   publishedBefore: Set<string>,
 ): Row {
-  const { payload }: { payload: { agent_ref: string; published: boolean; branch_id?: string } } =
+  const {
+    payload,
+  }: { payload: { agent_ref: string; published: boolean; branch_id?: string; update_date?: string } } =
     JSON.parse(line)
   const text = line.slice(payloadStart.length, -1)
   const id = uuidOf(name)
@@ -66,7 +69,15 @@ function rowOf(
   else publishedBefore.delete(subjectId)
   const payloadHash = hash('sha256', text, 'buffer')
   const contentHash = hash('sha256', payloadHash, 'buffer')
-  const state = { code, published: payload.published, category, branch, payloadHash } as const
+  const state = {
+    code,
+    published: payload.published,
+    category,
+    branch,
+    payloadHash,
+    spelling: '',
+    updateDateHash: updateDateHashOf(payload.update_date),
+  } as const
   const planned = {
     id,
     subjectId,
@@ -76,6 +87,7 @@ function rowOf(
     payload: text,
     contentHash,
     wishedCreated: undefined,
+    remarks: [],
   }
   const json = eventJson(key, planned, position, formatTicks(created))
   return {

@@ -19,6 +19,8 @@ export type PayloadCheck =
       readonly subject: string
       readonly published: boolean | undefined
       readonly branch: string | undefined
+      /** Of properties. */
+      readonly updateDate: string | undefined
       readonly impliedCategory: Category | undefined
       readonly advice: readonly Advice[]
     }
@@ -44,12 +46,14 @@ export function checkPayload(
   const subject = memberOf(payload, feeds[feed].subjectField)
   const published = memberOf(payload, 'published')
   const branch = memberOf(payload, 'branch_id')
+  const updateDate = feed === 'property' ? memberOf(payload, 'update_date') : undefined
   const impliedCategory = feed === 'property' && impliesLettings(payload) ? 'lettings' : undefined
   return {
     kind: 'checked',
     subject: typeof subject === 'string' ? subject : '',
     published: feed === 'property' && typeof published === 'boolean' ? published : undefined,
     branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
+    updateDate: typeof updateDate === 'string' ? updateDate : undefined,
     impliedCategory,
     advice:
       feed === 'property'

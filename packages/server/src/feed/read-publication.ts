@@ -13,6 +13,7 @@ import type {
   PublishWarning,
 } from '@property-events/protocol'
 import type { DraftContent, EventDraft } from '../storage/storage.ts'
+import { updateDateHashOf } from '../storage/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'
 import { itemsOf, maxReported, splitBody } from './publication-body.ts'
 import type { Item } from './publication-body.ts'
@@ -178,6 +179,7 @@ function readItem(item: Item, publication: Publication): ItemReading {
     published: checked.published,
     branch: checked.branch,
     impliedCategory: checked.impliedCategory,
+    updateDateHash: updateDateHashOf(checked.updateDate),
   }
   return {
     kind: 'draft',
@@ -233,7 +235,8 @@ function draftOf(
     id: given.id ?? publication.newId(),
     idGiven: given.id !== undefined,
     subjectId,
-    transactionId: transactionId ?? subject,
+    subjectSpelling: subject,
+    transactionId,
     content,
     eventTypeShortCode: eventType,
     category,

@@ -129,8 +129,9 @@ function numberRows(
 }
 
 function lineOf(event: PlannedEvent, index: number, status: AppendedEvent['status']): AppendedEvent {
-  const { id, eventType, transactionId } = event
-  return { index, status, id, eventType, eventTypeShortCode: event.state.code, transactionId }
+  const { id, eventType, transactionId, remarks } = event
+  const line = { index, status, id, eventType, eventTypeShortCode: event.state.code, transactionId }
+  return status === 'appended' && remarks.length > 0 ? { ...line, remarks } : line
 }
 
 function storedOf(row: EventRow | undefined): Pick<AppendedEvent, 'stored'> {

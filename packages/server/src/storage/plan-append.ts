@@ -4,18 +4,18 @@
  * two publishers can never both find "not published yet" (D12).
  */
 import { hash } from 'node:crypto'
-import { eventTypeNumber, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
+import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import {
-  categoryOf,
-  derivedCode,
-  isUnchanged,
-  leavesAView,
-  publishedAfter,
-  sameBytes,
-} from './subject-state.ts'
-import type { SubjectState } from './subject-state.ts'
-import type { AppendBatch, EventDraft } from './storage.ts'
+  firstSpelling,
+  keepsUpdateDate,
+  payloadMember,
+  spelled,
+  updateDateHashOf,
+} from './subject-identity.ts'
+import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes } from './subject-state.ts'
+import type { Meaning, SubjectState } from './subject-state.ts'
+import type { AppendBatch, AppendRemark, EventDraft } from './storage.ts'
 
 /** What the planner reads, all of it under the feed's lock. */
 export interface AppendLookups {
@@ -23,6 +23,8 @@ export interface AppendLookups {
   idTaken(id: string): { readonly position: number; readonly contentHash: Uint8Array | null } | undefined
   subject(subjectId: string): (SubjectState & { readonly position: number }) | undefined
   event(position: number): FeedEvent
+  /** The subject's first event. Asked for once in a subject's life: while its spelling is not recorded. */
+  firstEvent(subjectId: string): FeedEvent
 }
 
 /** An event that will be appended: all but its number and time. */
@@ -35,6 +37,7 @@ export interface PlannedEvent {
   readonly payload: string
   readonly contentHash: Uint8Array | null
   readonly wishedCreated: Ticks | undefined
+  readonly remarks: readonly AppendRemark[]
 }
 
 /** One line of the receipt to be. `existing` names a stored event; `pending` one that stands earlier in this plan. */
@@ -94,8 +97,8 @@ export function planAppend(
     if (draft.content.kind === 'removal' && latest === undefined) {
       return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
     }
-    const event = planEvent(feed, draft, latest, catalogue)
-    if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, event.state)) {
+    const after = meaningOf(feed, draft, latest?.state)
+    if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, after)) {
       // An engine that has lost the answer to its commit appends the same drafts again. Then a later one of the subject
       // is the latest, and this one must not take its place: it is known by its id, even one that nobody has sent.
       const isKept = draft.idGiven || (timesNamed?.get(draft.subjectId) ?? 0) > 1
@@ -104,6 +107,7 @@ export function planAppend(
       plannedIds.add(draft.id)
       continue
     }
+    const event = planEvent(feed, draft, latest, after, { lookups, catalogue })
     let appended = event
     if (feed === 'property' && latest !== undefined && leavesAView(latest.state, event.state)) {
       const departure = planDeparture(feed, draft, event, latest, catalogue)
@@ -149,33 +153,65 @@ function latestOf(
   return { state: stored, of: stored.position, payload: () => lookups.event(stored.position).payload }
 }
 
+interface Context {
+  readonly lookups: AppendLookups
+  readonly catalogue: EventTypeCatalogue
+}
+
 function planEvent(
   feed: FeedName,
   draft: EventDraft,
   latest: Latest | undefined,
-  catalogue: EventTypeCatalogue,
+  meaning: Meaning,
+  { lookups, catalogue }: Context,
 ): PlannedEvent {
-  const before = latest?.state
-  const published = publishedAfter(feed, draft, before)
-  const code = draft.eventTypeShortCode ?? derivedCode(feed, published, before?.published ?? false)
-  const { content } = draft
-  const payload =
-    content.kind === 'payload' ? content.text : removedPayload(latest?.payload() ?? '{}', content.reason)
+  const { content, subjectId } = draft
+  const identity = identityOf(feed, draft, latest, lookups)
+  const spelling = spelled(subjectId, identity.spelling)
+  const { transactionId = spelling } = draft
+  const updateDateHash = content.kind === 'payload' ? content.updateDateHash : identity.updateDateHash
+  const state = { ...meaning, spelling: identity.spelling, updateDateHash }
+  const remarks: AppendRemark[] = []
+  if (transactionId !== spelling && transactionId.toLowerCase() === subjectId) {
+    remarks.push({ kind: 'otherSpelling', spelling })
+  }
+  if (latest !== undefined && keepsUpdateDate({ ...latest.state, ...identity }, state)) {
+    remarks.push({ kind: 'updateDateUnchanged' })
+  }
   return {
     id: draft.id,
-    subjectId: draft.subjectId,
-    transactionId: draft.transactionId,
-    eventType: numberOf(catalogue, feed, code),
-    state: {
-      code,
-      published,
-      category: feed === 'property' ? categoryOf(draft, before) : null,
-      branch: content.kind === 'payload' ? (content.branch ?? null) : (before?.branch ?? null),
-      payloadHash: content.kind === 'payload' ? content.hash : null,
-    },
-    payload,
+    subjectId,
+    transactionId,
+    eventType: numberOf(catalogue, feed, meaning.code),
+    state,
+    payload:
+      content.kind === 'payload' ? content.text : removedPayload(latest?.payload() ?? '{}', content.reason),
     contentHash: draft.contentHash,
     wishedCreated: draft.wishedCreated,
+    remarks,
+  }
+}
+
+/** What the subject's events so far, or else this first one, say about the spelling and the `update_date`. */
+function identityOf(
+  feed: FeedName,
+  draft: EventDraft,
+  latest: Latest | undefined,
+  lookups: AppendLookups,
+): { readonly spelling: string; readonly updateDateHash: Uint8Array | null } {
+  const { subjectId, subjectSpelling, transactionId } = draft
+  if (latest === undefined) {
+    const spelling = firstSpelling(subjectId, transactionId, subjectSpelling)
+    return { spelling, updateDateHash: null }
+  }
+  const { spelling, updateDateHash } = latest.state
+  if (spelling !== null) return { spelling, updateDateHash }
+  const first = lookups.firstEvent(subjectId)
+  const reference = payloadMember(first.payload, feeds[feed].subjectField)
+  return {
+    spelling: firstSpelling(subjectId, first.transactionId, reference),
+    updateDateHash:
+      feed === 'property' ? updateDateHashOf(payloadMember(latest.payload(), 'update_date')) : null,
   }
 }
 
@@ -200,10 +236,11 @@ function planDeparture(
     subjectId: draft.subjectId,
     transactionId: event.transactionId,
     eventType: numberOf(catalogue, feed, code),
-    state: { ...latest.state, code, published: false, payloadHash: null },
+    state: { ...latest.state, code, published: false, payloadHash: null, spelling: event.state.spelling },
     payload: removedPayload(latest.payload(), undefined),
     contentHash: null,
     wishedCreated: event.wishedCreated,
+    remarks: [],
   }
 }
 

@@ -29,8 +29,10 @@ export interface EventDraft {
   readonly idGiven: boolean
   /** Lower-case UUID of the property or contact (D16). */
   readonly subjectId: string
-  /** As sent, or the subject as spelled by the publisher (D15). */
-  readonly transactionId: string
+  /** The same UUID as this draft spells it. The subject's first event decides for all later ones (D15). */
+  readonly subjectSpelling: string
+  /** As sent; `undefined`: the subject as its first event spells it (D15). */
+  readonly transactionId: string | undefined
   readonly content: DraftContent
   /** The short code the publisher named; `undefined` lets the subject's previous state decide (D12). */
   readonly eventTypeShortCode: string | undefined
@@ -55,6 +57,8 @@ export interface PayloadContent {
   readonly branch: string | undefined
   /** What the payload's fields say about the category (D23). */
   readonly impliedCategory: Category | undefined
+  /** Of the payload's `update_date` (`updateDateHashOf`); `null` where it has none. */
+  readonly updateDateHash: Uint8Array | null
 }
 
 /** The subject's last payload with `published` false and `removal_reason` added (D26). */
@@ -83,7 +87,16 @@ export interface AppendedEvent {
   readonly transactionId: string
   /** Absent only in a preview, for what would be stored. */
   readonly stored?: { readonly sequenceNumber: number; readonly createdDate: string }
+  /** What its publisher should know of it beside what came before; only for what is appended. */
+  readonly remarks?: readonly AppendRemark[]
 }
+
+/** What only the subject's earlier events tell about a new one. */
+export type AppendRemark =
+  /** The payload is another one, or the property comes back, and `update_date` is what it was. */
+  | { readonly kind: 'updateDateUnchanged' }
+  /** The transaction id sent is the subject's UUID, but not as its first event spells it. */
+  | { readonly kind: 'otherSpelling'; readonly spelling: string }
 
 export type AppendOutcome =
   /** Everything is on disk (P7), or was there before. */

@@ -11,10 +11,32 @@ export interface SubjectState {
   readonly branch: string | null
   /** SHA-256 of the latest payload; `null` when it was reduced. */
   readonly payloadHash: Uint8Array | null
+  /**
+   * The subject's UUID as its first event spells it (D15); `''` where that is lower case. `null`: the subject was stored before
+   * this was kept, so its events have to be looked at once, and then `updateDateHash` is not known either.
+   */
+  readonly spelling: string | null
+  /** The first 8 bytes of the SHA-256 of the latest payload's `update_date`; `null` where it has none. */
+  readonly updateDateHash: Uint8Array | null
+}
+
+/** What a draft says about its subject, before it is known how its subject is spelled. */
+export type Meaning = Omit<SubjectState, 'spelling' | 'updateDateHash'>
+
+export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): Meaning {
+  const { content } = draft
+  const published = publishedAfter(feed, draft, before)
+  return {
+    code: draft.eventTypeShortCode ?? derivedCode(feed, published, before?.published ?? false),
+    published,
+    category: feed === 'property' ? categoryOf(draft, before) : null,
+    branch: content.kind === 'payload' ? (content.branch ?? null) : (before?.branch ?? null),
+    payloadHash: content.kind === 'payload' ? content.hash : null,
+  }
 }
 
 /** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
-export function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
+function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
   const codes = standardCodes[feed]
   if (draft.content.kind === 'removal' || draft.eventTypeShortCode === codes.gone) return false
   if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
@@ -27,13 +49,13 @@ export function derivedCode(feed: FeedName, published: boolean, publishedBefore:
   return publishedBefore ? codes.changed : codes.appeared
 }
 
-export function categoryOf(draft: EventDraft, before: SubjectState | undefined): Category {
+function categoryOf(draft: EventDraft, before: SubjectState | undefined): Category {
   const implied = draft.content.kind === 'payload' ? draft.content.impliedCategory : undefined
   return draft.category ?? implied ?? before?.category ?? 'sales'
 }
 
 /** True when storing the draft would say nothing new about the subject (`unchanged=skip`). */
-export function isUnchanged(draft: EventDraft, before: SubjectState, after: SubjectState): boolean {
+export function isUnchanged(draft: EventDraft, before: Meaning, after: Meaning): boolean {
   if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
   // An equal payload still says something new after a named type has said the opposite of its `published`.
   if (after.category !== before.category || after.published !== before.published) return false
@@ -42,7 +64,7 @@ export function isUnchanged(draft: EventDraft, before: SubjectState, after: Subj
 }
 
 /** Readers of one category or branch would keep the subject for ever unless told that it has gone (D23). */
-export function leavesAView(before: SubjectState, after: SubjectState): boolean {
+export function leavesAView(before: Meaning, after: Meaning): boolean {
   if (!before.published) return false
   return before.category !== after.category || (before.branch !== null && before.branch !== after.branch)
 }

@@ -11,7 +11,8 @@ function draft(characters = 10): EventDraft {
     id: tenant(1),
     idGiven: false,
     subjectId: tenant(1),
-    transactionId: tenant(1),
+    subjectSpelling: tenant(1),
+    transactionId: undefined,
     content: {
       kind: 'payload',
       text: 'x'.repeat(characters),
@@ -19,6 +20,7 @@ function draft(characters = 10): EventDraft {
       published: true,
       branch: undefined,
       impliedCategory: undefined,
+      updateDateHash: null,
     },
     eventTypeShortCode: undefined,
     category: undefined,

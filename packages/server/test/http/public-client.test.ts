@@ -97,3 +97,42 @@ onEngines('a known public client', { catalogue: catalogues['published-0'] }, (se
     assert.deepEqual(new Set(page.items.map(({ eventType }) => eventType)), new Set([0, 1]))
   })
 })
+
+onEngines('a known public client', { catalogue: catalogues['published-0'] }, (service) => {
+  /** As publishers write one UUID: by hand, out of two systems, or in whatever case a library has it today. */
+  const spellings = (ref: string): readonly string[] => [
+    ref,
+    ref.toUpperCase(),
+    ref.slice(0, 18) + ref.slice(18).toUpperCase(),
+  ]
+
+  it('ends right when references change their spelling from event to event (D15)', async () => {
+    const random = sequence(11)
+    const spell = (ref: string) => spellings(ref)[random(3)] ?? ref
+    const homes = Array.from({ length: 25 }, () => property())
+    const live = new Map<string, unknown>()
+    for (let batch = 0; batch < 20; batch += 1) {
+      const events: unknown[] = []
+      for (let index = 0; index < 12; index += 1) {
+        const home = homes[random(homes.length)] ?? property()
+        const ref = spell(home.agent_ref)
+        if (live.has(home.agent_ref) && random(3) === 0) {
+          live.delete(home.agent_ref)
+          events.push({ remove: { agentRef: ref, reason: 9 } })
+        } else {
+          const price_information = { price: random(1_000_000), ...(random(4) === 0 ? { deposit: 100 } : {}) }
+          const published = random(4) > 0
+          if (published) live.set(home.agent_ref, price_information)
+          else live.delete(home.agent_ref)
+          events.push({ payload: { ...home, agent_ref: ref, published, price_information } })
+        }
+      }
+      await publish(service(), events)
+    }
+    const site = await importProperties(service())
+    assert.ok(live.size > 5 && live.size < homes.length, `${live.size} live`)
+    const shown = [...site].map(([ref, price]) => [ref.toLowerCase(), price] as const)
+    assert.equal(new Map(shown).size, shown.length, 'no property twice')
+    assert.deepEqual(new Map(shown), live)
+  })
+})

@@ -53,9 +53,9 @@ describe('an inspection of a database', () => {
     )
     const uncallable = (await reached(url)).store?.missingPrivileges ?? []
     const called = [
-      'look_up',
-      'append_event',
-      'append_events',
+      'look_up_2',
+      'append_event_2',
+      'append_events_2',
       'lock_feeds',
       'settle_feed',
       'position_at',

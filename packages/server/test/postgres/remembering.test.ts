@@ -42,7 +42,7 @@ describe('a node that remembers what it has published', () => {
     const { url, one } = place
     const keys = [feedKey(tenantA), feedKey(tenantB), feedKey(tenantA, 'contact')]
     for (const key of keys) await publish(one, [draft({ subject: 'p' }), draft({ subject: 'q' })], { key })
-    await withClient(url, (client) => client.query('ALTER FUNCTION look_up RENAME TO not_there'))
+    await withClient(url, (client) => client.query('ALTER FUNCTION look_up_2 RENAME TO not_there'))
     for (const key of keys) {
       await publish(one, [draft({ subject: 'p' })], { key })
       await publish(one, [draft({ subject: 'q' }), draft({ subject: 'p' })], { key })
@@ -52,11 +52,37 @@ describe('a node that remembers what it has published', () => {
     for (const key of keys) assert.deepEqual(numbers(await list(one, { key })), [1, 2, 3, 4, 5, 6])
   })
 
+  it('agrees with other nodes on how a subject is spelled, whoever publishes its first event (D15)', async () => {
+    await using place = await nodes()
+    const { one, two } = place
+    const subjects = Array.from({ length: 12 }, (_, index) => `s${index}`)
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(
+        subjects.flatMap((subject) => {
+          const text = `${round}`
+          return [
+            publish(one, [draft({ subject, spelling: uuid(subject).toUpperCase(), text })]),
+            publish(two, [draft({ subject, text })]),
+          ]
+        }),
+      )
+    }
+    const bySubject = Map.groupBy(await list(one), ({ transactionId }) => transactionId.toLowerCase())
+    assert.equal(bySubject.size, subjects.length)
+    for (const events of bySubject.values()) {
+      const payload: { agent_ref: string } = JSON.parse(events[0]?.payload ?? '')
+      assert.deepEqual(
+        events.map(({ transactionId }) => transactionId),
+        Array(6).fill(payload.agent_ref),
+      )
+    }
+  })
+
   it('reads nothing but the payloads that go on in a removal or a move to another category (D23, D26)', async () => {
     await using place = await nodes()
     const { url, one } = place
     await publish(one, [draft({ subject: 'p', text: 'a' }), draft({ subject: 'q', text: 'b' })])
-    await withClient(url, (client) => client.query('ALTER FUNCTION look_up RENAME TO not_there'))
+    await withClient(url, (client) => client.query('ALTER FUNCTION look_up_2 RENAME TO not_there'))
     const moved = await publish(one, [draft({ subject: 'p', category: 'lettings', text: 'c' })])
     assert.deepEqual(
       moved.map(({ status }) => status),

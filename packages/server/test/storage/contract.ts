@@ -14,6 +14,7 @@ import { removingContract } from './contract/removing.ts'
 import { readSubjectContract } from './contract/read-subject.ts'
 import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
+import { spellingContract } from './contract/spelling.ts'
 import { stampingContract } from './contract/stamping.ts'
 import { windowsContract } from './contract/windows.ts'
 import { transferringContract } from './contract/transferring.ts'
@@ -30,6 +31,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     removingContract(factory)
     skippingContract(factory)
     forgettingContract(factory)
+    spellingContract(factory)
     previewContract(factory)
     readingContract(factory)
     windowsContract(factory)

@@ -1,7 +1,7 @@
 /** Opening a data folder: what is refused, what is made, and what other processes may do meanwhile. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
 import type { StorageRefusal } from '../../src/storage/storage.ts'
-import { draft, tenantA } from './support/drafts.ts'
+import { draft, tenantA, uuid } from './support/drafts.ts'
 import { headOf, publish } from './support/read-back.ts'
 import { withTenants } from './support/stores.ts'
 import { testClock } from './support/test-clock.ts'
@@ -106,6 +106,39 @@ describe('opening a data folder', () => {
     db.pragma('user_version = 99')
     db.close()
     await refused(open(folder.path), 'newer_schema', /schema 99.*up to \d+.*newer program/)
+  })
+
+  it('brings a store of the second schema up to date, and goes on with the spelling of its first events (D15)', async () => {
+    using folder = temporaryFolder()
+    const spelling = uuid('p').toUpperCase()
+    const store = await withTenants(await open(folder.path))
+    await publish(store, [draft({ subject: 'p', spelling }), draft({ subject: 'p', text: 'a' })])
+    await store.close()
+    const path = join(folder.path, 'older')
+    mkdirSync(path)
+    const older = new Database(join(path, 'property-events.db'))
+    const migrations = new URL('../../src/storage/sqlite/migrations/', import.meta.url)
+    for (const name of ['0001-initial.sql', '0002-event-subject.sql']) {
+      older.exec(readFileSync(new URL(name, migrations), 'utf8'))
+    }
+    older.prepare('ATTACH ? AS now').run(join(folder.path, 'property-events.db'))
+    const tables = older
+      .prepare<[], string>(`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)
+      .pluck()
+      .all()
+    for (const table of tables) {
+      const columns = older
+        .prepare<[], string>(`SELECT name FROM pragma_table_info('${table}', 'main')`)
+        .pluck()
+        .all()
+      older.exec(`INSERT INTO main.${table} (${columns.join()}) SELECT ${columns.join()} FROM now.${table}`)
+    }
+    older.exec('DETACH now; PRAGMA user_version = 2; PRAGMA application_id = 0x50455654')
+    older.close()
+    await using again = await open(path, { create: false })
+    const [line] = await publish(again, [draft({ subject: 'p', text: 'b' })])
+    assert.equal(line?.transactionId, spelling)
+    assert.equal(line.eventTypeShortCode, 'PropertyUpdated')
   })
 
   it('refuses other event types and another start sequence, and takes what is recorded (D12, D13)', async () => {

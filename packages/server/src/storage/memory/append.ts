@@ -66,6 +66,11 @@ function lookupsOf(feed: MemoryFeed): AppendLookups {
       if (event === undefined) throw new Error(`no event at position ${position}`)
       return parseEventJson(new TextDecoder().decode(event.json))
     },
+    firstEvent(subjectId) {
+      const event = feed.events.find((one) => one.subjectId === subjectId)
+      if (event === undefined) throw new Error(`no event of ${subjectId}`)
+      return parseEventJson(new TextDecoder().decode(event.json))
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-/** What `append_events` and `append_event` answer. */
+/** What `append_events_2` and `append_event_2` answer. */
 import { formatTicks } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'

@@ -1,4 +1,4 @@
-/** One plan as the arguments of `append_events`. */
+/** One plan as the arguments of `append_events_2`. */
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
@@ -23,7 +23,7 @@ const argumentTypes = [
   'integer[] uuid[]',
   'integer[] uuid[] bigint[]',
   'integer[] integer[] uuid[] uuid[] text[] text[] text[] boolean[] boolean[]',
-  'text[] text[] bigint[] integer[] integer[] text[]',
+  'text[] text[] text[] text[] bigint[] integer[] integer[] text[]',
   'integer[] text[] integer[]',
   'integer[] uuid[] text[] bigint[]',
   'bigint bigint bigint',
@@ -31,7 +31,7 @@ const argumentTypes = [
 
 const append: Statement = {
   name: 'append-events',
-  text: `SELECT ${answerColumns} FROM append_events(${argumentTypes
+  text: `SELECT ${answerColumns} FROM append_events_2(${argumentTypes
     .map((type, index) => `$${index + 1}::${type}`)
     .join(', ')})`,
 }
@@ -91,6 +91,8 @@ function argumentsOf(feeds: readonly FeedPlan[], context: CallContext): Value[] 
     booleans(rows.map(({ latest }) => latest)),
     texts(rows.map(({ row }) => hex(row.event.contentHash))),
     texts(rows.map(({ row }) => hex(row.event.state.payloadHash))),
+    texts(rows.map(({ row }) => row.event.state.spelling)),
+    texts(rows.map(({ row }) => hex(row.event.state.updateDateHash))),
     bigints(rows.map(({ wish }) => wish)),
     integers(rows.map(({ firstStamp }) => firstStamp)),
     integers(rows.map(({ viewNth }) => viewNth)),

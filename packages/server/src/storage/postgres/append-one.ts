@@ -1,4 +1,4 @@
-/** A plan of one event as the arguments of `append_event`: the most frequent one, and none of its values is a list. */
+/** A plan of one event as the arguments of `append_event_2`: the most frequent one, and none of its values is a list. */
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import type { Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -8,7 +8,7 @@ import type { FeedPlan } from './plan-commit.ts'
 
 export const appendOne: Statement = {
   name: 'append-event',
-  text: `SELECT ${answerColumns} FROM append_event(${Array.from({ length: 20 }, (_, index) => `$${index + 1}`).join(', ')})`,
+  text: `SELECT ${answerColumns} FROM append_event_2(${Array.from({ length: 22 }, (_, index) => `$${index + 1}`).join(', ')})`,
 }
 
 /** `undefined`: the plan holds anything but one event that was decided from its own id and its own subject. */
@@ -37,6 +37,8 @@ export function argumentsOfOne(feeds: readonly FeedPlan[], context: CallContext)
     event.state.published,
     event.contentHash,
     event.state.payloadHash,
+    event.state.spelling,
+    event.state.updateDateHash,
     event.wishedCreated ?? null,
     eventJsonStart(reading.key),
     eventJsonMiddle(event),

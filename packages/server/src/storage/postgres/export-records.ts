@@ -65,6 +65,8 @@ interface IdRow {
 interface SubjectRow extends StateRow {
   readonly published: boolean
   readonly payload_hash: Buffer | null
+  readonly spelling: string | null
+  readonly update_date_hash: Buffer | null
 }
 
 async function exportFeed(
@@ -115,8 +117,9 @@ function eventRecord(key: FeedKey, event: EventRow): StoreRecord {
 }
 
 function subjectRecord(key: FeedKey, row: SubjectRow): StoreRecord {
-  const { published, category, branch, code, payload_hash: payloadHash } = row
-  const state = { code, published, category, branch, payloadHash }
+  const { published, category, branch, code, spelling } = row
+  const { payload_hash: payloadHash, update_date_hash: updateDateHash } = row
+  const state = { code, published, category, branch, payloadHash, spelling, updateDateHash }
   return { kind: 'subject', key, subjectId: row.subject, position: Number(row.position), state }
 }
 

@@ -31,6 +31,8 @@ export interface FeedReading {
   readonly ids: Map<string, TakenId | undefined>
   readonly subjects: Map<string, SubjectRow | undefined>
   readonly events: Map<number, FeedEvent>
+  /** By subject. */
+  readonly firstEvents: Map<string, FeedEvent>
 }
 
 export interface Reading {
@@ -48,6 +50,8 @@ export interface Wanted {
   readonly key: FeedKey
   readonly ids: ReadonlySet<string>
   readonly positions: ReadonlySet<number>
+  /** Subjects whose first event is asked for. */
+  readonly firsts: ReadonlySet<string>
 }
 
 /** The order in which counters are taken, the same for everybody, so that nobody waits in a circle. */
@@ -58,7 +62,7 @@ export function inKeyOrder(keys: readonly FeedKey[]): readonly FeedKey[] {
 
 const lookUp: Statement = {
   name: 'append-look-up',
-  text: 'SELECT * FROM look_up($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
+  text: 'SELECT * FROM look_up_2($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
 }
 
 const readJson: Statement = {
@@ -66,6 +70,15 @@ const readJson: Statement = {
   text: `SELECT n, event.position, json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::bigint[])
       AS wanted (n, tenant, feed, position)
     JOIN event ON event.tenant = wanted.tenant AND event.feed = wanted.feed AND event.position = wanted.position`,
+}
+
+export const readFirst: Statement = {
+  name: 'append-read-first',
+  // By the index of subjects, once the table has statistics: PostgreSQL gathers them by itself within a minute or so.
+  text: `SELECT n, wanted.subject, first.json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::uuid[])
+      AS wanted (n, tenant, feed, subject),
+    LATERAL (SELECT e.json FROM event e WHERE e.tenant = wanted.tenant AND e.feed = wanted.feed
+      AND e.subject = wanted.subject AND e.sequence > 0 ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT 1) AS first`,
 }
 
 interface LookUpRow {
@@ -82,6 +95,8 @@ interface LookUpRow {
   readonly revision: string
   readonly created: string | null
   readonly sequence: string | null
+  readonly spelling: string | null
+  readonly update_date_hash: Buffer | null
 }
 
 /** Reads everything the batches name: their feeds, ids and subjects. */
@@ -135,6 +150,7 @@ export async function readWanted(
     for (const { n, id } of ids) feedOf(reading.feeds, keys, n)?.ids.set(id, undefined)
     for (const row of rows) addFound(feedOf(reading.feeds, keys, row.feed_no), row)
   }
+  await readFirstEvents(session, reading, wanted)
   const places = wanted.flatMap(({ key, positions }, index) =>
     [...positions].map((position) => ({ n: index + 1, key, position })),
   )
@@ -147,6 +163,24 @@ export async function readWanted(
   ])
   for (const { n, position, json } of rows) {
     feedOf(reading.feeds, keys, n)?.events.set(Number(position), parseEventJson(json))
+  }
+}
+
+/** Of stores made before the spelling was kept (D15): once for each subject. */
+async function readFirstEvents(session: Session, reading: Reading, wanted: readonly Wanted[]): Promise<void> {
+  const keys = wanted.map(({ key }) => key)
+  const firsts = wanted.flatMap(({ key, firsts }, index) =>
+    [...firsts].map((subject) => ({ n: index + 1, key, subject })),
+  )
+  if (firsts.length === 0) return
+  const rows = await session.query<{ n: number; subject: string; json: string }>(readFirst, [
+    integers(firsts.map(({ n }) => n)),
+    uuids(firsts.map(({ key }) => key.tenantId)),
+    smallints(firsts.map(({ key }) => feedNumbers[key.feed])),
+    uuids(firsts.map(({ subject }) => subject)),
+  ])
+  for (const { n, subject, json } of rows) {
+    feedOf(reading.feeds, keys, n)?.firstEvents.set(subject, parseEventJson(json))
   }
 }
 
@@ -171,6 +205,7 @@ function feedReading(key: FeedKey, row: LookUpRow): FeedReading {
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),
+    firstEvents: new Map(),
   }
 }
 
@@ -178,6 +213,7 @@ function addFound(feed: FeedReading | undefined, row: LookUpRow): void {
   const position = Number(row.position)
   if (row.kind === 'id') feed?.ids.set(row.key, { position, contentHash: row.hash })
   if (row.kind !== 'subject') return
-  const { code, published, category, branch, hash } = row
-  feed?.subjects.set(row.key, { code, published, category, branch, payloadHash: hash, position })
+  const { code, published, category, branch, hash, spelling, update_date_hash: updateDateHash } = row
+  const state = { code, published, category, branch, payloadHash: hash, spelling, updateDateHash }
+  feed?.subjects.set(row.key, { ...state, position })
 }

@@ -41,13 +41,16 @@ const putIds: Statement = {
 }
 const putSubjects: Statement = {
   name: 'import-subjects',
-  text: `INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash)
-    SELECT $1, $2, subject, position, published, category, branch, code, decode(hash, 'hex')
-    FROM unnest($3::uuid[], $4::bigint[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::text[])
-      AS r (subject, position, published, category, branch, code, hash)
+  text: `INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash, spelling,
+      update_date_hash)
+    SELECT $1, $2, subject, position, published, category, branch, code, decode(hash, 'hex'), spelling,
+      decode(date_hash, 'hex')
+    FROM unnest($3::uuid[], $4::bigint[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+      $11::text[]) AS r (subject, position, published, category, branch, code, hash, spelling, date_hash)
     ON CONFLICT (tenant, feed, subject) DO UPDATE SET position = excluded.position, published = excluded.published,
       category = excluded.category, branch = excluded.branch, code = excluded.code,
-      payload_hash = excluded.payload_hash`,
+      payload_hash = excluded.payload_hash, spelling = excluded.spelling,
+      update_date_hash = excluded.update_date_hash`,
 }
 const putFeed: Statement = {
   name: 'import-feed',
@@ -118,6 +121,8 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
         texts(subjects.map(({ state }) => state.branch)),
         texts(subjects.map(({ state }) => state.code)),
         texts(subjects.map(({ state }) => hex(state.payloadHash))),
+        texts(subjects.map(({ state }) => state.spelling)),
+        texts(subjects.map(({ state }) => hex(state.updateDateHash))),
       ])
       break
     }

@@ -80,6 +80,7 @@ function growingFeed(reading: FeedReading): GrowingFeed {
   const knownSubjects = new Map<string, number>()
   const wantedIds = new Set<string>()
   const wantedPositions = new Set<number>()
+  const wantedFirsts = new Set<string>()
 
   const lookups: AppendLookups = {
     idTaken(id) {
@@ -101,6 +102,11 @@ function growingFeed(reading: FeedReading): GrowingFeed {
       if (added !== undefined) return feedEvent(reading.key, added)
       const event = reading.events.get(position)
       if (event === undefined) wantedPositions.add(position)
+      return event ?? placeholder
+    },
+    firstEvent(subjectId) {
+      const event = reading.firstEvents.get(subjectId)
+      if (event === undefined) wantedFirsts.add(subjectId)
       return event ?? placeholder
     },
   }
@@ -136,9 +142,9 @@ function growingFeed(reading: FeedReading): GrowingFeed {
         reading.lastCreated - now > clockToleranceTicks,
     }),
     wanted: () =>
-      wantedIds.size + wantedPositions.size === 0
+      wantedIds.size + wantedPositions.size + wantedFirsts.size === 0
         ? []
-        : [{ key: reading.key, ids: wantedIds, positions: wantedPositions }],
+        : [{ key: reading.key, ids: wantedIds, positions: wantedPositions, firsts: wantedFirsts }],
   }
 }
 

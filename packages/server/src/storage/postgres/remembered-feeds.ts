@@ -99,6 +99,7 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),
+    firstEvents: new Map(),
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Notices that the store has lost numbers that were shown: after a restore, or after the promotion of a standby that
  * lagged (D13). The store records the history (system identifier and timeline) that numbers were last given in, and
- * `append_events` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
+ * `append_events_2` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
 import { bigints, smallints, uuids } from './array.ts'

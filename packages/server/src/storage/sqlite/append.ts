@@ -1,6 +1,6 @@
 /** Appending in one immediate transaction: whoever holds it is alone, so look-ups see everything committed before. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
-import type { Category, EventTypeCatalogue, Ticks } from '@property-events/protocol'
+import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { decideAppend, defaultClockToleranceTicks, previewOf } from '../decide-append.ts'
@@ -8,13 +8,14 @@ import type { AppendDecision } from '../decide-append.ts'
 import { parseEventJson } from '../event-json.ts'
 import type { AppendLookups } from '../plan-append.ts'
 import type { AppendBatch, AppendOutcome } from '../storage.ts'
-import type { SubjectState } from '../subject-state.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, damagedAt } from './event-checksum.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { insertStatements } from './insert-events.ts'
 import { metaOf } from './meta.ts'
+import { subjectStateOf } from './subject-row.ts'
+import type { SubjectRow } from './subject-row.ts'
 
 export interface AppendContext {
   readonly catalogue: EventTypeCatalogue
@@ -75,27 +76,30 @@ export function appender(db: Connection, context: AppendContext): Appender {
   }
 }
 
-interface SubjectRow {
-  readonly position: number
-  readonly published: number
-  readonly category: Category | null
-  readonly branch: string | null
-  readonly code: string
-  readonly payload_hash: Uint8Array | null
-}
-
 /** What the planner asks for, read inside the transaction. */
 function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
   const idTaken = db.prepare<[number, Uint8Array], { position: number; content_hash: Uint8Array | null }>(
     'SELECT position, content_hash FROM event_id WHERE feed_no = ? AND id = ?',
   )
   const subject = db.prepare<[number, Uint8Array], SubjectRow>(
-    `SELECT position, published, category, branch, code, payload_hash
+    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash
       FROM subject WHERE feed_no = ? AND subject = ?`,
   )
   const event = db.prepare<[number, number], { json: Buffer; checksum: number | null }>(
     'SELECT json, checksum FROM event WHERE place = (? << 40) | ?',
   )
+  const firstPosition = db
+    .prepare<[number, Uint8Array], number>(
+      `SELECT place & 0xffffffffff FROM event INDEXED BY event_subject
+        WHERE feed_no = ? AND subject = ? ORDER BY place LIMIT 1`,
+    )
+    .pluck()
+  const eventAt = (feedNo: number, position: number): FeedEvent => {
+    const row = event.get(feedNo, position)
+    if (row === undefined) throw damagedAt(position)
+    assertUndamaged({ position, checksum: row.checksum }, row.json)
+    return parseEventJson(row.json.toString('utf8'))
+  }
   return (feedNo) => ({
     idTaken(id) {
       const row = idTaken.get(feedNo, bytesOfUuid(id))
@@ -103,17 +107,13 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
     },
     subject(subjectId) {
       const row = subject.get(feedNo, bytesOfUuid(subjectId))
-      return row && { ...subjectState(row), position: row.position }
+      return row && { ...subjectStateOf(row), position: row.position }
     },
-    event(position) {
-      const row = event.get(feedNo, position)
-      if (row === undefined) throw damagedAt(position)
-      assertUndamaged({ position, checksum: row.checksum }, row.json)
-      return parseEventJson(row.json.toString('utf8'))
+    event: (position) => eventAt(feedNo, position),
+    firstEvent(subjectId) {
+      const position = firstPosition.get(feedNo, bytesOfUuid(subjectId))
+      if (position === undefined) throw new Error(`feed ${feedNo} has no event of ${subjectId}`)
+      return eventAt(feedNo, position)
     },
   })
-}
-
-function subjectState({ code, published, category, branch, payload_hash }: SubjectRow): SubjectState {
-  return { code, published: published === 1, category, branch, payloadHash: payload_hash }
 }

@@ -4,11 +4,13 @@ import type { Connection } from './connection.ts'
 export function eventStatements(db: Connection) {
   return {
     putSubject: db.prepare(
-      `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash, spelling,
+          update_date_hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
           category = excluded.category, branch = excluded.branch, code = excluded.code,
-          payload_hash = excluded.payload_hash`,
+          payload_hash = excluded.payload_hash, spelling = excluded.spelling,
+          update_date_hash = excluded.update_date_hash`,
     ),
     /** Takes so many ordinals of a view and answers with the last of them; nothing if the feed has no such view. */
     takeOrdinals: db

@@ -7,6 +7,8 @@ import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
 import { metaOf } from './meta.ts'
+import { subjectStateOf } from './subject-row.ts'
+import type { SubjectRow } from './subject-row.ts'
 
 /** On a connection of its own, whose one transaction shows one moment for as long as the copy takes. */
 export async function exportRecords(
@@ -123,23 +125,13 @@ function* ids(db: Connection, key: FeedKey, feedNo: number): Generator<StoreReco
   }
 }
 
-interface SubjectRow {
-  readonly subject: Buffer
-  readonly position: number
-  readonly published: number
-  readonly category: Category | null
-  readonly branch: string | null
-  readonly code: string
-  readonly payload_hash: Buffer | null
-}
-
 function* subjects(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
-  const select = db.prepare<[number], SubjectRow>(
-    'SELECT subject, position, published, category, branch, code, payload_hash FROM subject WHERE feed_no = ?',
+  const select = db.prepare<[number], SubjectRow & { readonly subject: Buffer }>(
+    `SELECT subject, position, published, category, branch, code, payload_hash, spelling, update_date_hash
+      FROM subject WHERE feed_no = ?`,
   )
   for (const row of select.iterate(feedNo)) {
-    const { position, category, branch, code, payload_hash: payloadHash } = row
-    const state = { code, published: row.published === 1, category, branch, payloadHash }
-    yield { kind: 'subject', key, subjectId: uuidOfBytes(row.subject), position, state }
+    const { subject, position } = row
+    yield { kind: 'subject', key, subjectId: uuidOfBytes(subject), position, state: subjectStateOf(row) }
   }
 }

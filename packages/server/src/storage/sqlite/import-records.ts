@@ -7,6 +7,7 @@ import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { metaOf } from './meta.ts'
+import { subjectValues } from './subject-row.ts'
 
 /** Puts records of another store in place, in one commit. Throws, and leaves all as it was, when they do not follow on. */
 export function recordImporter(db: Connection): (records: readonly StoreRecord[]) => void {
@@ -56,21 +57,9 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
       case 'id':
         putId.run(feedNo, bytesOfUuid(record.id), record.position, record.contentHash, record.skipped)
         break
-      case 'subject': {
-        const { published, category, branch, code, payloadHash } = record.state
-        const subject = bytesOfUuid(record.subjectId)
-        putSubject.run(
-          feedNo,
-          subject,
-          record.position,
-          published ? 1 : 0,
-          category,
-          branch,
-          code,
-          payloadHash,
-        )
+      case 'subject':
+        putSubject.run(...subjectValues(feedNo, record.subjectId, record.position, record.state))
         break
-      }
       case 'feed':
         checkFeed(feed, record)
         putFeed.run(record.epoch, record.offset, record.revision, feedNo)

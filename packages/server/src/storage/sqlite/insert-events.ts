@@ -7,6 +7,7 @@ import type { FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
+import { subjectValues } from './subject-row.ts'
 
 export type InsertEvents = (
   key: FeedKey,
@@ -30,7 +31,7 @@ export function insertStatements(db: Connection): InsertEvents {
 
   const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
     const { position, sequenceNumber, created, event } = row
-    const { code, published, category, branch, payloadHash } = event.state
+    const { code, category, branch } = event.state
     const id = bytesOfUuid(event.id)
     const subject = bytesOfUuid(event.subjectId)
     insertEvent.run(
@@ -48,7 +49,7 @@ export function insertStatements(db: Connection): InsertEvents {
       eventChecksum(position, json),
     )
     insertId.run(feedNo, id, position, event.contentHash, null)
-    putSubject.run(feedNo, subject, position, published ? 1 : 0, category, branch, code, payloadHash)
+    putSubject.run(...subjectValues(feedNo, event.subjectId, position, event.state))
   }
 
   /** Counted first and taken at once: an UPDATE for every row would cost as much as inserting its entry. */

@@ -15,6 +15,7 @@ const migrations: readonly string[] = [
   '0002-event-subject.sql',
   '0003-skipped-ids.sql',
   '0004-event-checksum.sql',
+  '0005-subject-spelling.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -53,5 +53,6 @@ export function removingContract(factory: StoreFactory): void {
 }
 
 function payload(text: string) {
-  return { text, hash: new Uint8Array(32), published: true, branch: undefined, impliedCategory: undefined }
+  const hashes = { hash: new Uint8Array(32), updateDateHash: null }
+  return { text, ...hashes, published: true, branch: undefined, impliedCategory: undefined }
 }

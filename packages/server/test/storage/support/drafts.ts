@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { uuidV5 } from '@property-events/protocol'
 import type { Category, FeedName, Ticks } from '@property-events/protocol'
 import type { AppendBatch, EventDraft, FeedKey } from '../../../src/storage/storage.ts'
+import { updateDateHashOf } from '../../../src/storage/subject-identity.ts'
 
 const namespace = '6f9b1f9e-6f0e-4b0a-9d4e-3a6d6e1c2b11'
 
@@ -31,6 +32,9 @@ export interface DraftWords {
   readonly category?: Category
   readonly type?: string
   readonly transactionId?: string
+  /** The subject's UUID as this draft writes it; lower case if left out. */
+  readonly spelling?: string
+  readonly updateDate?: string
   readonly wishedCreated?: Ticks
 }
 
@@ -41,10 +45,11 @@ export function draft(words: DraftWords): EventDraft {
   const published = 'published' in words ? words.published : true
   const subjectId = uuid(words.subject)
   const text = JSON.stringify({
-    agent_ref: subjectId,
+    agent_ref: words.spelling ?? subjectId,
     ...(published === undefined ? {} : { published }),
     ...(words.branch === undefined ? {} : { branch: words.branch }),
     text: words.text ?? '',
+    ...(words.updateDate === undefined ? {} : { update_date: words.updateDate }),
   })
   const content = {
     kind: 'payload' as const,
@@ -53,6 +58,7 @@ export function draft(words: DraftWords): EventDraft {
     published,
     branch: words.branch,
     impliedCategory: words.implied,
+    updateDateHash: updateDateHashOf(words.updateDate),
   }
   return { ...frame(words, text), content }
 }
@@ -68,11 +74,12 @@ export function removal(words: DraftWords, reason?: string): EventDraft {
 
 function frame(words: DraftWords, sent: string): Omit<EventDraft, 'content'> {
   madeIds += 1
-  const { id, subject, type, category, transactionId = uuid(subject), wishedCreated } = words
+  const { id, subject, type, category, transactionId, spelling = uuid(subject), wishedCreated } = words
   return {
     id: uuid(id ?? `made ${madeIds}`),
     idGiven: id !== undefined,
     subjectId: uuid(subject),
+    subjectSpelling: spelling,
     transactionId,
     eventTypeShortCode: type,
     category,

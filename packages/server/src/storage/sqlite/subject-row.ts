@@ -1,0 +1,40 @@
+/** A row of `subject`, and the values it is written with. */
+import { bytesOfUuid } from '@property-events/protocol/plain'
+import type { Category } from '@property-events/protocol'
+import type { SubjectState } from '../subject-state.ts'
+
+export interface SubjectRow {
+  readonly position: number
+  readonly published: number
+  readonly category: Category | null
+  readonly branch: string | null
+  readonly code: string
+  readonly payload_hash: Uint8Array | null
+  readonly spelling: string | null
+  readonly update_date_hash: Uint8Array | null
+}
+
+export function subjectStateOf(row: SubjectRow): SubjectState {
+  const { code, published, category, branch, payload_hash, spelling, update_date_hash } = row
+  return {
+    code,
+    published: published === 1,
+    category,
+    branch,
+    payloadHash: payload_hash,
+    spelling,
+    updateDateHash: update_date_hash,
+  }
+}
+
+/** In the order in which `putSubject` takes them. */
+export function subjectValues(
+  feedNo: number,
+  subjectId: string,
+  position: number,
+  { published, category, branch, code, payloadHash, spelling, updateDateHash }: SubjectState,
+): readonly (number | string | Uint8Array | null)[] {
+  const subject = bytesOfUuid(subjectId)
+  const shown = published ? 1 : 0
+  return [feedNo, subject, position, shown, category, branch, code, payloadHash, spelling, updateDateHash]
+}

@@ -1,0 +1,50 @@
+/** How a subject's UUID is spelled for all its events (D15), and whether its `update_date` has moved. */
+import { hash } from 'node:crypto'
+import { sameBytes } from './subject-state.ts'
+import type { SubjectState } from './subject-state.ts'
+
+/**
+ * The spelling that the first event gives its subject, in the form that is stored: `''` for lower case. Known clients take the
+ * `transactionId` for the property's id and compare it as text, so a first event whose own is a spelling of the subject
+ * decides by that; one that came with another UUID there decides by the reference in its payload.
+ */
+export function firstSpelling(
+  subjectId: string,
+  transactionId: string | undefined,
+  reference: string | undefined,
+): string {
+  const spelling = [transactionId, reference].find((text) => text?.toLowerCase() === subjectId) ?? subjectId
+  return spelling === subjectId ? '' : spelling
+}
+
+/** From the form that is stored to the text itself. */
+export function spelled(subjectId: string, spelling: string): string {
+  return spelling === '' ? subjectId : spelling
+}
+
+/** 8 bytes: a wrong match costs a wrong warning, and comes once in 2^64. */
+export function updateDateHashOf(updateDate: string | undefined): Uint8Array | null {
+  return updateDate === undefined || updateDate === ''
+    ? null
+    : new Uint8Array(hash('sha256', updateDate, 'buffer').subarray(0, 8))
+}
+
+/** A text member of a stored payload; `undefined` where there is none. */
+export function payloadMember(payload: string, name: string): string | undefined {
+  const value: unknown = JSON.parse(payload)
+  const members: Readonly<Record<string, unknown>> =
+    typeof value === 'object' && value !== null ? { ...value } : {}
+  const member = members[name]
+  return typeof member === 'string' ? member : undefined
+}
+
+/**
+ * True when clients that look at `update_date` alone would miss the change: the property is shown with another payload than
+ * before, or shown again after it had gone, and the date is the same. Whoever reads that it goes needs no date.
+ */
+export function keepsUpdateDate(before: SubjectState, after: SubjectState): boolean {
+  if (!after.published || after.updateDateHash === null || before.updateDateHash === null) return false
+  if (!sameBytes(after.updateDateHash, before.updateDateHash)) return false
+  if (!before.published || before.payloadHash === null || after.payloadHash === null) return true
+  return !sameBytes(after.payloadHash, before.payloadHash)
+}
