@@ -59,7 +59,7 @@ describe('a publish request', () => {
     assert.equal(draftsOf(`${event(home)}\r\n\r\n${event(flat)}\n`, { format: 'ndjson' }).length, 2)
   })
 
-  it('makes subject and id lower case and leaves the transaction id as spelled (D14, D15, D16)', () => {
+  it('makes subject and id lower case and leaves subject and transaction id as spelled (D14, D15, D16)', () => {
     const id = 'AAAAAAAA-0000-4000-8000-000000000001'
     const [draft, own] = draftsOf(
       JSON.stringify([
@@ -69,7 +69,8 @@ describe('a publish request', () => {
     )
     assert.equal(draft?.id, id.toLowerCase())
     assert.equal(draft?.subjectId, flat.toLowerCase())
-    assert.equal(draft?.transactionId, flat)
+    assert.equal(draft?.subjectSpelling, flat)
+    assert.equal(draft?.transactionId, undefined)
     assert.equal(draft?.idGiven, true)
     assert.equal(own?.transactionId, flat)
     assert.equal(own?.idGiven, false)

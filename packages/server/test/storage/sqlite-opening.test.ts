@@ -40,6 +40,24 @@ async function refused(
   })
 }
 
+/** What a store holds, in a new folder and as the second schema kept it: the columns that came later are left out. */
+function writeSecondSchema(from: string, to: string): void {
+  mkdirSync(to)
+  const older = new Database(join(to, 'property-events.db'))
+  const migrations = new URL('../../src/storage/sqlite/migrations/', import.meta.url)
+  for (const name of ['0001-initial.sql', '0002-event-subject.sql']) {
+    older.exec(readFileSync(new URL(name, migrations), 'utf8'))
+  }
+  older.prepare('ATTACH ? AS now').run(join(from, 'property-events.db'))
+  const names = (sql: string) => older.prepare<[], string>(sql).pluck().all()
+  for (const table of names(`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)) {
+    const columns = names(`SELECT name FROM pragma_table_info('${table}', 'main')`).join()
+    older.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM now.${table}`)
+  }
+  older.exec('DETACH now; PRAGMA user_version = 2; PRAGMA application_id = 0x50455654')
+  older.close()
+}
+
 describe('opening a data folder', () => {
   it('makes folder and file for their owner alone', async () => {
     using folder = temporaryFolder()
@@ -115,26 +133,7 @@ describe('opening a data folder', () => {
     await publish(store, [draft({ subject: 'p', spelling }), draft({ subject: 'p', text: 'a' })])
     await store.close()
     const path = join(folder.path, 'older')
-    mkdirSync(path)
-    const older = new Database(join(path, 'property-events.db'))
-    const migrations = new URL('../../src/storage/sqlite/migrations/', import.meta.url)
-    for (const name of ['0001-initial.sql', '0002-event-subject.sql']) {
-      older.exec(readFileSync(new URL(name, migrations), 'utf8'))
-    }
-    older.prepare('ATTACH ? AS now').run(join(folder.path, 'property-events.db'))
-    const tables = older
-      .prepare<[], string>(`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)
-      .pluck()
-      .all()
-    for (const table of tables) {
-      const columns = older
-        .prepare<[], string>(`SELECT name FROM pragma_table_info('${table}', 'main')`)
-        .pluck()
-        .all()
-      older.exec(`INSERT INTO main.${table} (${columns.join()}) SELECT ${columns.join()} FROM now.${table}`)
-    }
-    older.exec('DETACH now; PRAGMA user_version = 2; PRAGMA application_id = 0x50455654')
-    older.close()
+    writeSecondSchema(folder.path, path)
     await using again = await open(path, { create: false })
     const [line] = await publish(again, [draft({ subject: 'p', text: 'b' })])
     assert.equal(line?.transactionId, spelling)
@@ -169,15 +168,14 @@ describe('opening a data folder', () => {
     const skipped = draft({ subject: 'p', id: 'skipped', text: 'a' })
     await publish(store, [skipped], { unchanged: 'skip' })
     await store.close()
-    const db = new Database(join(folder.path, 'property-events.db'))
-    db.exec('DROP INDEX event_id_skipped; ALTER TABLE event_id DROP COLUMN skipped; PRAGMA user_version = 2')
-    db.close()
+    const path = join(folder.path, 'older')
+    writeSecondSchema(folder.path, path)
 
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)
     const { clock, set } = testClock(inDays(29))
     await using upgraded = await openStorage({
       kind: 'sqlite',
-      folder: folder.path,
+      folder: path,
       create: false,
       clock,
       overrideClockCheck: true,
