@@ -10,6 +10,7 @@ import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, removal, tenantA, uuid } from './support/drafts.ts'
 import { located, parseEvent, publish } from './support/read-back.ts'
 import { withTenants } from './support/stores.ts'
+import { toOlderSchema } from './support/older-schema.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
@@ -139,8 +140,8 @@ describe('a check of every event', () => {
 describe('a store of a build that made no checksums', () => {
   /** As it was: without the column, and with one broken and one wrong event that nothing told. */
   function makeOld(folder: string, damage: (db: Database.Database) => void): void {
+    toOlderSchema(folder, 3)
     const db = new Database(join(folder, 'property-events.db'))
-    db.exec('ALTER TABLE event DROP COLUMN checksum; PRAGMA user_version = 3')
     damage(db)
     db.close()
   }

@@ -1,7 +1,7 @@
 /** Opening a data folder: what is refused, what is made, and what other processes may do meanwhile. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,6 +14,7 @@ import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
 import type { StorageRefusal } from '../../src/storage/storage.ts'
 import { draft, tenantA, uuid } from './support/drafts.ts'
 import { headOf, publish } from './support/read-back.ts'
+import { toOlderSchema } from './support/older-schema.ts'
 import { withTenants } from './support/stores.ts'
 import { testClock } from './support/test-clock.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -38,24 +39,6 @@ async function refused(
     assert.match(error.message, sentence)
     return true
   })
-}
-
-/** What a store holds, in a new folder and as the second schema kept it: the columns that came later are left out. */
-function writeSecondSchema(from: string, to: string): void {
-  mkdirSync(to)
-  const older = new Database(join(to, 'property-events.db'))
-  const migrations = new URL('../../src/storage/sqlite/migrations/', import.meta.url)
-  for (const name of ['0001-initial.sql', '0002-event-subject.sql']) {
-    older.exec(readFileSync(new URL(name, migrations), 'utf8'))
-  }
-  older.prepare('ATTACH ? AS now').run(join(from, 'property-events.db'))
-  const names = (sql: string) => older.prepare<[], string>(sql).pluck().all()
-  for (const table of names(`SELECT name FROM main.sqlite_schema WHERE type = 'table'`)) {
-    const columns = names(`SELECT name FROM pragma_table_info('${table}', 'main')`).join()
-    older.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM now.${table}`)
-  }
-  older.exec('DETACH now; PRAGMA user_version = 2; PRAGMA application_id = 0x50455654')
-  older.close()
 }
 
 describe('opening a data folder', () => {
@@ -132,9 +115,8 @@ describe('opening a data folder', () => {
     const store = await withTenants(await open(folder.path))
     await publish(store, [draft({ subject: 'p', spelling }), draft({ subject: 'p', text: 'a' })])
     await store.close()
-    const path = join(folder.path, 'older')
-    writeSecondSchema(folder.path, path)
-    await using again = await open(path, { create: false })
+    toOlderSchema(folder.path, 2)
+    await using again = await open(folder.path, { create: false })
     const [line] = await publish(again, [draft({ subject: 'p', text: 'b' })])
     assert.equal(line?.transactionId, spelling)
     assert.equal(line.eventTypeShortCode, 'PropertyUpdated')
@@ -168,14 +150,13 @@ describe('opening a data folder', () => {
     const skipped = draft({ subject: 'p', id: 'skipped', text: 'a' })
     await publish(store, [skipped], { unchanged: 'skip' })
     await store.close()
-    const path = join(folder.path, 'older')
-    writeSecondSchema(folder.path, path)
+    toOlderSchema(folder.path, 2)
 
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)
     const { clock, set } = testClock(inDays(29))
     await using upgraded = await openStorage({
       kind: 'sqlite',
-      folder: path,
+      folder: folder.path,
       create: false,
       clock,
       overrideClockCheck: true,
