@@ -113,8 +113,9 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine): Promise<
 
 const eventsPerPage = 500
 
-/** Reads the feed from both, as far as the copy goes. */
+/** Reads the feed from both, as far as the copy goes, which is every event its counter knows of. */
 async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Promise<CopiedFeed> {
+  const counted = (await to.events.head(key))?.position ?? 0
   const sums = [createHash('sha256'), createHash('sha256')] as const
   let [after, events] = [0, 0]
   for (;;) {
@@ -132,7 +133,7 @@ async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Pr
     if (copies.length < eventsPerPage) break
   }
   const [expected, checksum] = [sums[0].digest('hex'), sums[1].digest('hex')]
-  if (expected !== checksum) {
+  if (expected !== checksum || events !== counted) {
     throw new Refusal(
       `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
     )

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { StorageEngine } from '@property-events/server'
-import { draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
+import { batch, draft, feedKey, tenantA, tenantB, uuid } from '../../server/test/storage/support/drafts.ts'
 import { list, publish } from '../../server/test/storage/support/read-back.ts'
 import { sqliteStores } from '../../server/test/storage/support/stores.ts'
 import { copyStore } from '../src/copy-store.ts'
@@ -74,5 +74,68 @@ describe('a copy of a store that is in use', () => {
       assert.deepEqual(await list(target, { key }), await list(source, { key }))
       assert.deepEqual(await target.events.head(key), await source.events.head(key))
     }
+  })
+})
+
+describe('a copy that reads back otherwise than the source', () => {
+  type Read = StorageEngine['events']['readAfter']
+  /** What the target gives back of its events, once all are copied. */
+  const readings: Readonly<Record<string, (events: Awaited<ReturnType<Read>>) => Awaited<ReturnType<Read>>>> =
+    {
+      'with one byte of one event changed': (events) =>
+        events.map((event) => {
+          if (event.sequenceNumber !== 700) return event
+          const json = Buffer.from(event.json)
+          json.writeUInt8(json.readUInt8(20) ^ 1, 20)
+          return { ...event, json }
+        }),
+      'with another number': (events) =>
+        events.map((event) => (event.sequenceNumber === 700 ? { ...event, sequenceNumber: 701 } : event)),
+      'without its last event': (events) => events.filter(({ sequenceNumber }) => sequenceNumber < 801),
+      'without an event in the middle': (events) =>
+        events.filter(({ sequenceNumber }) => sequenceNumber !== 700),
+    }
+
+  for (const [how, reading] of Object.entries(readings)) {
+    it(`${how} is refused, and nobody can publish to it (P9)`, async () => {
+      await using source = await stores.create()
+      await using target = await stores.create()
+      await addTenant(source, tenantA)
+      const drafts = Array.from({ length: 801 }, (_, index) => draft({ subject: `home ${index}` }))
+      await publish(source, drafts, { key: feedKey() })
+      const events = {
+        ...target.events,
+        readAfter: async (query: Parameters<Read>[0]) => reading(await target.events.readAfter(query)),
+      }
+      await assert.rejects(copy(source, { ...target, events }), {
+        name: 'Refusal',
+        message: /property events of tenant .* differs from the source/,
+      })
+      const append = () => target.events.append([batch([draft({ subject: 'one more' })])])
+      assert.deepEqual(await append(), [{ kind: 'epochRequired' }])
+      // It was the reading alone: compared again, the copy is right, and open.
+      assert.equal((await copy(source, target))[0]?.events, 801)
+      assert.equal((await append())[0]?.kind, 'stored')
+    })
+  }
+})
+
+describe('a copy made again', () => {
+  it('takes in what was done to tenants and keys since: revoked, given another end, suspended, used', async () => {
+    await using source = await stores.create()
+    await using target = await stores.create()
+    await addTenantWithEvent(source, tenantA)
+    await addTenantWithEvent(source, tenantB)
+    await copy(source, target)
+    await source.keys.revokeKey(`key ${tenantA}`, 2_000)
+    await source.keys.setKeyExpiry(`key ${tenantB}`, 3_000)
+    await source.keys.recordKeyUses([{ keyId: `key ${tenantB}`, usedMs: 2_500 }])
+    await source.keys.setTenantSuspended(tenantB, true)
+    await copy(source, target)
+    const [keys, tenants] = [await target.keys.keys(), await target.keys.tenants()]
+    assert.deepEqual(keys, await source.keys.keys())
+    assert.deepEqual(tenants, await source.keys.tenants())
+    assert.equal(keys.find(({ keyId }) => keyId === `key ${tenantA}`)?.revokedMs, 2_000)
+    assert.equal(tenants.find(({ tenantId }) => tenantId === tenantB)?.suspended, true)
   })
 })
