@@ -1,7 +1,7 @@
-/** The file of a backup, and what killed processes leave of one. */
+/** The file of a backup: it replaces nothing, and what killed processes leave of one goes. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { writeNewFile } from '../../src/storage/new-file.ts'
@@ -35,5 +35,45 @@ describe('a backup that was killed', () => {
     ]
     await writeNewFile(join(folder.path, 'wednesday.db'), async (partial) => writeFileSync(partial, 'whole'))
     assert.deepEqual(readdirSync(folder.path).toSorted(), [...kept, 'wednesday.db'].toSorted())
+  })
+})
+
+describe('the file of a backup', () => {
+  it('is there under its name when it is whole, and not before', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'backup.db')
+    await writeNewFile(path, async (partial) => {
+      writeFileSync(partial, 'half')
+      assert.ok(!readdirSync(folder.path).includes('backup.db'))
+      writeFileSync(partial, 'whole')
+    })
+    assert.equal(readFileSync(path, 'utf8'), 'whole')
+    assert.deepEqual(readdirSync(folder.path), ['backup.db'])
+  })
+
+  it('does not replace one that is there, nor one that comes while it is written', async () => {
+    using folder = temporaryFolder()
+    const path = join(folder.path, 'backup.db')
+    for (const comes of ['before', 'meanwhile'] as const) {
+      rmSync(path, { force: true })
+      if (comes === 'before') writeFileSync(path, "somebody else's")
+      const written = writeNewFile(path, async (partial) => {
+        writeFileSync(partial, 'ours')
+        writeFileSync(path, "somebody else's")
+      })
+      await assert.rejects(written, { name: 'StorageRefusal', code: 'already_exists' })
+      assert.equal(readFileSync(path, 'utf8'), "somebody else's", comes)
+      assert.deepEqual(readdirSync(folder.path), ['backup.db'])
+    }
+  })
+
+  it('leaves nothing behind when it could not be written', async () => {
+    using folder = temporaryFolder()
+    const failing = writeNewFile(join(folder.path, 'backup.db'), async (partial) => {
+      writeFileSync(partial, 'half')
+      throw new Error('no room')
+    })
+    await assert.rejects(failing, /no room/)
+    assert.deepEqual(readdirSync(folder.path), [])
   })
 })
