@@ -55,8 +55,13 @@ export function addressFromSettings(reader: SettingReader): {
   return { baseUrl, key: key ?? '' }
 }
 
-export function clientFromSettings(reader: SettingReader): ServiceClient {
-  const { baseUrl, key } = addressFromSettings(reader)
+export function serviceClient({
+  baseUrl,
+  key,
+}: {
+  readonly baseUrl: string
+  readonly key: string
+}): ServiceClient {
   return {
     async publish({ path, query, text: body }) {
       const url = new URL(baseUrl + path)

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { isUuid, parseUuid } from '@property-events/protocol'
 import { gatherBatches } from '../src/publish/batches.ts'
+import { holdJournal } from '../src/publish/journal.ts'
 import { readEntry } from '../src/publish/read-entry.ts'
 import type { EntryReading } from '../src/publish/read-entry.ts'
 import { splitJson } from '../src/publish/split-json.ts'
@@ -10,9 +13,11 @@ import { maxPieceBytes, splitLines } from '../src/publish/split-lines.ts'
 import type { Piece } from '../src/publish/split-lines.ts'
 import { withRetries } from '../src/publish/with-retries.ts'
 import { NoAnswer } from '../src/service-client.ts'
+import { stateFolder } from '../src/state-folder.ts'
+import { removeFolder, temporaryFolder } from './support/program.ts'
 import type { ServiceAnswer } from '../src/service-client.ts'
 
-const namespace = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
+const run = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
 
 async function* inChunks(text: string | Buffer, size: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text as string)
@@ -115,11 +120,11 @@ describe('cutting a file', () => {
 
 function read(text: string | Buffer, place: { line?: number; item?: number } = {}): EntryReading {
   const { line = 1, item } = place
-  return readEntry({ line, item, bytes: Buffer.from(text as string), endOffset: 0 }, namespace, 'digest')
+  return readEntry({ line, item, bytes: Buffer.from(text as string), endOffset: 0 }, run)
 }
 
 describe('an event of a file', () => {
-  it('keeps its text, and gets an id that depends on tenant, file and line alone (D14, D22)', () => {
+  it('keeps its text, and gets an id that depends on the run and the line alone (D14, D22)', () => {
     const first = read('{"payload":{"price":250000.00}}', { line: 7 })
     assert(first.kind === 'entry')
     assert(isUuid(first.entry.id))
@@ -129,6 +134,12 @@ describe('an event of a file', () => {
     assert(again.kind === 'entry' && other.kind === 'entry')
     assert.equal(again.entry.id, first.entry.id)
     assert.notEqual(other.entry.id, first.entry.id)
+    const inAnotherRun = readEntry(
+      { line: 7, item: undefined, bytes: Buffer.from('{"payload":{}}'), endOffset: 0 },
+      '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0002',
+    )
+    assert(inAnotherRun.kind === 'entry')
+    assert.notEqual(inAnotherRun.entry.id, first.entry.id)
   })
 
   it('keeps the id it has; a null one counts as none (D14)', () => {
@@ -262,5 +273,60 @@ describe('asking again', () => {
     }
     const fault = await asked([new TypeError('a mistake of ours')])
     assert.equal(fault.asks, 1)
+  })
+})
+
+describe('the journal of a run', () => {
+  it('is what was written, or damaged, and never half of it', async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, 'journal.json')
+    const journal = holdJournal(path) ?? assert.fail('taken')
+    try {
+      assert.equal(journal.read(), undefined)
+      const record = {
+        run,
+        file: '/tmp/a',
+        digest: 'ab',
+        acknowledged: 500,
+        totals: { published: 499, repeated: 0, unchanged: 0, refused: 1 },
+        writtenMs: 1_790_000_000_000,
+      }
+      await journal.write(record)
+      assert.deepEqual(journal.read(), { format: 'property-events publish run 1', ...record })
+      assert.equal(holdJournal(path), undefined, 'nobody else has it meanwhile')
+      const text = readFileSync(path, 'utf8')
+      for (const damaged of [
+        '',
+        'null',
+        '[]',
+        '\0\0\0\0',
+        text.slice(0, 40),
+        text.replace('"run":"', '"run":"x'),
+        text.replace('"acknowledged":500', '"acknowledged":-1'),
+        text.replace('"refused":1', '"refused":"1"'),
+        text.replace('run 1', 'run 2'),
+      ]) {
+        writeFileSync(path, damaged)
+        assert.equal(journal.read(), 'damaged', damaged)
+      }
+    } finally {
+      journal.end()
+    }
+    assert.deepEqual(readdirSync(folder), [])
+    removeFolder(folder)
+  })
+
+  it('lies where the user keeps state, on each platform', () => {
+    const home = join('/', 'home', 'ada')
+    const inHome = (...names: readonly string[]) => join(home, ...names, 'property-events')
+    assert.equal(stateFolder({}, 'linux', home), inHome('.local', 'state'))
+    assert.equal(stateFolder({}, 'darwin', home), inHome('Library', 'Application Support'))
+    assert.equal(stateFolder({}, 'win32', home), inHome('AppData', 'Local'))
+    assert.equal(stateFolder({ LOCALAPPDATA: '/local' }, 'win32', home), join('/local', 'property-events'))
+    for (const platform of ['linux', 'darwin', 'win32'] as const) {
+      const given = (path: string) => stateFolder({ XDG_STATE_HOME: path }, platform, home)
+      assert.equal(given('/var/state'), join('/var/state', 'property-events'))
+      assert.equal(given('relative'), stateFolder({}, platform, home), 'as the specification has it')
+    }
   })
 })

@@ -22,6 +22,7 @@ export {
   inspectStore,
   openForThreads,
   openStorage,
+  makeFolder,
   takeFileLock,
 } from './storage/open-storage.ts'
 export { partialPathOf } from './storage/new-file.ts'

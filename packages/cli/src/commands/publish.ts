@@ -1,25 +1,26 @@
+import { join } from 'node:path'
+import { Option } from 'commander'
 import type { Command } from 'commander'
-import { parseUuid } from '@property-events/protocol'
+import { parseKeyText } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { openSource } from '../publish/open-source.ts'
-import type { Format } from '../publish/open-source.ts'
+import type { Format, Source } from '../publish/open-source.ts'
 import { publishFile } from '../publish/publish-file.ts'
 import type { RefusedEntry } from '../publish/read-entry.ts'
+import { entryText, reportRun } from '../publish/report.ts'
+import { openRun, supersedeCutRuns, unkeptRun } from '../publish/run.ts'
+import type { Run, RunOptions } from '../publish/run.ts'
+import { addTotals, noTotals, sumOf, totalsText } from '../publish/totals.ts'
 import { addSettings } from '../read-settings.ts'
+import type { Environment } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { clientFromSettings } from '../service-client.ts'
+import { addressFromSettings, serviceClient } from '../service-client.ts'
 import { settings } from '../settings.ts'
+import { stateFolder } from '../state-folder.ts'
 import { plainText } from '../terminal-text.ts'
-
-/**
- * Namespace of derived ids where `--tenant` is not given. A key that may only publish cannot ask which tenant it is for,
- * and ids are unique per tenant and feed (D14), so one namespace for all does: it must only never change.
- */
-const namespaceWithoutTenant = 'c9b6b1de-2f5f-5a0c-9d53-7d9b3f5f6c21'
 
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
@@ -35,110 +36,122 @@ export function addPublish(program: Command, context: CommandContext): void {
     .option('--unchanged <skip|store>', "what to do with a payload equal to its subject's latest", 'skip')
     .option('--dry-run', 'say what would be refused; store nothing')
     .option('--format <ndjson|json>', 'what the file is (default: as it looks)')
-    .option(
-      '--tenant <id>',
-      'tenant id from which ids of lines without one are derived (default: one namespace for all)',
-    )
+    // It had a say in ids once. Whoever still gives it need not know.
+    .addOption(new Option('--tenant <id>').hideHelp())
+    .option('--new-run', 'begin anew, and not where a run of the same file was cut off')
     .addHelpText(
       'after',
-      '\nA line without an id gets one made of the file and the line number, so publishing the same file again repeats nothing.',
+      `
+Every run counts: a file equal to an earlier one is published again, and what has not changed since is skipped. A run of a
+file that was cut off goes on where it was when the same command is given again within 12 hours, and says so. Of standard
+input nothing is kept: give it again, and what is stored already is skipped as unchanged. Events may carry an id of their
+own; then the same id with the same content counts once, in whatever run.`,
     )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [file = '-']) => {
-    if (!(await publish(invocation, file))) context.failed()
+    if (!(await publish(invocation, file, context.environment))) context.failed()
   })
 }
 
 /** True when nothing was refused. */
-async function publish({ output, settings: reader, flags }: Invocation, file: string): Promise<boolean> {
+async function publish(
+  { output, settings: reader, flags }: Invocation,
+  file: string,
+  environment: Environment,
+): Promise<boolean> {
   const feed = choice<FeedName>(flags, 'feed', ['property', 'contact'])
   const unchanged = choice(flags, 'unchanged', ['skip', 'store'])
   const format =
     flags['format'] === undefined ? undefined : choice<Format>(flags, 'format', ['ndjson', 'json'])
-  const tenant = flagText(flags, 'tenant')
-  const tenantId = tenant === undefined ? undefined : parseUuid(tenant)
-  if (tenant !== undefined && tenantId === undefined)
-    reader.fault('--tenant must be the id of a tenant, a UUID.')
-  const client = clientFromSettings(reader)
+  const address = addressFromSettings(reader)
   const dryRun = flags['dryRun'] === true
   const source = await openSource(file, format)
+  const run = await runOf({ file, source, address, feed, unchanged }, dryRun, {
+    folder: join(stateFolder(environment), 'publish'),
+    isNew: flags['newRun'] === true,
+    say: (sentence) => output.say(sentence),
+    nowMs: Date.now(),
+  })
 
-  const totals = { published: 0, repeated: 0, unchanged: 0, refused: 0 }
+  /** Of this command, which may be a later part of the run. */
+  let totals = noTotals
   const refusedLines: RefusedEntry[] = []
   let adviceShown = 0
   const progress = createProgress(output, 'events')
-  const summary = () => summaryText(totals, dryRun)
   try {
     await publishFile({
-      client,
+      client: serviceClient(address),
       source,
       feed,
-      namespace: tenantId ?? namespaceWithoutTenant,
+      run: run.run,
+      after: run.acknowledged,
       unchanged,
       dryRun,
-      onBatch(result, fileOffset) {
-        totals.published += result.published
-        totals.repeated += result.repeated
-        totals.unchanged += result.unchanged
-        totals.refused += result.refused.length
-        for (const refused of result.refused) {
-          if (refusedLines.length < maxListed) refusedLines.push(refused)
-          if (!output.json && totals.refused <= maxListed) output.say(`refused: ${entryText(refused)}`)
+      async onBatch(result, batch, isLast) {
+        const { refused } = result
+        totals = addTotals(totals, { ...result, refused: refused.length })
+        for (const one of refused) {
+          if (refusedLines.length < maxListed) refusedLines.push(one)
+          if (!output.json && totals.refused <= maxListed) output.say(`refused: ${entryText(one)}`)
         }
         for (const advice of result.advice.slice(0, maxAdviceShown - adviceShown)) {
           adviceShown += 1
           if (!output.json) output.say(`advice: ${entryText(advice)}`)
         }
-        const done = totals.published + totals.repeated + totals.unchanged + totals.refused
-        progress.update(done, fileOffset / Math.max(1, source.bytes))
+        progress.update(sumOf(totals), batch.endOffset / Math.max(1, source.bytes))
+        if (isLast) run.end()
+        else await run.acknowledge(batch.lastPlace, addTotals(run.totals, totals))
       },
       onWait: (sentence, waitMs) =>
         output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
     })
+    run.end()
   } catch (error) {
-    if (!(error instanceof Refusal) || Object.values(totals).every((total) => total === 0)) throw error
+    if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
     progress.end()
     throw new Refusal(
-      `${error.message}\nStopped at: ${summary()}. What was published stays; the same file again repeats nothing.`,
+      `${error.message}\nStopped at: ${totalsText(totals, dryRun)}. What was published stays; ${remedyOf(run, unchanged)}`,
     )
   } finally {
+    run.close()
     progress.end()
     source.close()
   }
-  await report(output, totals, refusedLines, summary())
-  return totals.refused === 0
+  await reportRun(output, { run, totals, refusedLines, dryRun })
+  return run.totals.refused + totals.refused === 0
 }
 
-type Totals = Readonly<Record<'published' | 'repeated' | 'unchanged' | 'refused', number>>
-
-async function report(
-  output: Output,
-  totals: Totals,
-  refusedLines: readonly RefusedEntry[],
-  summary: string,
-): Promise<void> {
-  if (!output.json) return output.write(`${summary}\n`)
-  const lines = refusedLines.map(({ line, item, code, pointer, message }) => ({
-    line,
-    item,
-    code,
-    pointer,
-    message,
-  }))
-  return output.writeJson({ ...totals, ...(lines.length > 0 ? { refusedLines: lines } : {}) })
+interface RunSource {
+  readonly file: string
+  readonly source: Source
+  readonly address: { readonly baseUrl: string; readonly key: string }
+  readonly feed: FeedName
+  readonly unchanged: 'skip' | 'store'
 }
 
-function summaryText(totals: Totals, dryRun: boolean): string {
-  const { published, repeated, unchanged, refused } = totals
-  const number = (value: number) => value.toLocaleString('en-GB')
-  const verb = dryRun ? 'would be published' : 'published'
-  return `${number(published)} ${verb}, ${number(repeated)} repeated, ${number(unchanged)} unchanged, ${number(refused)} refused`
+/** What is sent from a file belongs to a run that can be gone on with; from standard input, or for a trial, it does not. */
+async function runOf(
+  { file, source, address, feed, unchanged }: RunSource,
+  dryRun: boolean,
+  options: RunOptions,
+): Promise<Run> {
+  if (dryRun) return unkeptRun()
+  const service = address.baseUrl
+  if (file === '-') {
+    supersedeCutRuns({ service, feed }, options)
+    return unkeptRun()
+  }
+  // Not the key itself nor anything of its secret: its id, which tells tenants apart.
+  const keyId = parseKeyText(address.key)?.keyId ?? ''
+  const particulars = [keyId, unchanged, source.format]
+  return openRun({ file, digest: source.digest, service, feed, particulars }, options)
 }
 
-function entryText({ line, item, code, pointer, message }: RefusedEntry): string {
-  const place = item === undefined ? `line ${line}` : `item ${item} (line ${line})`
-  const at = pointer === undefined || pointer === '' ? '' : ` at ${plainText(pointer)}`
-  return `${place}${at}: ${plainText(message)} (${plainText(code)})`
+function remedyOf(run: Run, unchanged: 'skip' | 'store'): string {
+  if (run.isKept) return 'the same command goes on from there.'
+  return unchanged === 'skip'
+    ? 'send the same again, and what is stored is skipped as unchanged.'
+    : 'send only the rest again, because with --unchanged store all of it would be stored once more.'
 }
 
 function choice<Choice extends string>(

@@ -1,3 +1,4 @@
+import { placeNumber } from './read-entry.ts'
 import type { Entry, EntryReading, RefusedEntry } from './read-entry.ts'
 
 /** A request takes 1,000 events and 16 MiB: half of both leaves room and keeps an answer quick. */
@@ -8,6 +9,8 @@ export interface Batch {
   readonly entries: readonly Entry[]
   /** Events on the way that were refused without asking the service. */
   readonly refused: readonly RefusedEntry[]
+  /** Place of its last event, refused ones included: all up to it are in this batch or in one before. */
+  readonly lastPlace: number
   /** How far into the file it reaches, in bytes. */
   readonly endOffset: number
 }
@@ -22,8 +25,9 @@ export async function* gatherBatches(readings: AsyncIterable<EntryReading>): Asy
   let ids = new Set<string>()
   let bytes = 0
   let endOffset = 0
+  let lastPlace = 0
   const take = (): Batch => {
-    const batch = { entries, refused, endOffset }
+    const batch = { entries, refused, lastPlace, endOffset }
     entries = []
     refused = []
     ids = new Set()
@@ -33,6 +37,7 @@ export async function* gatherBatches(readings: AsyncIterable<EntryReading>): Asy
   for await (const reading of readings) {
     if (reading.kind === 'refused') {
       refused.push(reading.refused)
+      lastPlace = placeNumber(reading.refused)
       if (refused.length >= maxBatchEvents) yield take()
       continue
     }
@@ -40,6 +45,7 @@ export async function* gatherBatches(readings: AsyncIterable<EntryReading>): Asy
     const full = entries.length >= maxBatchEvents || bytes + entry.bytes + 1 > maxBatchBytes
     if (entries.length > 0 && (full || ids.has(entry.id))) yield take()
     entries.push(entry)
+    lastPlace = placeNumber(entry)
     ids.add(entry.id)
     bytes += entry.bytes + 1
     endOffset = entry.endOffset

@@ -2,8 +2,9 @@ import type { FeedName } from '@property-events/protocol'
 import { feeds } from '@property-events/protocol'
 import type { ServiceClient } from '../service-client.ts'
 import { gatherBatches } from './batches.ts'
+import type { Batch } from './batches.ts'
 import type { Source } from './open-source.ts'
-import { readEntry } from './read-entry.ts'
+import { placeNumber, readEntry } from './read-entry.ts'
 import type { EntryReading, RefusedEntry } from './read-entry.ts'
 import { sendBatch } from './send-batch.ts'
 import type { BatchResult } from './send-batch.ts'
@@ -15,19 +16,21 @@ export interface PublishFileOptions {
   readonly client: ServiceClient
   readonly source: Source
   readonly feed: FeedName
-  /** UUID under which ids are derived for events without one. */
-  readonly namespace: string
+  /** UUID of the run, of which ids are made for events without one. */
+  readonly run: string
+  /** Place of the last event that was answered before, and is left out; 0 for none. */
+  readonly after: number
   readonly unchanged: 'skip' | 'store'
   readonly dryRun: boolean
-  /** After each batch. */
-  readonly onBatch: (result: BatchResult, fileOffset: number) => void
+  /** After each batch, and before the next one is sent. `isLast`: all of the file is answered. */
+  readonly onBatch: (result: BatchResult, batch: Batch, isLast: boolean) => Promise<void>
   /** Before waiting for the service. */
   readonly onWait: (sentence: string, waitMs: number) => void
 }
 
 /**
  * Publishes a file of any size, request after request in the order of the file; while one is answered the next is read.
- * Throws a `Refusal` when the service cannot go on; batches before that are stored, and doing it again repeats nothing.
+ * Throws a `Refusal` when the service cannot go on; batches before that are stored.
  */
 export async function publishFile(options: PublishFileOptions): Promise<void> {
   const { client, feed, dryRun, unchanged } = options
@@ -44,16 +47,18 @@ export async function publishFile(options: PublishFileOptions): Promise<void> {
     // A file that ends badly is told when its turn comes, after the answer for what stands before.
     next.catch(() => undefined)
     const result = await sendBatch(read.value.entries, send)
-    options.onBatch(
-      { ...result, refused: inOrder([...read.value.refused, ...result.refused]) },
-      read.value.endOffset,
+    const isLast = await next.then(
+      ({ done }) => done === true,
+      () => false,
     )
+    const refused = inOrder([...read.value.refused, ...result.refused])
+    await options.onBatch({ ...result, refused }, read.value, isLast)
   }
 }
 
-async function* readEntries({ source, namespace }: PublishFileOptions): AsyncGenerator<EntryReading> {
+async function* readEntries({ source, run, after }: PublishFileOptions): AsyncGenerator<EntryReading> {
   const pieces = source.format === 'json' ? splitJson(source.read()) : splitLines(source.read())
-  for await (const piece of pieces) yield readEntry(piece, namespace, source.digest)
+  for await (const piece of pieces) if (placeNumber(piece) > after) yield readEntry(piece, run)
 }
 
 function inOrder(refused: readonly RefusedEntry[]): readonly RefusedEntry[] {

@@ -8,11 +8,16 @@ export interface Place {
   readonly item: number | undefined
 }
 
+/** What counts the events of a file: lines, in a JSON array its items. */
+export function placeNumber({ line, item }: Place): number {
+  return item ?? line
+}
+
 /** An event ready to be sent: one line of JSON, with an id. */
 export interface Entry extends Place {
   readonly text: string
   readonly bytes: number
-  /** Lower case. As the file gives it, otherwise derived. */
+  /** Lower case. As the file gives it, otherwise made of the run and the place. */
   readonly id: string
   readonly endOffset: number
 }
@@ -35,10 +40,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads one piece. What is no JSON is refused here, before it costs a request; everything else is for the service to
- * judge. An event without an id gets a UUIDv5 of namespace, file digest and place, so that publishing the same file
- * again repeats nothing.
+ * judge. An event without an id gets a UUIDv5 of the run and its place: the same whenever it is sent in this run, and another in
+ * every other, where the same line is news.
  */
-export function readEntry(piece: Piece, namespace: string, fileDigest: string): EntryReading {
+export function readEntry(piece: Piece, run: string): EntryReading {
   const { line, item } = piece
   const refuse = (code: string, message: string, pointer?: string): EntryReading => ({
     kind: 'refused',
@@ -58,7 +63,7 @@ export function readEntry(piece: Piece, namespace: string, fileDigest: string): 
   if (!text.startsWith('{')) return refuse('wrong_type', 'An event is an object such as {"payload": {…}}.')
   const given = memberOf(reading.value, 'id')
   const id = typeof given === 'string' ? parseUuid(given) : undefined
-  const derived = uuidV5(namespace, `${fileDigest}:${item ?? line}`)
+  const derived = uuidV5(run, String(placeNumber(piece)))
   if (text.includes('\n') || text.includes('\r')) text = compactJson(text)
   if (given === undefined)
     text = /^\{\s*\}$/.test(text) ? `{"id":"${derived}"}` : `{"id":"${derived}",${text.slice(1)}`

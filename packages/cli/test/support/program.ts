@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
+export const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
 
 export interface Finished {
   readonly code: number | null
@@ -23,10 +23,14 @@ export interface RunOptions {
   readonly nodeArguments?: readonly string[]
 }
 
+/** What runs keep lies apart from what the user who tests has: `XDG_STATE_HOME`, unless a test gives another one. */
+const stateHome = mkdtempSync(join(tmpdir(), 'property-events-cli-state-'))
+process.on('exit', () => rmSync(stateHome, { recursive: true, force: true }))
+
 function launch(args: readonly string[], options: RunOptions): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
   return spawn(process.execPath, [...(options.nodeArguments ?? []), door, ...args], {
-    env: { PATH, HOME, ...options.environment },
+    env: { PATH, HOME, XDG_STATE_HOME: stateHome, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })
@@ -44,7 +48,12 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
 export function runPrinted(line: string, options: RunOptions = {}): Promise<Finished> {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn('/bin/sh', ['-euc', line], {
-    env: { PATH: `${dirname(process.execPath)}${delimiter}${PATH}`, HOME, ...options.environment },
+    env: {
+      PATH: `${dirname(process.execPath)}${delimiter}${PATH}`,
+      HOME,
+      XDG_STATE_HOME: stateHome,
+      ...options.environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   })

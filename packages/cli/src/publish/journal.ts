@@ -1,0 +1,105 @@
+/**
+ * What a run of `publish` writes down as it goes, so that it can be gone on with after it was cut off: one small file for each run,
+ * locked for as long as the run lives, and removed when the run has ended.
+ */
+import { readFileSync, rmSync } from 'node:fs'
+import { parseUuid } from '@property-events/protocol'
+import { takeFileLock } from '@property-events/server'
+import type { FileLock } from '@property-events/server'
+import { draftPathOf, writeWhole } from '../copy/write-whole.ts'
+import type { Totals } from './totals.ts'
+
+/** What is known of a run. */
+export interface RunRecord {
+  /** Random. With the place of a line in the file it makes the id of the line's event. */
+  readonly run: string
+  /** Path of the file, for people. */
+  readonly file: string
+  /** SHA-256 of the file, hexadecimal. */
+  readonly digest: string
+  /** The line, in a JSON array the item, up to which the service has answered; 0 when it has not. */
+  readonly acknowledged: number
+  /** Of what was acknowledged. */
+  readonly totals: Totals
+  /** When this was written, milliseconds since 1970. */
+  readonly writtenMs: number
+}
+
+/** A version of the file's content; another one is not read. */
+const format = 'property-events publish run 1'
+
+/** The journal at a path, in this process's hands until `close` or `end`. */
+export interface Journal {
+  /** `damaged`: what is there cannot be read. `undefined`: there is nothing. */
+  read(): RunRecord | 'damaged' | undefined
+  /** Replaces what is there, whole, also in a power cut. */
+  write(record: RunRecord): Promise<void>
+  /** The run has ended: removes all there is. Safe to call twice. */
+  end(): void
+  /** Leaves it for a later run. */
+  close(): void
+}
+
+/**
+ * Takes hold of a journal, whether or not there is one yet; `undefined`: a process that lives has it. The lock is a file beside it.
+ * The journal goes before its lock, and no two runs ever have one name: whoever gets the lock later finds nothing to go on with.
+ * Throws what the system says when the lock cannot be made.
+ */
+export function holdJournal(path: string): Journal | undefined {
+  const lockFile = `${path}.lock`
+  const lock: FileLock | undefined = takeFileLock(lockFile, 0o600)
+  if (lock === undefined) return undefined
+  return {
+    read: () => readRecord(path),
+    write: (record) => writeWhole(path, [`${JSON.stringify({ format, ...record })}\n`]),
+    end() {
+      rmSync(path, { force: true })
+      rmSync(draftPathOf(path), { force: true })
+      lock.release()
+      rmSync(lockFile, { force: true })
+    },
+    close: () => lock.release(),
+  }
+}
+
+function readRecord(path: string): RunRecord | 'damaged' | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? undefined : 'damaged'
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : 'damaged'
+  } catch {
+    return 'damaged'
+  }
+}
+
+function isRecord(value: unknown): value is RunRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { totals, ...rest } = { totals: undefined, ...value }
+  const members = new Map<string, unknown>(Object.entries(rest))
+  const run = members.get('run')
+  return (
+    members.get('format') === format &&
+    typeof run === 'string' &&
+    parseUuid(run) === run &&
+    typeof members.get('file') === 'string' &&
+    typeof members.get('digest') === 'string' &&
+    isCount(members.get('acknowledged')) &&
+    isCount(members.get('writtenMs')) &&
+    isTotals(totals)
+  )
+}
+
+function isTotals(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const members = new Map<string, unknown>(Object.entries(value))
+  return ['published', 'repeated', 'unchanged', 'refused'].every((name) => isCount(members.get(name)))
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}

@@ -1,0 +1,61 @@
+/** What the user is told of a run at its end. */
+import type { Output } from '../output.ts'
+import { plainText } from '../terminal-text.ts'
+import type { RefusedEntry } from './read-entry.ts'
+import type { Run } from './run.ts'
+import { sumOf, totalsText } from './totals.ts'
+import type { Totals } from './totals.ts'
+
+export interface RunReport {
+  readonly run: Run
+  /** Of this command; what was acknowledged before a cut stands in `run`. */
+  readonly totals: Totals
+  readonly refusedLines: readonly RefusedEntry[]
+  readonly dryRun: boolean
+}
+
+export async function reportRun(output: Output, report: RunReport): Promise<void> {
+  const { run, totals, refusedLines, dryRun } = report
+  for (const sentence of remarksOn(report)) output.say(sentence)
+  if (!output.json) return output.write(`${totalsText(totals, dryRun)}\n`)
+  const lines = refusedLines.map(({ line, item, code, pointer, message }) => ({
+    line,
+    item,
+    code,
+    pointer,
+    message,
+  }))
+  return output.writeJson({
+    ...totals,
+    ...(lines.length > 0 ? { refusedLines: lines } : {}),
+    ...(run.isGoneOnWith ? { wentOnAfter: { line: run.acknowledged, ...run.totals } } : {}),
+  })
+}
+
+function remarksOn({ run, totals }: RunReport): readonly string[] {
+  const before = run.totals.refused
+  const remarks =
+    before === 0
+      ? []
+      : [
+          `Of the lines that were answered before the cut, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
+        ]
+  const count = sumOf(totals)
+  if (count === 0 || totals.repeated < count) return remarks
+  // Of a run that goes on, that is what was stored when the cut came.
+  if (run.isGoneOnWith) return remarks
+  const each =
+    count === 1 ? 'the one line carries' : `each of the ${count.toLocaleString('en-GB')} lines carries`
+  return [
+    ...remarks,
+    `NOTHING WAS STORED: ${each} an id that the feed has had before. An id counts once, so that a retry repeats nothing. ` +
+      'If these are new changes, give each an id of its own, or leave ids out.',
+  ]
+}
+
+/** A line of the file, and what is to be said of it. */
+export function entryText({ line, item, code, pointer, message }: RefusedEntry): string {
+  const place = item === undefined ? `line ${line}` : `item ${item} (line ${line})`
+  const at = pointer === undefined || pointer === '' ? '' : ` at ${plainText(pointer)}`
+  return `${place}${at}: ${plainText(message)} (${plainText(code)})`
+}
