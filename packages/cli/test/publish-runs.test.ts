@@ -290,7 +290,16 @@ describe('a run that was cut off', () => {
     await cutOff(file, 1, { variables })
     const data = ['--data', market.folder]
     await run(['tenants', 'create', 'Vale & Co', ...data])
-    const key = await run(['keys', 'create', '--tenant', 'Vale & Co', '--scope', 'publish', '--json', ...data])
+    const key = await run([
+      'keys',
+      'create',
+      '--tenant',
+      'Vale & Co',
+      '--scope',
+      'publish',
+      '--json',
+      ...data,
+    ])
     const { key: itsKey } = JSON.parse(key.stdout) as { key: string }
     const elsewhere = await publish(file, { variables: { ...variables, PROPERTY_EVENTS_KEY: itsKey } })
     assert.deepEqual(totalsOf(elsewhere), [501, 0, 0, 0])
