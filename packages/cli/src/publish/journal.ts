@@ -57,6 +57,8 @@ export function holdJournal(path: string): Journal | undefined {
       rmSync(draftPathOf(path), { force: true })
       lock.release()
       rmSync(lockFile, { force: true })
+      // SQLite's own, where a process that had the lock was killed.
+      rmSync(`${lockFile}-journal`, { force: true })
     },
     close: () => lock.release(),
   }

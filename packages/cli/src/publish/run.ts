@@ -209,7 +209,7 @@ function removeForgotten({ folder, nowMs }: RunOptions): void {
     const { mtimeMs = nowMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
     if (nowMs - mtimeMs < keptMs) continue
     if (file.endsWith('.json')) holdJournal(path)?.end()
-    else if (/\.json\.(new|lock)$/.test(file)) rmSync(path, { force: true })
+    else if (/\.json\.(new|lock|lock-journal)$/.test(file)) rmSync(path, { force: true })
   }
 }
 
