@@ -195,10 +195,16 @@ describe('the examples', () => {
   it('keep a copy with one file of PHP through kill -9, by the reads of the service', withPhp, async () => {
     const path = join(folder, 'properties.json')
     const start = (options?: RunOptions) => run('php', [fileOf('php/copy-to-file.php'), path], options)
+    let kills = 0
     const killed = async () => {
-      for (const killAfterMs of [20, 35, 50, 65]) await start({ killAfterMs })
+      for (const killAfterMs of [20, 35, 50, 65]) {
+        const { code, signal, stderr } = await start({ killAfterMs })
+        assert.ok(code === 0 || signal === 'SIGKILL', stderr)
+        if (signal === 'SIGKILL') kills += 1
+      }
     }
     await keep(start, killed, () => shownByPhp(path))
+    assert.ok(kills > 0, 'none of the runs was killed before its end')
     // A new epoch: the numbers of before cannot be continued, and the copy is read anew.
     await service.storage.startEpoch(1_000_000)
     await publishRound(4)
