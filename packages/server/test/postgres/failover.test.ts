@@ -12,7 +12,13 @@ import { launchPostgres } from './launch-postgres.ts'
 import type { LaunchedPostgres } from './launch-postgres.ts'
 import { loadThrough } from './support/load-through.ts'
 import { startProxy } from './support/proxy.ts'
-import { promote, replicateSynchronously, startStandby, withClient } from './support/standby.ts'
+import {
+  promote,
+  replicateSynchronously,
+  startStandby,
+  untilReplayed,
+  withClient,
+} from './support/standby.ts'
 
 const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 20 : 2
 const limits = { connectTimeoutMs: 1_000, readTimeoutMs: 2_000, writeTimeoutMs: 4_000 }
@@ -186,15 +192,4 @@ async function takeOver(
   await primary.halt('crash')
   await promote(standby)
   lead()
-}
-
-async function untilReplayed(primary: LaunchedPostgres, standby: LaunchedPostgres): Promise<void> {
-  const at = await withClient(primary.url(), async (client) => {
-    const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn()::text AS lsn')
-    return rows[0]?.lsn ?? ''
-  })
-  await withClient(standby.url(), async (client) => {
-    const reached = 'SELECT WHERE pg_last_wal_replay_lsn() >= $1::pg_lsn'
-    while ((await client.query(reached, [at])).rowCount === 0) await delay(10)
-  })
 }

@@ -35,7 +35,7 @@ describe('an inspection of a database', () => {
     const url = server.url().replace('postgres@', 'node@')
     const without = (await reached(url)).store?.missingPrivileges ?? []
     assert.ok(
-      without.includes('UPDATE on feed') && without.includes('UPDATE on window_floor'),
+      without.includes('UPDATE on feed') && without.includes('UPDATE on answered_until'),
       without.join(),
     )
     await withClient(server.url(), (client) =>
@@ -57,7 +57,8 @@ describe('an inspection of a database', () => {
       'append_event_2',
       'append_events_2',
       'lock_feeds',
-      'settle_feed',
+      'settle_window',
+      'reserve_time',
       'position_at',
       'incarnation',
     ]

@@ -52,6 +52,9 @@ export interface ConnectionOptions {
 
 export type Purpose = 'reading' | 'writing'
 
+/** How long a read may take, if nothing else is said. */
+export const defaultReadTimeoutMs = 10_000
+
 /** A node that vanishes while it holds a feed's counter gives it back after this time. */
 const idleInTransactionMs = 5_000
 const noLimit = 0
@@ -77,7 +80,7 @@ export const oneSnapshot: Statement = {
 }
 
 export function connect(options: ConnectionOptions): Database {
-  const readers = poolOf(options, 'reading', options.readConnections, options.readTimeoutMs ?? 10_000)
+  const readers = poolOf(options, 'reading', options.readConnections, options.readTimeoutMs ?? defaultReadTimeoutMs)
   const writers = poolOf(options, 'writing', 2, options.writeTimeoutMs ?? 30_000)
   const copiers = poolOf(options, 'writing', 2, noLimit)
   let closing: Promise<void> | undefined

@@ -1,4 +1,5 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
+import type { Ticks } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'
@@ -9,11 +10,12 @@ import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
 import type { KeyStore, LocateQuery, Located, StorageEngine, StoreSettings } from '../storage.ts'
+import { timeReservation } from '../time-reservation.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
 import { backUp } from './backup.ts'
 import { databaseChanges } from './changes.ts'
-import { connect } from './connection.ts'
+import { connect, defaultReadTimeoutMs, isConnectionLoss } from './connection.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement } from './connection.ts'
 import { exportRecords } from './export-records.ts'
@@ -29,7 +31,7 @@ import { readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
-import { settler } from './settle.ts'
+import { reserveTime, settler } from './settle.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
@@ -96,7 +98,10 @@ function engineOver(
 ): StorageEngine {
   const { readConnections = 8 } = options
   const shown = shownNumbers(counts)
-  const history = witness(shown)
+  const history = witness(shown, {
+    latestAnswered: () => settle.latestAnswered(),
+    historyChanged: () => reservation.forget(),
+  })
   const remembered = rememberedFeeds()
   const database = connect({
     ...options,
@@ -125,6 +130,7 @@ function engineOver(
     }
   }
   const close = (): Promise<void> => {
+    reservation.stop()
     closing ??= Promise.allSettled(underWay)
       .then(() => changes.close())
       .then(() => database.close())
@@ -140,11 +146,21 @@ function engineOver(
   }
 
   const findPosition = positionFinder(database)
-  const settle = settler(database, () => (clock === undefined ? undefined : floorAfter(readClock(clock))))
+  const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
+  const reserve = () => database.write((session) => reserveTime(session, given()))
+  const reservation = timeReservation({
+    // A second time may move it a second time, which does no harm.
+    renew: () => reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
+    patienceMs: options.readTimeoutMs ?? defaultReadTimeoutMs,
+  })
+  const settle = settler(database, reservation, () => {
+    const now = given()
+    return now && floorAfter(now)
+  })
   const appending = appender(database, {
     catalogue: settings.catalogue,
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
-    now: () => (clock === undefined ? undefined : readClock(clock)),
+    now: given,
     remembered,
     vouch: () => database.write((session) => history.vouch(session)),
   })

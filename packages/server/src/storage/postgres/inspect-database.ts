@@ -109,15 +109,17 @@ async function readServer(client: Client): Promise<ServerFacts> {
   return { ...facts, clockAheadMs: Math.round(clockMs - (askedMs + Date.now()) / 2) }
 }
 
-/** What a node does with each table and sequence, and every function that came with them: it calls them all, or they each other. */
+/** What a node does with each table and sequence (those that an older schema lacks are left out), and every function that came with them: it calls them all, or they each other. */
 const privilegesQuery = `
   SELECT privilege || ' on ' || relation AS missing
-  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant}'::text[]) AS relation,
+  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation}'::text[]) AS relation,
     unnest('{SELECT,INSERT,UPDATE}'::text[]) AS privilege
-  WHERE NOT coalesce(has_table_privilege(to_regclass(relation), privilege), false)
+  WHERE NOT has_table_privilege(to_regclass(relation), privilege)
   UNION ALL
-  SELECT privilege || ' on window_floor' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
-  WHERE NOT coalesce(has_sequence_privilege(to_regclass('window_floor'), privilege), false)
+  SELECT privilege || ' on answered_until' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
+  WHERE NOT has_sequence_privilege(to_regclass('answered_until'), privilege)
+  UNION ALL
+  SELECT 'SELECT on window_floor' WHERE NOT has_table_privilege(to_regclass('window_floor'), 'SELECT')
   UNION ALL
   SELECT 'EXECUTE on ' || proname FROM pg_proc
   WHERE pronamespace = current_schema()::regnamespace AND NOT has_function_privilege(oid, 'EXECUTE')

@@ -27,6 +27,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0004-idle-polls.sql'),
   filesOf('0005-skipped-ids.sql'),
   filesOf('0006-subject-spelling.sql'),
+  filesOf('0007-time-reservation.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -3,16 +3,20 @@
  * ask on this node while it waits to be sent: a commit in the way costs one connection, not one for each client.
  */
 import type { Ticks } from '@property-events/protocol'
-import { feedName } from '../storage.ts'
+import { StorageFailure, feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
-import type { Database, Statement } from './connection.ts'
+import type { Reserved, TimeReservation } from '../time-reservation.ts'
+import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
-const settle: Statement = { name: 'settle-feed', text: 'SELECT settle_feed($1, $2, $3)' }
+const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($1, $2, $3) AS moment' }
+const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }
 
 export interface Settler {
-  /** Resolves when whatever was stamped before the call is visible; later stamps lie behind the time of the call. */
+  /** Resolves when whatever was stamped before the call is visible; later stamps lie after the time of the call. */
   settled(key: FeedKey): Promise<void>
+  /** The latest moment at which this node has answered a window; 0 for none. */
+  latestAnswered(): Ticks
 }
 
 /** One question that is under way, and the one that begins after it, for whoever came too late for the first. */
@@ -21,12 +25,33 @@ interface Line {
   next: Promise<void> | undefined
 }
 
+/** The clock is read anew after each wait for a reservation, so one that jumps ahead can pass the next one by. */
+const triesAtMost = 4
+
 /** `floor`: in place of the database's clock, for tests. */
-export function settler(database: Database, floor: () => Ticks | undefined): Settler {
+export function settler(
+  database: Database,
+  reservation: TimeReservation,
+  floor: () => Ticks | undefined,
+): Settler {
   const lines = new Map<string, Line>()
+  let latest: Ticks = 0n
 
   const ask = async (key: FeedKey): Promise<void> => {
-    await database.read(settle, [key.tenantId, feedNumbers[key.feed], floor() ?? null])
+    for (let tries = 1; tries <= triesAtMost; tries += 1) {
+      const [row] = await database.read<{ moment: string }>(settle, [
+        key.tenantId,
+        feedNumbers[key.feed],
+        floor() ?? null,
+      ])
+      const moment = BigInt(row?.moment ?? 0)
+      if (reservation.covers(moment)) {
+        if (moment > latest) latest = moment
+        return
+      }
+      await reservation.renewed()
+    }
+    throw new StorageFailure('storage_unavailable', new Error('the clock runs ahead of what is reserved'))
   }
   const begin = (name: string, key: FeedKey): Line => {
     const line: Line = { underWay: ask(key), next: undefined }
@@ -48,5 +73,13 @@ export function settler(database: Database, floor: () => Ticks | undefined): Set
       line.next ??= line.underWay.catch(() => undefined).then(() => begin(name, key).underWay)
       return line.next
     },
+    latestAnswered: () => latest,
   }
+}
+
+/** Moves the store's reservation of time on, if need be. `now`: in place of the database's clock, for tests. */
+export async function reserveTime(session: Session, now: Ticks | undefined): Promise<Reserved> {
+  const [row] = await session.query<{ moment: string; reserved: string }>(reserve, [now ?? null])
+  if (row === undefined) throw new Error('the reservation of time gave no answer')
+  return { moment: BigInt(row.moment), reserved: BigInt(row.reserved) }
 }

@@ -1,6 +1,7 @@
 import { newEpochId } from '../epoch-id.ts'
 import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
+import { raiseFloorToReservation } from './witness.ts'
 
 /** Waits for commits under way and lets no new one begin; reads go on. */
 const lock: Statement = { name: 'epoch-lock', text: 'LOCK TABLE feed IN EXCLUSIVE MODE' }
@@ -31,5 +32,6 @@ export function startEpoch(database: Database, continueAfter: number): Promise<v
     const epochs = Array.from({ length: Number(row?.feeds ?? 0) }, newEpochId)
     await session.query(update, [offset, texts(epochs)])
     await session.query(record, [offset])
+    await session.query(raiseFloorToReservation, [])
   })
 }

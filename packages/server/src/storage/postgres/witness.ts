@@ -3,6 +3,7 @@
  * lagged (D13). The store records the history (system identifier and timeline) that numbers were last given in, and
  * `append_events_2` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
+import type { Ticks } from '@property-events/protocol'
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
 import { bigints, smallints, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
@@ -22,7 +23,9 @@ export interface Witness {
 
 const readHistory: Statement = {
   name: 'witness-history',
-  text: 'SELECT incarnation AS recorded, incarnation() AS current, replicated, needs_epoch FROM store',
+  text: `SELECT incarnation AS recorded, incarnation() AS current, replicated, needs_epoch,
+      NOT EXISTS (SELECT FROM answered_until) AS unreadable
+    FROM store`,
 }
 /**
  * `lost`: one of the given numbers is not in the store, or stands for another event. Numbers up to `first_offset` are of
@@ -52,12 +55,29 @@ const accept: Statement = {
   name: 'witness-accept',
   text: 'UPDATE store SET incarnation = $2 WHERE incarnation = $1 AND NOT needs_epoch',
 }
+const mendAnsweredUntil: Statement = { name: 'witness-mend', text: 'SELECT mend_answered_until()' }
+/** What this node has answered windows up to. The reservation lies after it, unless the standby that was promoted lagged. */
+const raiseFloor: Statement = { name: 'witness-raise-floor', text: 'SELECT raise_floor($1)' }
+/** Where files were put back with the sequence in them, it may be older than the reservation. */
+export const raiseFloorToReservation: Statement = {
+  name: 'raise-floor-to-reservation',
+  text: 'SELECT raise_floor(until) FROM time_reservation',
+}
+
+/** What this node has answered windows by (P3). */
+export interface AnsweredTime {
+  /** The latest moment at which it has answered one. */
+  latestAnswered(): Ticks
+  /** The store may not hold what was reserved. */
+  historyChanged(): void
+}
 
 interface History {
   readonly recorded: string
   readonly current: string
   readonly replicated: boolean
   readonly needs_epoch: boolean
+  readonly unreadable: boolean
 }
 
 interface Loss {
@@ -67,7 +87,7 @@ interface Loss {
 
 const numbersPerQuestion = 5_000
 
-export function witness(shown: ShownNumbers): Witness {
+export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
   /** Histories this process has been connected to. */
   const lived = new Set<string>()
   let latest: string | undefined
@@ -90,7 +110,12 @@ export function witness(shown: ShownNumbers): Witness {
         // A logical restore, or an upgrade into a new cluster: numbers given since the copy was made are not in it.
         await session.query(stop, [])
       }
-      if (latest !== undefined && latest !== history.current) await isWhole(session)
+      if (history.unreadable) await session.query(mendAnsweredUntil, [])
+      if (latest !== undefined && latest !== history.current) {
+        time.historyChanged()
+        await session.query(raiseFloor, [time.latestAnswered()])
+        await isWhole(session)
+      }
       latest = history.current
       lived.add(history.current)
     },
@@ -101,6 +126,7 @@ export function witness(shown: ShownNumbers): Witness {
       if (recorded === current) return true
       const follows = systemOf(recorded) === systemOf(current) && replicated && lived.has(recorded)
       if (!follows || !(await isWhole(session))) return false
+      await session.query(raiseFloorToReservation, [])
       await session.query(accept, [recorded, current])
       return true
     },

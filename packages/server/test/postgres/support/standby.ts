@@ -43,6 +43,18 @@ export async function promote(standby: LaunchedPostgres): Promise<void> {
   })
 }
 
+/** Resolves when the standby shows everything that the primary has flushed by now. */
+export async function untilReplayed(primary: LaunchedPostgres, standby: LaunchedPostgres): Promise<void> {
+  const at = await withClient(primary.url(), async (client) => {
+    const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_flush_lsn()::text AS lsn')
+    return rows[0]?.lsn ?? ''
+  })
+  await withClient(standby.url(), async (client) => {
+    const reached = 'SELECT WHERE pg_last_wal_replay_lsn() >= $1::pg_lsn'
+    while ((await client.query(reached, [at])).rowCount === 0) await delay(10)
+  })
+}
+
 async function until(client: Client, condition: string): Promise<void> {
   for (let tries = 0; (await client.query(condition)).rowCount === 0; tries += 1) {
     if (tries === 1000) throw new Error(`never true: ${condition}`)
