@@ -59,6 +59,8 @@ export interface WholeRecord {
   readonly firstOffset: number
   /** Publishing waits for `startEpoch`. */
   readonly needsEpoch: boolean
+  /** Windows may have been answered until then, so no later stamp lies before it (P3). Left out: nothing is known. */
+  readonly reservedUntil?: Ticks
 }
 
 export type StoreRecord = EventRecord | IdRecord | SubjectRecord | FeedRecord | WholeRecord

@@ -1,6 +1,6 @@
 /**
  * What this node knows of the store's reservation of time, and when it asks for more: windows are answered within it, and
- * nearly never wait for it (P3, docs/decisions/0012). The store moves it to 10 s from now.
+ * nearly never wait for it (P3, docs/decisions/0013). The store moves it to 10 s from now.
  */
 import { ticksPerMillisecond } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
@@ -20,7 +20,7 @@ export interface Reserved {
 export interface TimeReservation {
   /** Whether a window may be answered at this moment. Once one was, the reservation is kept ahead for two minutes. */
   covers(moment: Ticks): boolean
-  /** Resolves when the store has moved it on. Rejects when it cannot, and with `storage_unavailable` when it takes too long. */
+  /** Resolves when the store has moved it on. Rejects when it cannot, and with `storage_unavailable` when that takes too long. */
   renewed(): Promise<void>
   /** The store may not hold what was reserved: its history is another one. */
   forget(): void
@@ -31,8 +31,8 @@ export interface TimeReservation {
 export interface TimeReservationOptions {
   /** Asks the store to move the reservation on; resolves once that is as durable as an acknowledged event. */
   readonly renew: () => Promise<Reserved>
-  /** How long a window waits for that. */
-  readonly patienceMs: number
+  /** How long a window waits for that; without a limit, if left out. */
+  readonly patienceMs?: number
 }
 
 /** Whoever polls as often as this never waits for a reservation, and a store that nobody polls is left alone. */
@@ -85,7 +85,7 @@ export function timeReservation({ renew, patienceMs }: TimeReservationOptions): 
         const cause = new Error('the reservation of time was not moved on in time')
         patience.reject(new StorageFailure('storage_unavailable', cause))
       }
-      const limit = setTimeout(giveUp, patienceMs)
+      const limit = patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs)
       try {
         await Promise.race([renewOnce(), patience.promise])
       } finally {

@@ -1,11 +1,14 @@
 /** Clocks that differ, or are set back, when a server is lost: no event is stamped before a moment that a poll by time was answered at (P3). */
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues, ticksOfMilliseconds } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
+import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
 import { migrate, migrations } from '../../src/storage/postgres/migrate.ts'
 import { fillWithSettings } from '../../src/storage/postgres/store-row.ts'
 import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
@@ -16,7 +19,13 @@ import { testClock, ticks } from '../storage/support/test-clock.ts'
 import type { TestClock } from '../storage/support/test-clock.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import { startProxy } from './support/proxy.ts'
-import { promote, replicateSynchronously, startStandby, untilReplayed, withClient } from './support/standby.ts'
+import {
+  promote,
+  replicateSynchronously,
+  startStandby,
+  untilReplayed,
+  withClient,
+} from './support/standby.ts'
 
 const limits = { connectTimeoutMs: 1_000, readTimeoutMs: 2_000, writeTimeoutMs: 4_000 }
 const keepsLog = { settings: { wal_keep_size: '64MB' } }
@@ -24,6 +33,18 @@ const keepsLog = { settings: { wal_keep_size: '64MB' } }
 function openNode(url: string, { clock }: TestClock): Promise<StorageEngine> {
   const options = { kind: 'postgres', url, readConnections: 3, ...limits, clock } as const
   return openStorage({ ...options, create: true, catalogue: catalogues.default })
+}
+
+/** A store as the version before has left it. */
+async function makeStoreOfBefore(url: string): Promise<void> {
+  const isOurs = ({ href }: URL): boolean => href.endsWith('-time-reservation.sql')
+  const steps = migrations.slice(
+    0,
+    migrations.findIndex(({ files }) => files.some(isOurs)),
+  )
+  const old = connect({ url, readConnections: 1 })
+  await migrate(old, fillWithSettings({ catalogue: catalogues.default, startSequence: 0 }), { steps })
+  await old.close()
 }
 
 /** Every event of both feeds that was stamped before the moment a poll was answered at, and that this poll did not show. */
@@ -112,7 +133,9 @@ describe('a standby that commits wait for, when it is gone', () => {
     clock.set('2025-01-31T12:00:11')
     const feeds = [feedKey(), feedKey(tenantB), feedKey(tenantB, 'contact')]
     for (let round = 0; round < 2; round += 1) {
-      const polls = Array.from({ length: 30 }, (_, n) => located(node, { key: feeds[n % 3] ?? feedKey(), from: 0n }))
+      const polls = Array.from({ length: 30 }, (_, n) =>
+        located(node, { key: feeds[n % 3] ?? feedKey(), from: 0n }),
+      )
       const answers = Promise.allSettled(polls)
       // Waiting takes no connection from those that need not wait.
       assert.deepEqual(numbers(await list(node)), [1])
@@ -147,17 +170,46 @@ describe('a database that crashes', () => {
     assert.deepEqual(await missedBefore(two, asked, []), [])
   })
 
+  it('is served by a role with the rights it had before the upgrade, which mends what a promotion may leave behind (P3)', async () => {
+    await using server = await launchPostgres()
+    await makeStoreOfBefore(server.url())
+    await withClient(server.url(), (client) =>
+      client.query(`CREATE ROLE node LOGIN;
+        GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO node;
+        GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node`),
+    )
+    const clock = testClock('2025-01-31T12:00:00')
+    await (await withTenants(await openNode(server.url(), clock))).close()
+    const url = server.url().replace('postgres@', 'node@')
+    const answered = async (): Promise<{ readonly at: string; readonly file: string }> => {
+      await using node = await openNode(url, clock)
+      await located(node, { from: 0n })
+      const text = `SELECT last_value / 10000000 AS at, pg_relation_filepath('answered_until') AS file FROM answered_until`
+      const { rows } = await withClient(server.url(), (client) =>
+        client.query<{ at: string; file: string }>(text),
+      )
+      return rows[0] ?? assert.fail('the sequence cannot be read')
+    }
+    const { at, file } = await answered()
+    assert.equal(at, String(Date.parse('2025-01-31T12:00:00Z') / 1000))
+    const inspected = await inspectDatabase(url)
+    assert.deepEqual(inspected.kind === 'reached' && inspected.store?.missingPrivileges, [])
+
+    // Seen after a promotion that soon followed: nothing but zeros.
+    await server.halt('fast')
+    writeFileSync(join(server.dataFolder, file), Buffer.alloc(8192))
+    await server.start()
+    clock.set('2025-01-31T12:00:20')
+    assert.equal((await answered()).at, String(Date.parse('2025-01-31T12:00:20Z') / 1000))
+  })
+
   it('knows what nodes of the version before have answered, before the upgrade and after it (P3)', async () => {
-    const before = migrations.findIndex(({ files }) => files.some(({ href }) => href.endsWith('-time-reservation.sql')))
     const poll = (key: FeedKey, moment: Ticks) =>
       withClient(server.url(), (client) =>
         client.query('SELECT settle_feed($1, $2, $3)', [key.tenantId, 1, moment]),
       )
     await using server = await launchPostgres()
-    const old = connect({ url: server.url(), readConnections: 1 })
-    const fill = fillWithSettings({ catalogue: catalogues.default, startSequence: 0 })
-    await migrate(old, fill, { steps: migrations.slice(0, before) })
-    await old.close()
+    await makeStoreOfBefore(server.url())
     const nowMs = Date.now()
     const clock = testClock(new Date(nowMs).toISOString())
     const asked = ticksOfMilliseconds(nowMs)

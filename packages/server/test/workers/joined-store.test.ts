@@ -9,7 +9,7 @@ import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
 import { joinStorage, openForThreads } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantB } from '../storage/support/drafts.ts'
-import { headOf, publish } from '../storage/support/read-back.ts'
+import { headOf, located, publish } from '../storage/support/read-back.ts'
 import { observe } from '../storage/support/observe-polls.ts'
 import { slowCommits } from '../storage/support/slow-commits.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -79,6 +79,8 @@ describe('a store that several threads use', () => {
   it('lets nobody who asks by time miss what another thread is committing (P3)', async () => {
     using folder = temporaryFolder()
     await using store = await join2(folder.path)
+    // The first window waits for time to be reserved, which the commits of this test would hold up to their end.
+    await located(store.two, { from: 0n })
     const release = slowCommits(store.file, 40)
     const { missed, pollsDuringCommits } = await observe(store.one, store.two)
     release()

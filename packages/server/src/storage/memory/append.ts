@@ -51,7 +51,7 @@ function decide(store: MemoryStore, batch: AppendBatch, context: MemoryAppendCon
   const decision = decideAppend(batch, counter, lookupsOf(feed), {
     catalogue: state.settings.catalogue,
     now: context.now,
-    floor: store.stampFloor,
+    floor: state.stampFloor,
     clockToleranceTicks: context.overrideClockCheck ? undefined : defaultClockToleranceTicks,
   })
   return { kind: 'decided', feed, decision }

@@ -37,7 +37,7 @@ export async function openMemory(
   const state = options.file === undefined ? newState(settingsOf(wanted)) : await readBackup(options.file)
   const refusal = settingsRefusal(state.settings, wanted)
   if (refusal !== undefined) throw refusal
-  const store: MemoryStore = { state, stampFloor: 0n, closed: false }
+  const store: MemoryStore = { state, closed: false }
   const watching = watchers()
   const context = () => ({ now: readClock(clock), overrideClockCheck })
 

@@ -17,7 +17,7 @@ export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Loca
   const located = { range: { key, view, first: before + 1, count }, head: headOf(feed) }
   if (isOpenWindow(query, located)) {
     const floor = floorAfter(now)
-    if (floor > store.stampFloor) store.stampFloor = floor
+    if (floor > store.state.stampFloor) store.state.stampFloor = floor
   }
   return located
 }

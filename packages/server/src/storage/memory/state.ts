@@ -38,6 +38,8 @@ export interface MemoryState {
   needsEpoch: boolean
   /** The offset of feeds that are made from now on. */
   firstOffset: number
+  /** No later stamp lies before it (P3). */
+  stampFloor: Ticks
   readonly feeds: Map<string, MemoryFeed>
   readonly tenants: Map<string, Tenant>
   readonly keys: Map<string, KeyRecord>
@@ -46,8 +48,6 @@ export interface MemoryState {
 /** The state, and what lives only as long as the engine is open. */
 export interface MemoryStore {
   readonly state: MemoryState
-  /** No later stamp lies before it (P3). */
-  stampFloor: Ticks
   closed: boolean
 }
 
@@ -56,6 +56,7 @@ export function newState(settings: StoreSettings): MemoryState {
     settings,
     needsEpoch: false,
     firstOffset: settings.startSequence,
+    stampFloor: 0n,
     feeds: new Map(),
     tenants: new Map(),
     keys: new Map(),

@@ -12,12 +12,12 @@ export async function exportRecords(
   after: (key: FeedKey) => number,
   take: (records: readonly StoreRecord[]) => Promise<void>,
 ): Promise<void> {
-  const { tenants, firstOffset, needsEpoch } = openState(store)
+  const { tenants, firstOffset, needsEpoch, stampFloor } = openState(store)
   // All of one moment: taken together before the first piece is handed over.
   const records: StoreRecord[] = [...tenants.keys()].flatMap((tenantId) =>
     feedNames.flatMap((feed) => feedRecords(store, { tenantId, feed }, after)),
   )
-  records.push({ kind: 'whole', firstOffset, needsEpoch })
+  records.push({ kind: 'whole', firstOffset, needsEpoch, reservedUntil: stampFloor })
   for (let from = 0; from < records.length; from += recordsPerPiece) {
     await take(records.slice(from, from + recordsPerPiece))
   }
@@ -97,6 +97,8 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
   if (record.kind === 'whole') {
     state.firstOffset = record.firstOffset
     state.needsEpoch = record.needsEpoch
+    const { reservedUntil = 0n } = record
+    if (reservedUntil > state.stampFloor) state.stampFloor = reservedUntil
     return
   }
   const feed = feedOf(store, record.key)

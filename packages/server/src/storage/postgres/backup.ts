@@ -32,6 +32,7 @@ const tables: Readonly<Record<string, string>> = {
   view_entry: 'tenant, feed, view, ordinal',
   key: 'key_no',
   key_grant: 'key_no, grant_no',
+  time_reservation: 'only_row',
 }
 
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }

@@ -80,7 +80,12 @@ export const oneSnapshot: Statement = {
 }
 
 export function connect(options: ConnectionOptions): Database {
-  const readers = poolOf(options, 'reading', options.readConnections, options.readTimeoutMs ?? defaultReadTimeoutMs)
+  const readers = poolOf(
+    options,
+    'reading',
+    options.readConnections,
+    options.readTimeoutMs ?? defaultReadTimeoutMs,
+  )
   const writers = poolOf(options, 'writing', 2, options.writeTimeoutMs ?? 30_000)
   const copiers = poolOf(options, 'writing', 2, noLimit)
   let closing: Promise<void> | undefined

@@ -150,7 +150,8 @@ function engineOver(
   const reserve = () => database.write((session) => reserveTime(session, given()))
   const reservation = timeReservation({
     // A second time may move it a second time, which does no harm.
-    renew: () => reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
+    renew: () =>
+      reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
     patienceMs: options.readTimeoutMs ?? defaultReadTimeoutMs,
   })
   const settle = settler(database, reservation, () => {

@@ -23,11 +23,21 @@ export function exportRecords(
       const feed = feedNames.find((name) => feedNumbers[name] === row.feed)
       if (feed !== undefined) await exportFeed(session, { tenantId: row.tenant, feed }, row, after, take)
     }
-    const whole = { name: 'export-store', text: 'SELECT first_offset, needs_epoch FROM store' }
-    const [store] = await session.query<{ first_offset: string; needs_epoch: boolean }>(whole, [])
+    const [store] = await session.query<WholeRow>(readWhole, [])
     const [firstOffset, needsEpoch] = [Number(store?.first_offset), store?.needs_epoch ?? true]
-    await take([{ kind: 'whole', firstOffset, needsEpoch }])
+    await take([{ kind: 'whole', firstOffset, needsEpoch, reservedUntil: BigInt(store?.reserved ?? 0) }])
   })
+}
+
+const readWhole: Statement = {
+  name: 'export-store',
+  text: 'SELECT first_offset, needs_epoch, (SELECT until FROM time_reservation) AS reserved FROM store',
+}
+
+interface WholeRow {
+  readonly first_offset: string
+  readonly needs_epoch: boolean
+  readonly reserved: string | null
 }
 
 interface FeedRow {

@@ -4,6 +4,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { bigints, booleans, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { raiseFloorToReservation } from './witness.ts'
 
 const lockFeed: Statement = {
   name: 'import-lock',
@@ -60,6 +61,11 @@ const putWhole: Statement = {
   name: 'import-whole',
   text: 'UPDATE store SET first_offset = $1, needs_epoch = $2',
 }
+const putReservation: Statement = {
+  name: 'import-reservation',
+  text: `INSERT INTO time_reservation AS held (until) VALUES ($1)
+    ON CONFLICT (only_row) DO UPDATE SET until = greatest(held.until, excluded.until)`,
+}
 
 /** Puts records of another store in place, in one commit. Rejects, and leaves all as it was, when they do not follow on. */
 export function importRecords(database: Database, records: readonly StoreRecord[]): Promise<void> {
@@ -87,6 +93,10 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
   const [first] = run
   if (first.kind === 'whole') {
     await session.query(putWhole, [first.firstOffset, first.needsEpoch])
+    if (first.reservedUntil !== undefined && first.reservedUntil > 0n) {
+      await session.query(putReservation, [first.reservedUntil])
+      await session.query(raiseFloorToReservation, [])
+    }
     return
   }
   const feed = [first.key.tenantId, feedNumbers[first.key.feed]] as const

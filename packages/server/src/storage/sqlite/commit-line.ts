@@ -17,6 +17,10 @@ export interface CommitLine {
    * from here on is the whole answer. False: what is visible once the commit under way has ended.
    */
   ask(now: Ticks): boolean
+  /** No later stamp lies before this moment. */
+  raiseFloor(floor: Ticks): void
+  /** The least stamp from now on. */
+  floor(): Ticks
   /** Runs a commit, from its first stamp to its end. `floor`: no stamp may lie before it. On the writer's thread only. */
   commit<T>(run: (floor: Ticks) => T): T
   /** The writer's thread has ended, and whatever it had begun with it. */
@@ -40,6 +44,8 @@ export function commitLine(
 
   return {
     memory,
+    raiseFloor,
+    floor: () => Atomics.load(words, floorWord),
     ask(now) {
       raiseFloor(floorAfter(now))
       return Atomics.load(words, committingWord) === 0n

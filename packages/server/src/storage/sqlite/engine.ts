@@ -1,14 +1,16 @@
 /** The embedded store: SQLite in WAL mode, read on each thread that serves in microseconds, written to on one of its own. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Ticks } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
-import { readClock } from '../clock.ts'
+import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
 import type { KeyStore, StorageEngine, StoreSettings } from '../storage.ts'
+import { timeReservation } from '../time-reservation.ts'
 import { watchers } from '../watchers.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -63,8 +65,9 @@ export async function openSqlite(
   clock: SharedClock | undefined,
   overrideClockCheck: boolean,
 ): Promise<OpenedSqlite> {
-  const { file, settings } = await openStore(options.folder, create, wanted)
+  const { file, settings, reservedUntil } = await openStore(options.folder, create, wanted)
   const line = commitLine()
+  line.raiseFloor(reservedUntil)
   const changes = changeCounts()
   const { maxBytes } = options
   const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
@@ -140,6 +143,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     }
   }
   const close = (): Promise<void> => {
+    reservation.stop()
     closing ??= closeStore(parts, db)
     return closing
   }
@@ -156,6 +160,22 @@ function engineOver(parts: EngineParts): StorageEngine {
     revokeKey: (keyId, revokedMs) => guarded(() => link.call('revokeKey', keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guarded(() => link.call('setKeyExpiry', keyId, expiresMs)),
     recordKeyUses: (uses) => guarded(() => link.call('recordKeyUses', uses)),
+  }
+
+  const reservation = timeReservation({ renew: () => link.call('reserveTime') })
+  /** The time, once the store will remember after a crash that windows were answered until then. */
+  const reservedNow = async (): Promise<Ticks> => {
+    for (;;) {
+      const now = readClock(clock)
+      if (reservation.covers(floorAfter(now))) return now
+      try {
+        await reservation.renewed()
+      } catch (error) {
+        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0013).
+        if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
+        return now
+      }
+    }
   }
 
   const watching = watchers()
@@ -176,8 +196,9 @@ function engineOver(parts: EngineParts): StorageEngine {
         guarded(async () => {
           const located = locate(query)
           if (located === undefined || !isOpenWindow(query, located)) return located
+          const now = await reservedNow()
           // Without a writer, nothing that was stamped waits for its commit: its end is as good as its answer.
-          if (!line.ask(readClock(clock))) await link.call('settled').catch(() => undefined)
+          if (!line.ask(now)) await link.call('settled').catch(() => undefined)
           return locate(query)
         }),
       head: (key) =>

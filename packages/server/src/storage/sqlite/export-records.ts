@@ -9,6 +9,7 @@ import { assertUndamaged } from './event-checksum.ts'
 import { metaOf } from './meta.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
+import { readReservation } from './stored-reservation.ts'
 
 /** On a connection of its own, whose one transaction shows one moment for as long as the copy takes. */
 export async function exportRecords(
@@ -63,6 +64,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     kind: 'whole',
     firstOffset: Number(meta.get('first_offset')),
     needsEpoch: meta.get('needs_epoch') === '1',
+    reservedUntil: readReservation(db),
   }
 }
 

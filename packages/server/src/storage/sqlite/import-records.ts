@@ -8,6 +8,7 @@ import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { metaOf } from './meta.ts'
 import { subjectValues } from './subject-row.ts'
+import { raiseReservation } from './stored-reservation.ts'
 
 /** Puts records of another store in place, in one commit. Throws, and leaves all as it was, when they do not follow on. */
 export function recordImporter(db: Connection): (records: readonly StoreRecord[]) => void {
@@ -45,6 +46,7 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
     if (record.kind === 'whole') {
       metaOf(db).set('first_offset', String(record.firstOffset))
       metaOf(db).set('needs_epoch', record.needsEpoch ? '1' : '0')
+      raiseReservation(db, record.reservedUntil ?? 0n)
       return
     }
     const feed = feedOf(record.key)

@@ -11,10 +11,13 @@ type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | '
 /** What is there only while something is under way. */
 type PassingName = 'checksums_filled_through'
 
+/** Ticks: windows may have been answered until then (P3). Not there while none was. */
+type ReservationName = 'reserved_until'
+
 export interface Meta {
   get(name: MetaName): string
-  find(name: PassingName): string | undefined
-  set(name: MetaName | PassingName, value: string): void
+  find(name: PassingName | ReservationName): string | undefined
+  set(name: MetaName | PassingName | ReservationName, value: string): void
   remove(name: PassingName): void
 }
 

@@ -1,6 +1,7 @@
 /** From a data folder to a store's file that has the schema and the settings asked for. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Ticks } from '@property-events/protocol'
 import { pepperFileName } from '../../data-folder.ts'
 import { codeOf } from '../error-code.ts'
 import { settingsRefusal } from '../settings.ts'
@@ -11,10 +12,13 @@ import { connectForWriting, makeStoreFile, storeFileOf } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { readSettings, recordSettings } from './meta.ts'
 import { migrate, notAStore } from './migrate.ts'
+import { readReservation } from './stored-reservation.ts'
 
 export interface OpenedStore {
   readonly file: string
   readonly settings: StoreSettings
+  /** No stamp may lie before it: windows may have been answered until then (P3). */
+  readonly reservedUntil: Ticks
 }
 
 /** Throws a `StorageRefusal` or a `StorageFailure`. A refused file is left as it was. */
@@ -37,7 +41,7 @@ export async function openStore(
       }
       makeStoreFile(file)
     }
-    return { file, settings: await settle(file, create ? newSettings(wanted) : undefined, wanted) }
+    return { file, ...(await settle(file, create ? newSettings(wanted) : undefined, wanted)) }
   } catch (error) {
     if (codeOf(error) === 'SQLITE_NOTADB') throw notAStore(file)
     throw failureOf(error, file)
@@ -57,14 +61,14 @@ async function settle(
   file: string,
   forNew: NewSettings | undefined,
   wanted: WantedSettings,
-): Promise<StoreSettings> {
+): Promise<Omit<OpenedStore, 'file'>> {
   const db = connectForWriting({ file })
   try {
     await migrate(db, forNew && (() => recordSettings(db, forNew)))
     const recorded = readSettings(db)
     const refusal = settingsRefusal(recorded, wanted)
     if (refusal !== undefined) throw refusal
-    return recorded
+    return { settings: recorded, reservedUntil: readReservation(db) }
   } finally {
     db.close()
   }

@@ -2,6 +2,7 @@
 import type { SharedClock } from '../clock.ts'
 import type { AppendBatch, AppendOutcome, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
+import type { Reserved } from '../time-reservation.ts'
 import type { KeyWrites } from './key-writes.ts'
 
 export interface WriterVerbs extends KeyWrites {
@@ -10,6 +11,8 @@ export interface WriterVerbs extends KeyWrites {
   startEpoch(continueAfter: number): void
   importRecords(records: readonly StoreRecord[]): void
   forgetSkippedIds(): number
+  /** Moves the reservation of time on, if need be, and answers when that is on disk (P3). */
+  reserveTime(): Reserved
   /** Answered behind all commits that were under way when it was asked (P3). */
   settled(): void
   /** How the writer's own connection treats a commit (P7). */

@@ -16,6 +16,7 @@ import { lowerOwnPriority } from './lower-priority.ts'
 import { readSettings } from './meta.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { startEpoch } from './start-epoch.ts'
+import { storedReservation } from './stored-reservation.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
 if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
@@ -42,6 +43,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const importRecords = recordImporter(db)
   const forgetSkippedIds = skippedIdRemover(db)
   const stopFilling = fillChecksums(db)
+  const reservation = storedReservation(db, clock)
   return {
     ...keyWrites(db),
     append(batches) {
@@ -56,15 +58,22 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     },
     importRecords(records) {
       line.commit(() => importRecords(records))
+      for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)
       changes.raise(undefined)
     },
     forgetSkippedIds: () => forgetSkippedIds(readClock(clock)),
+    reserveTime: () => reservation.reserve(),
     settled: () => undefined,
     durability: () => durability,
     // The last connection to close moves the WAL into the file. To ask for it here would wait for whoever reads, a backup say,
     // and let nobody write meanwhile.
     close() {
       stopFilling()
+      try {
+        reservation.giveBack(line.floor())
+      } catch {
+        // Without room on the disk, say: then the next start stamps from what is reserved, at most 10 s ahead.
+      }
       db.close()
     },
   }

@@ -5,6 +5,7 @@ import { batch, draft } from '../support/drafts.ts'
 import { headOf, list, numbers, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
+import { testClock, ticks } from '../support/test-clock.ts'
 import { publishMixture } from './reading.ts'
 
 export function backupContract(factory: StoreFactory): void {
@@ -48,6 +49,22 @@ export function backupContract(factory: StoreFactory): void {
       assert.equal(await copy.epochNeed(), 'none')
       await copy.events.append([asked])
       assert.deepEqual(numbers(await list(copy)), [1, 3])
+    })
+
+    it('stamps nothing before a window that was answered before it was made, though the clock was set back (P3)', async () => {
+      const { clock, set } = testClock('2025-01-31T12:00:00')
+      await using store = await withTenants(await factory.create({ clock }))
+      await publish(store, [draft({ subject: 'a' })])
+      set('2025-01-31T12:00:30')
+      const asked = { from: ticks('2025-01-31T12:00:30') }
+      assert.deepEqual(await list(store, asked), [])
+      const path = factory.backupPath()
+      await store.backup(path)
+      set('2025-01-31T12:00:10')
+      await using copy = await factory.openBackup(path, { clock })
+      await copy.startEpoch(1)
+      await publish(copy, [draft({ subject: 'b' })])
+      assert.deepEqual(numbers(await list(copy, asked)), [2])
     })
 
     it('holds a whole prefix of the feed, whatever is published meanwhile (P2, P6)', async () => {

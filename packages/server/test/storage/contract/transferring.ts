@@ -7,6 +7,7 @@ import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../suppo
 import { codes, headOf, list, numbers, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
+import { testClock, ticks } from '../support/test-clock.ts'
 import { publishMixture } from './reading.ts'
 
 /** All records of a store behind what another one holds, put into that one. */
@@ -111,6 +112,19 @@ export function transferringContract(factory: StoreFactory): void {
       await transfer(from, to)
       await transfer(from, to)
       await assertSameContent(from, to)
+    })
+
+    it('stamps nothing before a window that the source has answered, though its own clock is behind (P3)', async () => {
+      const [there, here] = [testClock('2025-01-31T12:00:30'), testClock('2025-01-31T12:00:00')]
+      await using from = await withTenants(await factory.create({ clock: there.clock }))
+      await using to = await withTenants(await factory.create({ clock: here.clock }))
+      const asked = { from: ticks('2025-01-31T12:00:30') }
+      assert.deepEqual(await list(from, asked), [])
+      // Whoever fills it may look at it meanwhile.
+      assert.deepEqual(await list(to, asked), [])
+      await transfer(from, to)
+      await publish(to, [draft({ subject: 'a' })])
+      assert.deepEqual(numbers(await list(to, asked)), [1])
     })
 
     it('changes nothing when records do not follow on what is there (P1)', async () => {

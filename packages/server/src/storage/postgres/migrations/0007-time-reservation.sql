@@ -1,6 +1,6 @@
 -- No window is answered beyond the reservation of time, which is committed like an event. The latest moment answered is
 -- kept in an unlogged sequence, so a crash or a promotion loses it; the reservation then stands in its place
--- (docs/decisions/0012).
+-- (docs/decisions/0013).
 
 -- One row, or none while no window was ever answered.
 CREATE TABLE time_reservation (
@@ -58,7 +58,7 @@ BEGIN
 END $$;
 
 -- A standby that is promoted soon after an unlogged sequence was made may have nothing but zeros in its place, which is
--- no row to whoever reads it and an error to whoever writes it (seen with 15 to 18). Then it is made anew, by whichever
+-- no row to whoever reads it and an error to whoever writes it (seen with 18.4). Then it is made anew, by whichever
 -- node comes first, with the rights of the schema's owner.
 CREATE FUNCTION mend_answered_until() RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
