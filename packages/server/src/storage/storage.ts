@@ -297,6 +297,8 @@ export class StorageRefusal extends Error {
     | 'other_start_sequence'
     | 'not_a_store'
     | 'in_use'
+    | 'old_server'
+    | 'not_permitted'
     | 'already_exists'
   constructor(code: StorageRefusal['code'], message: string) {
     super(message)

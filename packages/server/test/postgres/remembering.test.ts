@@ -245,11 +245,10 @@ describe('a node that remembers what it has published', () => {
         }
         return withClient(url, async (client) => {
           const tables = ['event', 'event_id', 'subject', 'view', 'view_entry']
-          const contents = await Promise.all(
-            tables.map(
-              async (table) => (await client.query(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4`)).rows,
-            ),
-          )
+          const contents: unknown[] = []
+          for (const table of tables) {
+            contents.push((await client.query(`SELECT * FROM ${table} ORDER BY 1, 2, 3, 4`)).rows)
+          }
           const feed = `SELECT last_position, last_sequence, last_created FROM feed ORDER BY tenant, feed`
           return [...contents, (await client.query(feed)).rows]
         })

@@ -19,12 +19,14 @@ import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
 import { readRangeStatements } from '../../src/storage/postgres/read-range.ts'
 import { readSubjectStatements } from '../../src/storage/postgres/read-subject.ts'
 import { forgetStatement } from '../../src/storage/postgres/skipped-ids.ts'
+import { serverRefusal } from '../../src/storage/postgres/server-version.ts'
 import { fillWithSettings } from '../../src/storage/postgres/store-row.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { testClock } from '../storage/support/test-clock.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
@@ -35,6 +37,9 @@ function textIn(days: number): string {
 }
 
 const settings = { catalogue: catalogues.default, startSequence: 0 }
+
+/** The last schema whose step builds an index beside nodes that run; it waits for reads that are under way. */
+const lastWithIndex = 5
 
 describe('the schema in PostgreSQL', () => {
   let databases: TestDatabases
@@ -79,13 +84,129 @@ describe('the schema in PostgreSQL', () => {
             VALUES ('${tenantA}', 1, '${subject}', 1, true, 'sales', 'PropertyPublished')`)
         // A long read is under way, as a backup would be.
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event')
-        await using store = await open(url, false)
+        const waiting: string[] = []
+        const opening = openStorage({
+          kind: 'postgres',
+          url,
+          readConnections: 1,
+          create: false,
+          onWaiting: (reason) => void waiting.push(reason),
+        })
+        if (version < lastWithIndex) {
+          await until(() => waiting.length > 0, { what: 'the index that waits for the read' })
+          // Meanwhile nodes of the version before write to the tables, and nobody makes them wait.
+          await withClient(url, (node) =>
+            node.query(`SET statement_timeout = 2000; INSERT INTO event_id (tenant, feed, id, position)
+              VALUES ('${tenantA}', 1, '${uuid('meanwhile')}', 1); UPDATE event SET branch = branch`),
+          )
+          assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
+          await client.query('COMMIT')
+        }
+        await using store = await opening
         assert.deepEqual(numbers(await list(store)), [1])
         const [line] = await publish(store, [draft({ subject: 'old' })])
         assert.equal(line?.eventTypeShortCode, 'PropertyUpdated')
-        assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
+        if (version >= lastWithIndex) {
+          assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
+        }
       })
     }
+  })
+
+  it('goes on where it was cut off: an index that was not finished is built anew', async () => {
+    const url = await databases.create()
+    const old = connect({ url, readConnections: 1 })
+    await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 1) })
+    await old.close()
+    await withClient(url, async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event')
+      const waiting: string[] = []
+      const database = connect({ url, readConnections: 1 })
+      const cutOff = migrate(database, undefined, { onWaiting: (reason) => void waiting.push(reason) })
+      const failed = assert.rejects(cutOff)
+      await withClient(url, async (operator) => {
+        const building = `FROM pg_stat_activity WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'`
+        await until(async () => (await operator.query(`SELECT ${building}`)).rowCount === 1)
+        await operator.query(`SELECT pg_terminate_backend(pid) ${building}`)
+      })
+      await failed
+      await database.close()
+      assert.match(waiting.join(), /event_subject.*Nodes that run go on/)
+      await client.query('COMMIT')
+      const isValid = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('event_subject')`
+      assert.deepEqual((await client.query(isValid)).rows, [{ valid: false }], 'what was left of it')
+      await (await open(url, false)).close()
+      assert.deepEqual((await client.query(isValid)).rows, [{ valid: true }])
+      const { rows } = await client.query('SELECT schema_version, unfinished FROM store')
+      assert.deepEqual(rows, [{ schema_version: migrations.length, unfinished: [] }])
+    })
+  })
+
+  it('is the same whether it was made at once or brought up to date step by step', async () => {
+    const shapeOf = async (first: number): Promise<unknown> => {
+      const url = await databases.create()
+      const old = connect({ url, readConnections: 1 })
+      await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, first) })
+      await old.close()
+      await (await open(url, false)).close()
+      return withClient(url, async (client) => {
+        const indexes = `SELECT replace(indexdef, current_schema() || '.', '') AS text FROM pg_indexes WHERE schemaname = current_schema()`
+        const columns = `SELECT table_name || ' ' || column_name || ' ' || data_type || is_nullable AS text
+          FROM information_schema.columns WHERE table_schema = current_schema()`
+        const functions = `SELECT proname || ' ' || md5(prosrc) || proargtypes::text AS text FROM pg_proc
+          WHERE pronamespace = current_schema()::regnamespace`
+        const all = `SELECT text FROM (${indexes} UNION ALL ${columns} UNION ALL ${functions}) AS parts ORDER BY text`
+        return (await client.query<{ text: string }>(all)).rows.map(({ text }) => text)
+      })
+    }
+    const made = await shapeOf(migrations.length)
+    for (let first = 1; first < migrations.length; first += 1) assert.deepEqual(await shapeOf(first), made)
+  })
+
+  it('is made in a database that holds nothing but what came with an extension', async () => {
+    const url = await databases.create()
+    // As `CREATE EXTENSION pg_stat_statements` leaves it: a view and a function that belong to the extension.
+    await withClient(url, (client) =>
+      client.query(
+        `CREATE VIEW statements AS SELECT 1 AS calls; ALTER EXTENSION plpgsql ADD VIEW statements`,
+      ),
+    )
+    await using store = await withTenants(await open(url))
+    await publish(store, [draft({ subject: 'p' })])
+    await withClient(url, (client) => client.query('ALTER EXTENSION plpgsql DROP VIEW statements'))
+  })
+
+  it('is not changed by a role that may not: the sentence names the owner and what to run', async () => {
+    const url = await databases.create()
+    const old = connect({ url, readConnections: 1 })
+    await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 3) })
+    await old.close()
+    await withClient(url, async (client) => {
+      const { rows } = await client.query<{ name: string }>('SELECT current_schema() AS name')
+      const name = rows[0]?.name ?? ''
+      const role = `node_${Date.now().toString(36)}`
+      await client.query(`CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA ${name} TO ${role};
+        GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${name} TO ${role}`)
+      try {
+        await assert.rejects(open(url.replace('postgres@', `${role}@`), false), {
+          name: 'StorageRefusal',
+          code: 'not_permitted',
+          message: new RegExp(
+            `the role ${role} may not do\\. Run any command of this version once as postgres`,
+          ),
+        })
+      } finally {
+        await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+      }
+    })
+  })
+
+  it('is never made on a server that is too old, which is said before anything is tried', () => {
+    assert.equal(serverRefusal(150_018), undefined)
+    assert.equal(serverRefusal(180_004), undefined)
+    const refusal = serverRefusal(140_011)
+    assert.equal(refusal?.code, 'old_server')
+    assert.match(refusal?.message ?? '', /is PostgreSQL 14, and this program needs 15 or newer/)
   })
 
   it('gives ids that were skipped under an earlier one 30 days from the upgrade on, as a store and as a backup of one (PROTOCOL §4.6)', async () => {

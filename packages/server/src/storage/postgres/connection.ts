@@ -29,7 +29,9 @@ export interface Database {
   write<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Runs between BEGIN and COMMIT; rolls back when it rejects. */
   transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
-  /** As `transaction`, on a connection without limits of time: migrations and copies take as long as they take. */
+  /** Runs on one connection without limits of time, outside a transaction: for migrations. */
+  longSession<T>(run: (session: Session) => Promise<T>): Promise<T>
+  /** As `transaction`, on a connection without limits of time: copies take as long as they take. */
   longTransaction<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Listens on a connection of its own until it breaks; resolves to what ends it. One that cannot listen is ended. */
   listen(channel: string, onMessage: (payload: string) => void, onEnd: () => void): Promise<() => void>
@@ -122,6 +124,7 @@ export function connect(options: ConnectionOptions): Database {
     },
     write: (run) => on(writers, (client) => run(sessionOf(client))),
     transaction: (run) => transactionOn(writers, run),
+    longSession: (run) => on(copiers, (client) => run(sessionOf(client))),
     longTransaction: (run) => transactionOn(copiers, run),
     async listen(channel, onMessage, onEnd) {
       const client = new Client(clientOptions(options, noLimit))

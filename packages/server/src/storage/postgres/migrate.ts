@@ -1,16 +1,14 @@
-/** Brings a database to the schema this program knows, from any number of nodes at once. */
-import { readFileSync } from 'node:fs'
+/** Brings a database to the schema this program knows, from any number of nodes at once, while others publish and read. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { codeOf } from '../error-code.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
+import { inTransaction, runBeside, runFiles, runInside } from './migration-steps.ts'
+import type { Afterwards, Migration } from './migration-steps.ts'
+import { serverRefusal } from './server-version.ts'
 
-/** One step to the next version, in one transaction. */
-export interface Migration {
-  readonly files: readonly URL[]
-}
-
-const filesOf = (...names: readonly string[]): Migration => ({
-  files: names.map((name) => new URL(`./migrations/${name}`, import.meta.url)),
-})
+const fileOf = (name: string): URL => new URL(`./migrations/${name}`, import.meta.url)
+const filesOf = (...names: readonly string[]): Migration => ({ files: names.map(fileOf) })
 
 /** Fills a new store, in the transaction that makes it: with its settings, or from a backup. */
 export interface FillStore {
@@ -19,49 +17,96 @@ export interface FillStore {
   fill(session: Session): Promise<void>
 }
 
+/** From a subject to its events: for its history, and for everything that must reach all events of one subject. */
+const eventSubject: Afterwards = {
+  kind: 'index',
+  name: 'event_subject',
+  on: 'ON event (tenant, feed, subject, position) WHERE sequence > 0',
+}
+
+/** Ids that were skipped before it was noted when count from the upgrade on. */
+const skippedIds: Afterwards = {
+  kind: 'backfill',
+  name: 'event_id_skipped_since',
+  file: fileOf('0005-skipped-ids.backfill.sql'),
+}
+
+/** Holds only skipped ids, so that finding the oldest costs nothing however many events there are. */
+const skippedIdsIndex: Afterwards = {
+  kind: 'index',
+  name: 'event_id_skipped',
+  on: 'ON event_id (tenant, feed, skipped) WHERE skipped IS NOT NULL',
+}
+
 /** In order; the number of those applied is the store's `schema_version`. */
 export const migrations: readonly Migration[] = [
   filesOf('0001-tables.sql', '0001-functions.sql'),
-  filesOf('0002-event-subject.sql'),
+  { files: [], afterwards: [eventSubject] },
   filesOf('0003-append-event.sql'),
   filesOf('0004-idle-polls.sql'),
-  filesOf('0005-skipped-ids.sql'),
+  { ...filesOf('0005-skipped-ids.sql'), afterwards: [skippedIds, skippedIdsIndex] },
   filesOf('0006-subject-spelling.sql'),
   filesOf('0007-time-reservation.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
 const lockNumber = 1346721364
-const lock: Statement = { name: 'migrate-lock', text: `SELECT pg_advisory_xact_lock(${lockNumber})` }
 const lockIfFree: Statement = {
   name: 'migrate-lock-if-free',
-  text: `SELECT pg_try_advisory_xact_lock(${lockNumber}) AS locked`,
+  text: `SELECT pg_try_advisory_lock(${lockNumber}) AS locked`,
 }
-/** A migration that has to wait for a table gives up rather than make everybody else wait behind it. */
+const unlock: Statement = { name: 'migrate-unlock', text: `SELECT pg_advisory_unlock(${lockNumber})` }
+const lockPauseMs = 200
+
+/** A migration that has to wait for a table gives up rather than make everybody else wait behind it, and tries again. */
 const patience: Statement = {
   name: 'migrate-patience',
   text: `SELECT set_config('lock_timeout', '3s', true)`,
 }
-const hasStore: Statement = {
-  name: 'migrate-has-store',
-  text: `SELECT to_regclass('store') IS NOT NULL AS present, (
-    SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace
-  ) AS relations`,
+const attemptsAtMost = 10
+const attemptPauseMs = 2_000
+
+/** What belongs to an extension, such as the views of pg_stat_statements, is not somebody else's. */
+const look: Statement = {
+  name: 'migrate-look',
+  text: `SELECT to_regclass('store') IS NOT NULL AS present, current_setting('server_version_num')::integer AS server,
+    current_user::text AS "user", (
+      SELECT count(*) FROM pg_class c WHERE relkind IN ('r', 'p', 'v') AND relnamespace = current_schema()::regnamespace
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'e')
+    ) AS relations, (
+      SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')
+    ) AS owner`,
 }
-const readVersion: Statement = { name: 'migrate-version', text: 'SELECT schema_version FROM store' }
-const setVersion: Statement = { name: 'migrate-set-version', text: 'UPDATE store SET schema_version = $1' }
+const readVersion: Statement = {
+  name: 'migrate-version',
+  text: `SELECT schema_version, to_jsonb(store) -> 'unfinished' AS unfinished FROM store`,
+}
+const noteSteps: Statement = {
+  name: 'migrate-note-steps',
+  text: 'ALTER TABLE store ADD COLUMN IF NOT EXISTS unfinished text[]',
+}
+const setVersion: Statement = {
+  name: 'migrate-set-version',
+  text: `UPDATE store SET schema_version = $1, unfinished = coalesce(unfinished, '{}') || $2::text[]`,
+}
+const setFinished: Statement = {
+  name: 'migrate-set-finished',
+  text: 'UPDATE store SET unfinished = array_remove(unfinished, $1)',
+}
 
 export interface MigrateOptions {
   /** All there are, if left out. */
   readonly steps?: readonly Migration[]
-  /** Told with a sentence for the log before it waits for another process, however long that takes. */
+  /** Told with a sentence for the log before it waits for another process, or begins what takes long. */
   readonly onWaiting?: ((reason: string) => void) | undefined
 }
 
 /**
- * Applies what is missing, all in one transaction under an advisory lock: of twenty nodes one migrates and the others
- * wait and find it done. Refuses a database that holds something else (`not_a_store`) and a newer program's (`newer_schema`).
- * Without `filling` a missing store is refused. True when this call has made the store.
+ * Applies what is missing, under an advisory lock: of twenty nodes one migrates and the others wait and find it done. Each
+ * step is a short transaction; then what takes long is done beside nodes that publish and read. Cut off anywhere, the next
+ * start goes on. Refuses a database that holds something else (`not_a_store`), a newer program's (`newer_schema`), a server
+ * that is too old (`old_server`) and a role that may not do it (`not_permitted`). Without `filling` a missing store is
+ * refused. True when this call has made the store.
  */
 export async function migrate(
   database: Database,
@@ -69,34 +114,136 @@ export async function migrate(
   { steps = migrations, onWaiting }: MigrateOptions = {},
 ): Promise<boolean> {
   // Looked at without a lock first: it is up to date nearly always.
-  const version = await database.write((session) => versionOf(session, steps.length))
-  if (version === steps.length) return false
-  if (version === 0 && filling === undefined) throw notAStore()
-  return await database.longTransaction(async (session) => {
-    const [look] = await session.query<{ locked: boolean }>(lockIfFree, [])
-    if (look?.locked !== true) {
-      onWaiting?.('Another process is making this store, or bringing it up to date: waiting for it.')
-      await session.query(lock, [])
+  const before = await database.write((session) => stateOf(session, steps.length))
+  if (isUpToDate(before, steps)) return false
+  if (before.version === 0 && filling === undefined) throw notAStore()
+  return await database.longSession(async (session) => {
+    await takeLock(session, onWaiting)
+    try {
+      const { version } = await stateOf(session, steps.length)
+      if (version === 0) await make(session, steps, filling)
+      else await update(session, steps, version)
+      await finish(session, steps, onWaiting)
+      return version === 0
+    } catch (error) {
+      throw permissionRefusal(error, before) ?? error
+    } finally {
+      await session.query(unlock, []).catch(() => undefined)
     }
-    await session.query(patience, [])
-    const from = await versionOf(session, steps.length)
-    for (const [index, { files }] of steps.entries()) {
-      if (index < from) continue
-      for (const file of files) await session.script(readFileSync(file, 'utf8'))
-      if (from === 0 && index + 1 === filling?.schemaVersion) await filling.fill(session)
-    }
-    if (from < steps.length) await session.query(setVersion, [steps.length])
-    return from === 0
   })
 }
 
-async function versionOf(session: Session, known: number): Promise<number> {
-  const [found] = await session.query<{ present: boolean; relations: string }>(hasStore, [])
-  if (found?.present !== true) {
-    if (found?.relations === '0') return 0
-    throw notAStore()
+/** Asked again and again: a statement that waits would be waited for by an index that is built concurrently. */
+async function takeLock(session: Session, onWaiting?: (reason: string) => void): Promise<void> {
+  for (let told = false; ; told = true) {
+    const [answer] = await session.query<{ locked: boolean }>(lockIfFree, [])
+    if (answer?.locked === true) return
+    if (!told) onWaiting?.('Another process is making this store, or bringing it up to date: waiting for it.')
+    await delay(lockPauseMs)
   }
-  const [row] = await session.query<{ schema_version: number }>(readVersion, [])
+}
+
+function make(session: Session, steps: readonly Migration[], filling: FillStore | undefined): Promise<void> {
+  return inTransaction(session, async () => {
+    for (const [index, step] of steps.entries()) {
+      await runFiles(session, step)
+      for (const part of step.afterwards ?? []) await runInside(session, part)
+      if (index === 0) await session.query(noteSteps, [])
+      if (index + 1 === filling?.schemaVersion) await filling.fill(session)
+    }
+    await session.query(setVersion, [steps.length, '{}'])
+  })
+}
+
+async function update(session: Session, steps: readonly Migration[], version: number): Promise<void> {
+  for (const [index, step] of steps.entries()) {
+    if (index < version) continue
+    const left = (step.afterwards ?? []).map(({ name }) => name)
+    await withoutCrowding(() =>
+      inTransaction(session, async () => {
+        await session.query(patience, [])
+        await session.query(noteSteps, [])
+        await runFiles(session, step)
+        await session.query(setVersion, [index + 1, `{${left.join(',')}}`])
+      }),
+    )
+  }
+}
+
+/** Runs it again when a table was not to be had; `lock_not_available` is what PostgreSQL says then. */
+async function withoutCrowding(run: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await run()
+      return
+    } catch (error) {
+      if (codeOf(error) !== '55P03') throw error
+      if (attempt === attemptsAtMost) {
+        throw new StorageRefusal(
+          'in_use',
+          'The schema cannot be changed, because a long transaction holds its tables. End it (pg_stat_activity shows it), ' +
+            'or wait for it, and start again.',
+        )
+      }
+      await delay(attemptPauseMs)
+    }
+  }
+}
+
+async function finish(
+  session: Session,
+  steps: readonly Migration[],
+  onWaiting?: (reason: string) => void,
+): Promise<void> {
+  const { unfinished } = await stateOf(session, steps.length)
+  const parts = steps.flatMap(({ afterwards = [] }) => afterwards)
+  for (const name of unfinished) {
+    const part = parts.find((candidate) => candidate.name === name)
+    if (part === undefined) throw new Error(`no step is called ${name}`)
+    onWaiting?.(
+      `Bringing the store up to date (${name}), which takes as long as it is large and waits for transactions that are under ` +
+        'way, such as a backup. Nodes that run go on.',
+    )
+    await runBeside(session, part)
+    await session.query(setFinished, [name])
+  }
+}
+
+interface State {
+  /** 0: there is no store, and room for one. */
+  readonly version: number
+  /** Names of what is still to be done of the steps up to it. */
+  readonly unfinished: readonly string[]
+  readonly user: string
+  readonly owner: string | undefined
+}
+
+function isUpToDate({ version, unfinished }: State, steps: readonly Migration[]): boolean {
+  return version === steps.length && unfinished.length === 0
+}
+
+interface Look {
+  readonly present: boolean
+  readonly server: number
+  readonly user: string
+  readonly relations: string
+  readonly owner: string | null
+}
+
+async function stateOf(session: Session, known: number): Promise<State> {
+  const [found] = await session.query<Look & Record<string, unknown>>(look, [])
+  if (found === undefined) throw new Error('the server gave no answer')
+  const { user, owner } = found
+  const refusal = serverRefusal(found.server)
+  if (refusal !== undefined) throw refusal
+  if (!found.present) {
+    if (found.relations !== '0') throw notAStore()
+    return { version: 0, unfinished: [], user, owner: undefined }
+  }
+  const [row] = await session.query<{ schema_version: number; unfinished: readonly string[] | null }>(
+    readVersion,
+    [],
+  )
   const version = row?.schema_version ?? 0
   if (version > known) {
     throw new StorageRefusal(
@@ -105,7 +252,18 @@ async function versionOf(session: Session, known: number): Promise<number> {
         'that wrote it, or restore a backup made before.',
     )
   }
-  return version
+  return { version, unfinished: row?.unfinished ?? [], user, owner: owner ?? undefined }
+}
+
+/** `insufficient_privilege`: PostgreSQL names the table, which tells an operator nothing. */
+function permissionRefusal(error: unknown, { user, owner, version }: State): StorageRefusal | undefined {
+  if (codeOf(error) !== '42501') return undefined
+  const what =
+    version === 0
+      ? `The role ${user} may not make a store in this schema. As its owner: GRANT CREATE, USAGE ON SCHEMA … TO ${user}.`
+      : `The store has to be brought up to date, which the role ${user} may not do. Run any command of this version once as ${owner ?? 'its owner'} ` +
+        '(`property-events tenants list`), then start this one again; nodes of the version before go on meanwhile.'
+  return new StorageRefusal('not_permitted', what)
 }
 
 function notAStore(): StorageRefusal {

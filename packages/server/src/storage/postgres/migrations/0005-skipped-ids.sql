@@ -2,21 +2,6 @@
 -- NULL: the id of an event, which is kept for ever.
 ALTER TABLE event_id ADD COLUMN skipped bigint; -- ticks
 
--- Those that are there already count from now on. Only an event that several ids stand for can have one. The plans that
--- suit appends would look through the ids once for each of these events.
-SET LOCAL enable_hashjoin = on;
-SET LOCAL enable_seqscan = on;
-UPDATE event_id i SET skipped = (SELECT now_ticks())
-FROM (SELECT tenant, feed, position FROM event_id GROUP BY tenant, feed, position HAVING count(*) > 1) AS several,
-  event e
-WHERE i.tenant = several.tenant AND i.feed = several.feed AND i.position = several.position
-  AND e.tenant = several.tenant AND e.feed = several.feed AND e.position = several.position AND e.id <> i.id;
-SET LOCAL enable_hashjoin = off;
-SET LOCAL enable_seqscan = off;
-
--- Holds only such ids, so that finding the oldest costs nothing however many events there are.
-CREATE INDEX event_id_skipped ON event_id (tenant, feed, skipped) WHERE skipped IS NOT NULL;
-
 -- As it was, but it notes when ids were skipped. The arguments and the answer stay, so nodes of both versions can call it.
 CREATE OR REPLACE FUNCTION append_events(
   tenants uuid[], feeds smallint[], revisions bigint[], behind boolean[], row_counts integer[], json_before text[],

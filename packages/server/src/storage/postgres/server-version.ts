@@ -1,0 +1,17 @@
+/** Which PostgreSQL servers this program works on. */
+import { StorageRefusal } from '../storage.ts'
+
+export const oldestServer = 15
+/** The newest one that the tests were run on. */
+export const newestServer = 18
+
+/** `version` as in `server_version_num`, such as 150018. A server before the oldest fails later, and with less of a reason. */
+export function serverRefusal(version: number): StorageRefusal | undefined {
+  const major = Math.floor(version / 10_000)
+  if (major >= oldestServer) return undefined
+  return new StorageRefusal(
+    'old_server',
+    `The database is PostgreSQL ${major}, and this program needs ${oldestServer} or newer (${newestServer} is known to work). ` +
+      'Move it with pg_upgrade, or copy the store to a newer server.',
+  )
+}
