@@ -209,7 +209,7 @@ describe('nodes that overtake each other', () => {
         IF nextval('plans') < 4 THEN
           RETURN QUERY SELECT 'stale'::text, '{}'::bigint[], '{}'::bigint[], '{}'::bigint[];
         ELSIF NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'feed'::regclass
-          AND mode = 'RowExclusiveLock') THEN
+          AND mode = 'RowShareLock') THEN
           RAISE 'the counters are not in hand';
         ELSE RETURN QUERY ${call}; END IF;`,
     )

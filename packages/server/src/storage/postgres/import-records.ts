@@ -8,7 +8,7 @@ import { raiseFloorToReservation } from './witness.ts'
 
 const lockFeed: Statement = {
   name: 'import-lock',
-  text: 'UPDATE feed SET last_position = last_position WHERE tenant = $1 AND feed = $2 RETURNING last_position',
+  text: 'SELECT last_position FROM feed WHERE tenant = $1 AND feed = $2 FOR NO KEY UPDATE',
 }
 const insertEvents: Statement = {
   name: 'import-events',

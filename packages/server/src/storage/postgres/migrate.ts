@@ -47,6 +47,7 @@ export const migrations: readonly Migration[] = [
   { ...filesOf('0005-skipped-ids.sql'), afterwards: [skippedIds, skippedIdsIndex] },
   filesOf('0006-subject-spelling.sql'),
   filesOf('0007-time-reservation.sql'),
+  filesOf('0008-one-counter-update.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */
