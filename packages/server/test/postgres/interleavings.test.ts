@@ -131,6 +131,32 @@ describe('nodes that overtake each other', () => {
     assert.deepEqual(await mark(), marked, 'nothing was written for the feed')
   })
 
+  it('are waited for as before on a counter that polls have locked together, or an append that came to nothing (P3)', async () => {
+    await using place = await site()
+    const [one, two, three] = [await place.node('one'), await place.node('two'), await place.node('three')]
+    await publish(one, [draft({ subject: 'before' })])
+    const held = async (point: GatePoint, count: number, name: string): Promise<void> => {
+      await place.gates.close('one', point)
+      const published = publish(one, [draft({ subject: name })])
+      await place.gates.reached('one', point)
+      const polls = [list(two, { from: 0n }), list(three, { from: 0n }), list(two, { from: 0n })]
+      assert.equal(await soFar(Promise.race(polls)), pending, `${name}: waits for the stamped event`)
+      await place.gates.open('one', point)
+      for (const events of await Promise.all(polls)) assert.ok(events.length >= count, name)
+      await published
+    }
+    await held('commit', 2, 'after an append')
+    await held('stamp', 3, 'after polls that waited together')
+    const locked = `SELECT FROM feed WHERE tenant = '${tenantA}' AND feed = 1 FOR NO KEY UPDATE`
+    await place.gates.query(`BEGIN; ${locked}; COMMIT`)
+    const mark = () =>
+      place.gates.query(`SELECT xmax::text FROM feed WHERE tenant = '${tenantA}' AND feed = 1`)
+    const marked = await mark()
+    assert.equal((await list(two, { from: 0n })).length, 3, 'a lock without a write')
+    assert.deepEqual(await mark(), marked, 'nothing was written for the feed')
+    await held('stamp', 4, 'after a lock without a write')
+  })
+
   it('stamp behind a poll that was answered while they waited for the counter (P3)', async () => {
     await using place = await site()
     const [one, two] = [await place.node('one'), await place.node('two')]
