@@ -1,4 +1,5 @@
 /** One linear pass over the tokens of a JSON text: what is refused in it, and where wanted members stand. */
+import { unitAt } from './json-escape.ts'
 
 export type JsonFaultCode =
   | 'invalid_json'
@@ -8,6 +9,8 @@ export type JsonFaultCode =
   | 'number_out_of_range'
   | 'nul_character'
   | 'lone_surrogate'
+  /** Only where values are read out of bytes, which says what is too large. */
+  | 'too_large'
 
 /** Why a text is refused. `pointer` (RFC 6901) names the place. */
 export interface JsonFault {
@@ -37,11 +40,12 @@ export interface JsonLimits {
 export const quote = 0x22
 export const backslash = 0x5c
 export const comma = 0x2c
-const minus = 0x2d
+export const colon = 0x3a
+export const minus = 0x2d
 export const openBracket = 0x5b
 export const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
+export const openBrace = 0x7b
+export const closeBrace = 0x7d
 
 export function isWhiteSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
@@ -77,9 +81,21 @@ export class JsonScan {
     this.#limits = limits
   }
 
+  /** All of it. */
   run(): JsonFault | undefined {
+    return this.advance(this.#text.length)
+  }
+
+  /** The text is read to its end. */
+  get ended(): boolean {
+    return this.#index >= this.#text.length
+  }
+
+  /** Goes on for so many characters and to the end of the token there. After a fault, there is nothing to go on with. */
+  advance(length: number): JsonFault | undefined {
     const text = this.#text
-    while (this.#index < text.length) {
+    const pause = Math.min(this.#index + length, text.length)
+    while (this.#index < pause) {
       const code = text.charCodeAt(this.#index)
       let fault: JsonFault | undefined
       if (code === quote) fault = this.#string()
@@ -103,7 +119,7 @@ export class JsonScan {
     if (this.#open.length >= this.#limits.maxDepth) {
       const { maxDepth, members } = this.#limits
       const message = `Nested deeper than ${maxDepth - (members?.depth ?? 0)} levels.`
-      return { code: 'too_deep', pointer: this.#pointer(), message }
+      return { code: 'too_deep', pointer: this.pointer(), message }
     }
     this.#open.push({ isObject, keys: undefined, key: '', index: 0 })
     this.#expectsKey = isObject
@@ -157,7 +173,7 @@ export class JsonScan {
     // Up to 15 characters without an exponent can neither overflow nor lose digits.
     if (length > 15 || text.slice(start, this.#index).search(/e/i) >= 0) {
       const message = numberFault(text.slice(start, this.#index))
-      if (message !== undefined) return { code: 'number_out_of_range', pointer: this.#pointer(), message }
+      if (message !== undefined) return { code: 'number_out_of_range', pointer: this.pointer(), message }
     }
     this.#valueEnds()
     return undefined
@@ -181,27 +197,28 @@ export class JsonScan {
     let from = start
     for (;;) {
       if (this.#nextQuote < from) this.#nextQuote = indexOrEnd(text, '"', from)
-      if (this.#nextBackslash < from) this.#nextBackslash = indexOrEnd(text, '\\', from)
+      if (this.#nextBackslash < from) {
+        const adjoining = text.charCodeAt(from) === backslash
+        this.#nextBackslash = adjoining ? from : indexOrEnd(text, '\\', from)
+      }
       if (this.#nextQuote < this.#nextBackslash || this.#nextQuote >= text.length) return this.#nextQuote
       const escape = this.#nextBackslash
       from = escape + 2
       if (text.charCodeAt(escape + 1) !== 0x75) continue
-      const unit = Number.parseInt(text.slice(escape + 2, escape + 6), 16)
+      const unit = unitAt(text, escape + 2)
       from = escape + 6
       if (unit === 0) {
         return {
           code: 'nul_character',
-          pointer: this.#pointer(),
+          pointer: this.pointer(),
           message: String.raw`\u0000 cannot be stored; leave it out.`,
         }
       }
       if (unit < 0xd800 || unit > 0xdfff) continue
-      const low = text.startsWith(String.raw`\u`, from)
-        ? Number.parseInt(text.slice(from + 2, from + 6), 16)
-        : 0
+      const low = text.startsWith(String.raw`\u`, from) ? unitAt(text, from + 2) : 0
       if (unit > 0xdbff || low < 0xdc00 || low > 0xdfff) {
         const message = 'Half of a surrogate pair: this is not a character.'
-        return { code: 'lone_surrogate', pointer: this.#pointer(), message }
+        return { code: 'lone_surrogate', pointer: this.pointer(), message }
       }
       from += 6
     }
@@ -219,13 +236,13 @@ export class JsonScan {
       key === '__proto__' ||
       (key === 'prototype' && above?.isObject === true && above.key === 'constructor')
     ) {
-      return { code: 'forbidden_key', pointer: this.#pointer(), message: `The key "${key}" is not allowed.` }
+      return { code: 'forbidden_key', pointer: this.pointer(), message: `The key "${key}" is not allowed.` }
     }
     container.keys ??= new Set()
     if (container.keys.has(key)) {
       return {
         code: 'duplicate_key',
-        pointer: this.#pointer(),
+        pointer: this.pointer(),
         message: 'The same key stands twice in one object.',
       }
     }
@@ -250,7 +267,8 @@ export class JsonScan {
     this.#wanted = undefined
   }
 
-  #pointer(): string {
+  /** Where the scan stands, in at most 200 characters (RFC 6901). */
+  pointer(): string {
     return this.#open
       .map(
         (container) =>

@@ -1,12 +1,26 @@
 /** From the body of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
-import { readItems, readJson } from '@property-events/protocol'
-import type { MemberSpan, ProblemError } from '@property-events/protocol'
+import {
+  behindBlanks,
+  maxBytesAtOnce,
+  readItems,
+  readRange,
+  readRangeInPieces,
+} from '@property-events/protocol'
+import type {
+  ItemLimits,
+  JsonFault,
+  JsonItem,
+  JsonItemReading,
+  MemberSpan,
+  ProblemError,
+} from '@property-events/protocol'
 
 /** More faults than this help nobody, and an answer must stay small. */
 export const maxReported = 100
 
 /** One would-be event of the request. */
 export interface Item {
+  readonly kind: 'item'
   readonly value: unknown
   /** Where it stands in the request body; for NDJSON the number of the event, from 0. */
   readonly pointer: string
@@ -15,98 +29,115 @@ export interface Item {
   readonly payloadSpan: MemberSpan | undefined
 }
 
-export type Items =
-  | { readonly kind: 'items'; readonly values: readonly Item[] }
-  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+/** A fault of the body in place of an item: of a line, after which others come; or of all, after which nothing does. */
+export interface BodyFault {
+  readonly kind: 'fault'
+  readonly error: ProblemError
+}
 
-/**
- * The items of a body in which nothing is to be refused as a whole, each read when it is asked for. Ends with true behind the
- * last; with false where that is in doubt, and then `splitBody` has to tell.
- */
-export function* itemsOf(
-  body: Buffer,
-  format: 'json' | 'ndjson',
-  maxPayloadDepth: number,
-): Generator<Item, boolean> {
-  const limits = { maxDepth: maxPayloadDepth + 1, members: { keys: ['payload'], depth: 1 } }
+export interface BodyLimits {
+  /** UTF-8 bytes of one payload. */
+  readonly maxPayloadBytes: number
+  /** Levels of nesting in one payload, counted from its own braces. */
+  readonly maxPayloadDepth: number
+}
+
+/** `undefined`: so far nothing, and others can have a turn. */
+type Items = Generator<Item | BodyFault | undefined, void>
+
+/** The items of a body, read strictly one by one, in steps and memory that do not depend on what else the body holds. */
+export function itemsOf(body: Buffer, format: 'json' | 'ndjson', limits: BodyLimits): Items {
+  return format === 'json' ? jsonItems(body, limits) : lines(body, limits)
+}
+
+const openBracket = 0x5b
+
+function* jsonItems(body: Buffer, limits: BodyLimits): Items {
+  const within = itemLimits(limits)
+  const start = yield* behindBlanks(body, 0)
+  if (body[start] !== openBracket) {
+    yield given(yield* rangeOf(body, start, body.length, within), '', limits)
+    return
+  }
+  const items = readItems(body, start + 1, within)
   let index = 0
-  if (format === 'json' && isArray(body)) {
-    const items = readItems(body, limits)
-    for (let item = items.next(); ; item = items.next()) {
-      if (item.done === true) return item.value
-      const { value, spans, text } = item.value
-      yield { value, pointer: `/${index}`, source: text, payloadSpan: spans[0] }
+  // By hand: `yield*` would need a microsecond for each.
+  for (let step = items.next(); ; step = items.next()) {
+    if (step.done === true) {
+      if (step.value === undefined) return
+      const pointer = step.value.code === 'invalid_json' ? '' : `/${index}`
+      yield { kind: 'fault', error: errorOf(step.value, pointer, limits) }
+      return
+    }
+    if (step.value === undefined) yield undefined
+    else {
+      yield itemOf(step.value, `/${index}`)
       index += 1
     }
   }
-  for (const line of format === 'json' ? [body.toString()] : linesOf(body)) {
-    const reading = readJson(line, limits)
-    if (reading.kind === 'fault') return false
-    const pointer = format === 'json' ? '' : `/${index}`
-    yield { value: reading.value, pointer, source: line, payloadSpan: reading.spans[0] }
-    index += 1
-  }
-  return true
 }
 
-/** Whether a body is an array, if it is JSON. */
-export function isArray(body: Buffer): boolean {
-  for (const byte of body) if (byte > 0x20) return byte === 0x5b
-  return false
-}
-
-/** White space as JSON has it: any other is a fault of the line. */
-const blankLine = /^[ \t\r]*$/
-
-function* linesOf(body: Buffer): Generator<string, void> {
-  for (let start = 0; start < body.length;) {
+function* lines(body: Buffer, limits: BodyLimits): Items {
+  const within = itemLimits(limits)
+  let index = 0
+  // Line feeds are white space as well. Any but JSON's own is a fault of its line.
+  for (
+    let start = yield* behindBlanks(body, 0);
+    start < body.length;
+    start = yield* behindBlanks(body, start)
+  ) {
     const found = body.indexOf('\n', start)
     const end = found < 0 ? body.length : found
-    const line = body.toString('utf8', start, end)
-    if (!blankLine.test(line)) yield line
-    start = end + 1
-  }
-}
-
-/** Splits and reads the body strictly. `maxPayloadDepth` counts from the payload's own braces. */
-export function splitBody(body: Buffer, format: 'json' | 'ndjson', maxPayloadDepth: number): Items {
-  if (format === 'ndjson') return splitLines(body, maxPayloadDepth)
-  const text = body.toString()
-  const depth = isArray(body) ? 2 : 1
-  const reading = readJson(text, {
-    maxDepth: maxPayloadDepth + depth,
-    members: { keys: ['payload'], depth },
-  })
-  if (reading.kind === 'fault') return { kind: 'faults', errors: [reading.fault] }
-  if (!Array.isArray(reading.value)) {
-    const values = [{ value: reading.value, pointer: '', source: text, payloadSpan: reading.spans[0] }]
-    return { kind: 'items', values }
-  }
-  const spans = new Map(reading.spans.map((span) => [span.item, span]))
-  const values = reading.value.map((value: unknown, index) => ({
-    value,
-    pointer: `/${index}`,
-    source: text,
-    payloadSpan: spans.get(index),
-  }))
-  return { kind: 'items', values }
-}
-
-function splitLines(body: Buffer, maxPayloadDepth: number): Items {
-  const values: Item[] = []
-  const errors: ProblemError[] = []
-  let index = 0
-  for (const line of linesOf(body)) {
-    const reading = readJson(line, {
-      maxDepth: maxPayloadDepth + 1,
-      members: { keys: ['payload'], depth: 1 },
-    })
-    const pointer = `/${index}`
-    if (reading.kind === 'fault') {
-      errors.push({ ...reading.fault, pointer: pointer + reading.fault.pointer })
-      if (errors.length >= maxReported) break
-    } else values.push({ value: reading.value, pointer, source: line, payloadSpan: reading.spans[0] })
+    const isShort = end - start <= maxBytesAtOnce
+    const reading = isShort ? readRange(body, start, end, within) : yield* rangeOf(body, start, end, within)
+    yield given(reading, `/${index}`, limits)
     index += 1
+    start = end
   }
-  return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'items', values }
+}
+
+function* rangeOf(
+  body: Buffer,
+  start: number,
+  end: number,
+  limits: ItemLimits,
+): Generator<undefined, JsonItemReading> {
+  if (end - start <= maxBytesAtOnce) return readRange(body, start, end, limits)
+  return yield* readRangeInPieces(body, start, end, limits)
+}
+
+function given(reading: JsonItemReading, pointer: string, limits: BodyLimits): Item | BodyFault {
+  if (reading.kind === 'item') return itemOf(reading.item, pointer)
+  return { kind: 'fault', error: errorOf(reading.fault, pointer, limits) }
+}
+
+function itemOf({ value, spans, text }: JsonItem, pointer: string): Item {
+  return { kind: 'item', value, pointer, source: text, payloadSpan: spans[0] }
+}
+
+/**
+ * An event that could be stored has its payload, as an object or as text in which every byte is escaped by six, and short members
+ * beside it.
+ */
+function itemLimits({ maxPayloadBytes, maxPayloadDepth }: BodyLimits): ItemLimits {
+  return {
+    maxDepth: maxPayloadDepth + 1,
+    members: { keys: ['payload'], depth: 1 },
+    maxBytes: 6 * maxPayloadBytes + besidePayloadBytes,
+    maxBytesOutsideStrings: maxPayloadBytes + besidePayloadBytes,
+  }
+}
+
+const besidePayloadBytes = 16_384
+
+function errorOf(fault: JsonFault, pointer: string, limits: BodyLimits): ProblemError {
+  if (fault.code !== 'too_large') return { ...fault, pointer: `${pointer}${fault.pointer}`.slice(0, 200) }
+  const { maxPayloadBytes } = limits
+  if (/^\/payload(?:\/|$)/.test(fault.pointer)) {
+    const message = `The payload has more than ${maxPayloadBytes} bytes, which is all that is allowed.`
+    return { pointer: `${pointer}/payload`, code: 'payload_too_large', message }
+  }
+  const { maxBytes, maxBytesOutsideStrings } = itemLimits(limits)
+  const message = `The event has more than ${maxBytes} bytes, or more than ${maxBytesOutsideStrings} outside strings; a payload may have ${maxPayloadBytes}. If these are several events, send them as items of an array or one a line.`
+  return { pointer, code: 'event_too_large', message }
 }

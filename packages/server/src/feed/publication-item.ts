@@ -1,6 +1,7 @@
 /** The members of one published event beside its payload: which there are, and what they may hold. */
 import { categories, eventTypeNumber, isUuid, parseUuid } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
+import { maxReported } from './publication-body.ts'
 
 export interface ItemMembers {
   readonly payload: unknown
@@ -38,6 +39,7 @@ export function readItemMembers(
     return undefined
   }
   for (const name of Object.keys(value)) {
+    if (errors.length >= maxReported) break
     if (allowed.includes(name)) continue
     const shown = name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
     if (assigned.includes(name))

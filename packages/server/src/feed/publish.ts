@@ -31,7 +31,10 @@ export type PublishOutcome =
   | { readonly kind: 'receipt'; readonly created: boolean; readonly receipt: PublishReceipt }
   /** Faults of the body, with pointers; nothing was stored. */
   | { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] }
-  | Exclude<SubmitOutcome, { kind: 'stored' }>
+  | NothingStored
+
+/** `inList`: the request held an array or lines, so a pointer to an event of it begins with the event's index. */
+export type NothingStored = Exclude<SubmitOutcome, { kind: 'stored' }> & { readonly inList: boolean }
 
 export interface Publisher {
   publish(request: PublishRequest): Promise<PublishOutcome>
@@ -81,11 +84,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
   async function answer(request: PublishRequest): Promise<PublishOutcome> {
     const { key, dryRun, unchanged } = request
     const reading = await read(request)
-    if (reading === undefined) return { kind: 'overloaded' }
+    if (reading === undefined) return { kind: 'overloaded', inList: false }
     if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }
     const batch: AppendBatch = { key, drafts: reading.drafts, unchanged }
     const outcome: SubmitOutcome = dryRun ? await events.preview(batch) : await queue.submit(batch)
-    if (outcome.kind !== 'stored') return outcome
+    if (outcome.kind !== 'stored') return { ...outcome, inList: reading.inList }
     const stored = dryRun ? 0 : outcome.events.filter(isNew).length
     if (stored > 0) options.onStored?.(key, stored)
     return { kind: 'receipt', created: stored > 0, receipt: receiptOf(outcome, reading.warnings) }

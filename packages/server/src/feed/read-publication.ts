@@ -4,18 +4,19 @@
  * reported and none is (P6, P11).
  */
 import { hash } from 'node:crypto'
-import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
+import { compactJson, feeds, parseUuid, readJson, readJsonInPieces } from '@property-events/protocol'
 import type {
   Category,
   EventTypeCatalogue,
   FeedName,
+  JsonReading,
   ProblemError,
   PublishWarning,
 } from '@property-events/protocol'
 import type { DraftContent, EventDraft } from '../storage/storage.ts'
 import { updateDateHashOf } from '../storage/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'
-import { itemsOf, maxReported, splitBody } from './publication-body.ts'
+import { itemsOf, maxReported } from './publication-body.ts'
 import type { Item } from './publication-body.ts'
 import { readItemMembers } from './publication-item.ts'
 import type { ItemMembers } from './publication-item.ts'
@@ -51,6 +52,8 @@ export type PublicationReading =
       readonly kind: 'drafts'
       readonly drafts: readonly EventDraft[]
       readonly warnings: readonly PublishWarning[]
+      /** They are items of an array or lines, so a pointer to one of them begins with its index. */
+      readonly inList: boolean
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
@@ -63,43 +66,49 @@ export function readPublication(publication: Publication): PublicationReading {
   }
 }
 
-/** The same event by event: after each, other work may be done. */
+/**
+ * The same in steps, between which other work may be done: at most an event a step, and a long event takes several. The body is read
+ * once and no further than needed: to the event that is one too many, to the first fault of an array as a whole, to the line with the
+ * last fault that is reported.
+ */
 export function* publicationSteps(publication: Publication): Generator<void, PublicationReading> {
-  const { body, format, limits } = publication
-  const quick = collector(publication)
-  const items = itemsOf(body, format, limits.maxPayloadDepth)
-  let item = items.next()
-  for (; item.done !== true && quick.count() < limits.maxEvents && !quick.full(); item = items.next()) {
-    quick.add(item.value)
-    yield
-  }
-  if (item.done === true && item.value && quick.count() > 0) return quick.reading()
-  // Too few events, too many, too many faults, or a fault of the body itself, before which those of its events do not count.
-  return yield* readWhole(publication)
-}
-
-function* readWhole(publication: Publication): Generator<void, PublicationReading> {
-  const { body, format, limits } = publication
-  const items = splitBody(body, format, limits.maxPayloadDepth)
-  if (items.kind === 'faults') return items
-  const count = items.values.length
-  if (count === 0) return fault('', 'empty_batch', 'The request holds no event; send at least one.')
-  if (count > limits.maxEvents) {
-    const message = `The request holds ${count} events; at most ${limits.maxEvents} are allowed. Send several requests.`
-    return fault('', 'too_many_events', message)
-  }
+  const { limits } = publication
+  const within = { maxDepth: limits.maxPayloadDepth }
   const collected = collector(publication)
-  for (const item of items.values) {
-    if (collected.full()) break
-    collected.add(item)
+  // Of the body. Before them, what its events hold does not count.
+  const faults: ProblemError[] = []
+  let count = 0
+  for (const given of itemsOf(publication.body, publication.format, limits)) {
+    if (given !== undefined) {
+      count += 1
+      if (count > limits.maxEvents) return faults.length > 0 ? refused(faults) : tooManyEvents(limits)
+      if (given.kind === 'fault') faults.push(given.error)
+      else if (faults.length === 0 && !collected.full()) {
+        const text = longTextOf(given, limits)
+        const reading = text === undefined ? undefined : yield* readJsonInPieces(text, within)
+        collected.add(given, reading)
+      }
+      if (faults.length >= maxReported) break
+    }
     yield
   }
+  if (faults.length > 0) return refused(faults)
+  if (count === 0) return fault('', 'empty_batch', 'The request holds no event; send at least one.')
   return collected.reading()
 }
 
+function refused(errors: readonly ProblemError[]): PublicationReading {
+  return { kind: 'faults', errors }
+}
+
+function tooManyEvents({ maxEvents }: PublicationLimits): PublicationReading {
+  const message = `The request holds more than ${maxEvents} events, which is all that is allowed. Send several requests.`
+  return fault('', 'too_many_events', message)
+}
+
 interface Collector {
-  add(item: Item): void
-  count(): number
+  /** `textReading`: of the payload's text, if that was read before. */
+  add(item: Item, textReading: JsonReading | undefined): void
   /** As many faults as are reported. */
   full(): boolean
   reading(): PublicationReading
@@ -111,12 +120,12 @@ function collector(publication: Publication): Collector {
   const warnings: PublishWarning[] = []
   const errors: ProblemError[] = []
   const seenIds = new Set<string>()
-  let count = 0
+  let inList = true
   return {
-    add(item) {
-      const index = count
-      count += 1
-      const reading = readItem(item, publication)
+    add(item, textReading) {
+      const index = drafts.length
+      inList = item.pointer !== ''
+      const reading = readItem(item, textReading, publication)
       if (reading.kind === 'faults') {
         for (const error of reading.errors)
           errors.push({ ...error, pointer: `${item.pointer}${error.pointer ?? ''}` })
@@ -135,11 +144,10 @@ function collector(publication: Publication): Collector {
         if (warnings.length < maxReported) warnings.push({ index, ...remark })
       }
     },
-    count: () => count,
     full: () => errors.length >= maxReported,
     reading() {
       if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
-      return { kind: 'drafts', drafts, warnings }
+      return { kind: 'drafts', drafts, warnings, inList }
     },
   }
 }
@@ -152,7 +160,7 @@ type ItemReading =
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-function readItem(item: Item, publication: Publication): ItemReading {
+function readItem(item: Item, textReading: JsonReading | undefined, publication: Publication): ItemReading {
   const { feed, catalogue } = publication
   const members = readItemMembers(item.value, feed, catalogue)
   if (members.kind === 'faults') return members
@@ -165,7 +173,7 @@ function readItem(item: Item, publication: Publication): ItemReading {
       advice: [],
     }
   }
-  const payload = payloadOf(item, given.payload, publication.limits)
+  const payload = payloadOf(item, given.payload, textReading, publication.limits)
   if (payload.kind === 'faults') return payload
   const checked = checkPayload(feed, payload.value, given.eventType, given.category)
   if (checked.kind === 'faults') return checked
@@ -193,34 +201,43 @@ type PayloadReading =
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 /** The payload's own text (D22): as sent in a string, or cut out of the body with the white space between tokens gone. */
-function payloadOf(item: Item, payload: unknown, limits: PublicationLimits): PayloadReading {
-  let text: string
-  let value = payload
+function payloadOf(
+  item: Item,
+  payload: unknown,
+  textReading: JsonReading | undefined,
+  limits: PublicationLimits,
+): PayloadReading {
   if (typeof payload === 'string') {
-    text = payload
-    const reading = readJson(text, { maxDepth: limits.maxPayloadDepth })
-    if (reading.kind === 'fault') {
-      return fault(
-        `/payload${reading.fault.pointer}`,
-        reading.fault.code,
-        `In the payload's text: ${reading.fault.message}`,
-      )
-    }
-    value = reading.value
-  } else {
-    const span = item.payloadSpan
-    text = span === undefined ? JSON.stringify(payload) : item.source.slice(span.start, span.end)
-    if (span?.spaced === true) text = compactJson(text)
+    const refusal = payloadTooLarge(payload, limits)
+    if (refusal !== undefined) return refusal
+    const reading = textReading ?? readJson(payload, { maxDepth: limits.maxPayloadDepth })
+    if (reading.kind === 'read') return { kind: 'payload', text: payload, value: reading.value }
+    const { pointer, code, message } = reading.fault
+    return fault(`/payload${pointer}`, code, `In the payload's text: ${message}`)
   }
+  const span = item.payloadSpan
+  let text = span === undefined ? JSON.stringify(payload) : item.source.slice(span.start, span.end)
+  if (span?.spaced === true) text = compactJson(text)
+  return payloadTooLarge(text, limits) ?? { kind: 'payload', text, value: payload }
+}
+
+/** A payload's text beyond these characters is read in pieces: with nothing but keys in it, it takes milliseconds. */
+const maxTextAtOnce = 65_536
+
+/** One that is too large is not read at all. */
+function longTextOf({ value }: Item, { maxPayloadBytes }: PublicationLimits): string | undefined {
+  if (typeof value !== 'object' || value === null || !('payload' in value)) return undefined
+  const { payload } = value
+  const isLong =
+    typeof payload === 'string' && payload.length > maxTextAtOnce && payload.length <= maxPayloadBytes
+  return isLong ? payload : undefined
+}
+
+function payloadTooLarge(text: string, { maxPayloadBytes }: PublicationLimits) {
   const bytes = Buffer.byteLength(text)
-  if (bytes > limits.maxPayloadBytes) {
-    return fault(
-      '/payload',
-      'payload_too_large',
-      `The payload has ${bytes} bytes; at most ${limits.maxPayloadBytes} are allowed.`,
-    )
-  }
-  return { kind: 'payload', text, value }
+  if (bytes <= maxPayloadBytes) return undefined
+  const message = `The payload has ${bytes} bytes; at most ${maxPayloadBytes} are allowed.`
+  return fault('/payload', 'payload_too_large', message)
 }
 
 function draftOf(

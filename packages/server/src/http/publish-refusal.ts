@@ -9,20 +9,17 @@ const plainCodes = {
   unknownFeed: 'key_disabled',
 } as const satisfies Record<string, ProblemCode>
 
-/** Why nothing was stored, as a problem. `place` is the pointer of an event of the request by its index. */
-export function refusalOfPublish(
-  outcome: Exclude<PublishOutcome, { kind: 'receipt' }>,
-  place: (index: number) => string,
-): Refusal {
+/** Why nothing was stored, as a problem. */
+export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'receipt' }>): Refusal {
   if (outcome.kind === 'invalid') return { code: 'invalid_body', errors: outcome.errors }
   if (outcome.kind === 'idConflict') {
     const message = `The id ${outcome.id} is taken by an event with other content. Send it with another id.`
-    const pointer = `${place(outcome.index)}/id`
+    const pointer = `${placeOf(outcome)}/id`
     return { code: 'id_conflict', errors: [{ pointer, code: 'id_conflict', message }] }
   }
   if (outcome.kind === 'unknownSubject') {
     const message = `The feed has no event of ${outcome.subjectId}.`
-    const pointer = `${place(outcome.index)}/remove/agentRef`
+    const pointer = `${placeOf(outcome)}/remove/agentRef`
     return { code: 'unknown_subject', errors: [{ pointer, code: 'unknown_subject', message }] }
   }
   if (outcome.kind === 'clockBehind') {
@@ -32,4 +29,9 @@ export function refusalOfPublish(
     return { code: 'clock_behind', headers: { 'retry-after': String(waitSeconds) } }
   }
   return { code: plainCodes[outcome.kind] }
+}
+
+/** Where the event stands in the body. */
+function placeOf({ index, inList }: { readonly index: number; readonly inList: boolean }): string {
+  return inList ? `/${index}` : ''
 }

@@ -1,6 +1,5 @@
 /** A publish request, as the route and the way past the router both take it: what its head asks, and what its body is answered. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isArray } from '../feed/publication-body.ts'
 import type { FeedKey } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -63,15 +62,13 @@ export async function answerPublish(
     metrics.published(key.feed, 'invalid')
     return { kind: 'refused', refusal }
   }
-  // Now, as the publisher frees the body when it has read it.
-  const many = format === 'ndjson' || isArray(body)
   const outcome = await publisher.publish({ key, body, format, ...parameters }).catch((error: unknown) => {
     metrics.published(key.feed, 'failed')
     throw error
   })
   metrics.published(key.feed, outcome.kind)
   if (outcome.kind !== 'receipt') {
-    return { kind: 'refused', refusal: refusalOfPublish(outcome, (index) => (many ? `/${index}` : '')) }
+    return { kind: 'refused', refusal: refusalOfPublish(outcome) }
   }
   return {
     kind: 'receipt',

@@ -217,7 +217,9 @@ describe('a publish request', () => {
     assert.deepEqual(faultsOf(array(many(faulty, 150)).slice(0, -1)), [' invalid_json'])
     assert.deepEqual(faultsOf(`${array([faulty])},`), [' invalid_json'])
     assert.deepEqual(faultsOf(array([faulty, twice])), ['/1/payload/a/b duplicate_key'])
-    assert.deepEqual(faultsOf(array([...many(faulty, 1_001), twice])), ['/1001/payload/a/b duplicate_key'])
+    assert.deepEqual(faultsOf(array([...many(faulty, 999), twice])), ['/999/payload/a/b duplicate_key'])
+    // What stands behind the first event that is too many is not read.
+    assert.deepEqual(faultsOf(array([...many(faulty, 1_001), twice])), [' too_many_events'])
     assert.deepEqual(faultsOf(array(many(faulty, 1_001))), [' too_many_events'])
     assert.equal(faultsOf(array(many(faulty, 150))).length, 100)
     assert.deepEqual(faultsOf([faulty, '{', twice].join('\n'), { format: 'ndjson' }), [
@@ -225,6 +227,10 @@ describe('a publish request', () => {
       '/2/payload/a/b duplicate_key',
     ])
     assert.deepEqual(faultsOf(many(faulty, 1_001).join('\n'), { format: 'ndjson' }), [' too_many_events'])
+    assert.deepEqual(faultsOf(['{', ...many(faulty, 1_001)].join('\n'), { format: 'ndjson' }), [
+      '/0 invalid_json',
+    ])
+    assert.equal(faultsOf(many('{', 1_001).join('\n'), { format: 'ndjson' }).length, 100)
   })
 
   it('has limits: 1,000 events, 256 KiB and 32 levels a payload (PROTOCOL §4)', () => {

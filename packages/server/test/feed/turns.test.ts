@@ -53,6 +53,37 @@ describe('work in turns', () => {
     assert.equal(log.join(' ').replace(/[ |]*$/, ''), 'a1 a2 b1 | b2 c1 c2 | d1 d2')
   })
 
+  it('gives runs that take long every second turn, and 5 ms each before the next of them has its own', async () => {
+    const log: string[] = []
+    const { steps, clock } = slowSteps(log)
+    const turns = createTurns(clock)
+    // A turn has three steps: 9 turns are more than a run of ten milliseconds may take before it counts as a long one.
+    const start = () => [
+      turns.run(steps('x', 150)),
+      turns.run(steps('y', 150)),
+      turns.run(steps('a', 24)),
+      turns.run(steps('b', 3)),
+    ]
+    await besideOthers(log, start)
+    const order = log.filter((entry) => entry !== '|')
+    const endOf = (name: string) => order.indexOf(order.findLast((entry) => entry.startsWith(name)) ?? '')
+    // Both ordinary ones are through long before the long ones, though these came first.
+    assert.ok(endOf('b') < order.length / 2, order.join(' '))
+    assert.ok(endOf('a') < endOf('b'))
+    // The long ones go on meanwhile, and in turn with each other.
+    const between = order.slice(order.indexOf('a1'), endOf('b'))
+    assert.ok(
+      between.some((entry) => entry.startsWith('x')) && between.some((entry) => entry.startsWith('y')),
+    )
+    const shares =
+      order
+        .slice(endOf('b') + 1)
+        .join(' ')
+        .match(/x\d+(?: x\d+)*/g) ?? []
+    assert.ok(shares.length >= 2, order.join(' '))
+    for (const share of shares.slice(1, -1)) assert.ok(share.split(' ').length <= 15, share)
+  })
+
   it('begins at once when nothing was done in this turn', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)
