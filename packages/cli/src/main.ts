@@ -15,7 +15,8 @@ import { addDemo, addServe } from './commands/serve.ts'
 import { addSync } from './commands/sync.ts'
 import { addTenants } from './commands/tenants.ts'
 import type { CommandContext } from './command-context.ts'
-import { isBrokenPipe } from './output.ts'
+import { OutputCut } from './output.ts'
+import { refuseRepeatedOptions } from './repeated-options.ts'
 import { readSettings } from './read-settings.ts'
 import type { Environment } from './read-settings.ts'
 import { sentencesOf } from './sentences-of.ts'
@@ -45,7 +46,7 @@ export async function main(args: readonly string[], environment: Environment): P
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
-    if (isBrokenPipe(error)) return exitCode
+    if (error instanceof OutputCut) return exitCode
     process.stderr.write(`${withoutSecrets(sentencesOf(error, dataFolder))}\n`)
     if (args.includes('--debug')) process.stderr.write(`${withoutSecrets(stackOf(error))}\n`)
     return 1
@@ -75,6 +76,7 @@ function buildProgram(context: CommandContext): Command {
   addCopy(program, context)
   addEpoch(program, context)
   addDoctor(program, context)
+  refuseRepeatedOptions(program)
   return program
 }
 

@@ -6,7 +6,7 @@ export interface Output {
   readonly json: boolean
   /** A person looks at stderr: progress may be shown. */
   readonly showsProgress: boolean
-  /** Writes to stdout as it is; resolves when more may be written. */
+  /** Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when nobody reads it any more. */
   write(text: string): Promise<void>
   /** One line of JSON to stdout. */
   writeJson(value: unknown): Promise<void>
@@ -38,13 +38,36 @@ export function createOutput(options: { readonly json: boolean }): Output {
   }
 }
 
-/** A reader that went away (`| head`) ends the program without a word, as is usual. */
-function writeAll(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(text, (error) => (error == null ? resolve() : reject(error)))
-  })
+/** The same for a command whose work goes on when nobody reads what it writes, such as a service that announces itself. */
+export function withoutReader(output: Output): Output {
+  const unlessCut = async (written: Promise<void>): Promise<void> => {
+    try {
+      await written
+    } catch (error) {
+      if (!(error instanceof OutputCut)) throw error
+    }
+  }
+  return {
+    ...output,
+    write: (text) => unlessCut(output.write(text)),
+    writeJson: (value) => unlessCut(output.writeJson(value)),
+  }
 }
 
-export function isBrokenPipe(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EPIPE'
+/**
+ * The reader of stdout went away (`| head`). It ends the command without a word, as is usual, and with the exit code it has
+ * by then: what a command has to say of its work by that code it says before it writes.
+ */
+export class OutputCut extends Error {
+  override readonly name = 'OutputCut'
+}
+
+function writeAll(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => {
+      if (error == null) resolve()
+      else if ('code' in error && error.code === 'EPIPE') reject(new OutputCut())
+      else reject(error)
+    })
+  })
 }

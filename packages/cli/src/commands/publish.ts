@@ -15,7 +15,6 @@ import { openRun, supersedeCutRuns, unkeptRun } from '../publish/run.ts'
 import type { Run, RunOptions } from '../publish/run.ts'
 import { addTotals, noTotals, sumOf, totalsText } from '../publish/totals.ts'
 import { addSettings } from '../read-settings.ts'
-import type { Environment } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings, serviceClient } from '../service-client.ts'
 import { settings } from '../settings.ts'
@@ -49,16 +48,15 @@ own; then the same id with the same content counts once, in whatever run.`,
     )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [file = '-']) => {
-    if (!(await publish(invocation, file, context.environment))) context.failed()
+    await publish(invocation, file, context)
   })
 }
 
-/** True when nothing was refused. */
 async function publish(
   { output, settings: reader, flags }: Invocation,
   file: string,
-  environment: Environment,
-): Promise<boolean> {
+  context: CommandContext,
+): Promise<void> {
   const feed = choice<FeedName>(flags, 'feed', ['property', 'contact'])
   const unchanged = choice(flags, 'unchanged', ['skip', 'store'])
   const format =
@@ -67,7 +65,7 @@ async function publish(
   const dryRun = flags['dryRun'] === true
   const source = await openSource(file, format)
   const run = await runOf({ file, source, address, feed, unchanged }, dryRun, {
-    folder: join(stateFolder(environment), 'publish'),
+    folder: join(stateFolder(context.environment), 'publish'),
     isNew: flags['newRun'] === true,
     say: (sentence) => output.say(sentence),
     nowMs: Date.now(),
@@ -117,8 +115,9 @@ async function publish(
     progress.end()
     source.close()
   }
+  // Before the report, whose reader may be gone.
+  if (run.totals.refused + totals.refused > 0) context.failed()
   await reportRun(output, { run, totals, refusedLines, dryRun })
-  return run.totals.refused + totals.refused === 0
 }
 
 interface RunSource {

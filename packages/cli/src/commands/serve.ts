@@ -9,6 +9,7 @@ import type { DemoKeys } from '../demo-keys.ts'
 import { createDemoTenants, isDemoLoaded, loadDemo } from '../load-demo.ts'
 import { marketTenants } from '../market/tenants.ts'
 import { storeFlags } from '../open-store.ts'
+import { withoutReader } from '../output.ts'
 import type { Output } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
@@ -67,7 +68,8 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   if (started === undefined) return
   try {
     const { over, cause } = untilOver(signal, started)
-    await stage(started, invocation, options, over)
+    // `serve | head` shows the address and goes on serving.
+    await stage(started, { ...invocation, output: withoutReader(invocation.output) }, options, over)
     await aborted(over)
     const death = cause()
     // By SIGTERM a supervisor stops one node of several; who presses Ctrl-C waits for it.

@@ -5,6 +5,7 @@ import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import type { LocalCopy } from '../copy/local-copy.ts'
 import { isFileCopy, openCopy } from '../copy/open-copy.ts'
+import { refuseOtherFiles } from '../copy/other-files.ts'
 import { outlastOutages, tellingFetch } from '../outage.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
@@ -28,17 +29,24 @@ export function addSync(program: Command, context: CommandContext): void {
     )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [target = '']) => {
-    const { ended } = await syncTo(invocation, target)
+    refuseOtherFiles(target)
+    const { result, copy } = await syncTo(invocation, target)
     // Who follows ends it so; else a script must not take half a copy for a whole one.
-    if (ended === 'caughtUp' || invocation.flags['follow'] === true) return
-    invocation.output.say(
-      'Stopped before the copy was up to date. What is in it stays. Run the command again to go on.',
-    )
-    context.failed(interruptedExitCode)
+    const isWhole = result.ended === 'caughtUp' || invocation.flags['follow'] === true
+    if (!isWhole) {
+      context.failed(interruptedExitCode)
+      invocation.output.say(
+        'Stopped before the copy was up to date. What is in it stays. Run the command again to go on.',
+      )
+    }
+    await report(invocation, result, copy)
   })
 }
 
-async function syncTo({ output, settings: reader, flags }: Invocation, target: string): Promise<SyncResult> {
+async function syncTo(
+  { output, settings: reader, flags }: Invocation,
+  target: string,
+): Promise<{ readonly result: SyncResult; readonly copy: LocalCopy }> {
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
   const address = addressFromSettings(reader)
@@ -99,9 +107,7 @@ async function syncTo({ output, settings: reader, flags }: Invocation, target: s
     const ended = await (follow ? outlastOutages(syncOnce, outage) : syncOnce())
     progress.end()
     const { events, changes, removals } = counts
-    const result = { ...ended, events, changes, removals }
-    await report({ output }, result, copy)
-    return result
+    return { result: { ...ended, events, changes, removals }, copy }
   } catch (error) {
     progress.end()
     if (error instanceof MassRemovalError) {

@@ -44,6 +44,25 @@ export function run(args: readonly string[], options: RunOptions = {}): Promise<
   return finished(child)
 }
 
+/** Starts a command whose stdout nobody reads any more, as after `| head`. */
+export function startCut(
+  args: readonly string[],
+  options: RunOptions = {},
+): { readonly child: ChildProcess; readonly ended: Promise<number | null> } {
+  const child = launch(args, options)
+  child.stdout?.destroy()
+  child.stderr?.resume()
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(options.input ?? '')
+  const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  return { child, ended }
+}
+
+/** Runs one to its end; resolves with the exit code. */
+export function runCut(args: readonly string[], options: RunOptions = {}): Promise<number | null> {
+  return startCut(args, options).ended
+}
+
 /** Runs a line that the program has printed for people to copy, as their shell does, as it stands. */
 export function runPrinted(line: string, options: RunOptions = {}): Promise<Finished> {
   const { PATH = '', HOME = '' } = process.env
