@@ -10,6 +10,7 @@ import { addGenerate } from './commands/generate.ts'
 import { addKeys } from './commands/keys.ts'
 import { addProperties } from './commands/properties.ts'
 import { addPublish } from './commands/publish.ts'
+import { addReference } from './commands/reference.ts'
 import { addRestore } from './commands/restore.ts'
 import { addDemo, addServe } from './commands/serve.ts'
 import { addSync } from './commands/sync.ts'
@@ -70,6 +71,7 @@ function buildProgram(context: CommandContext): Command {
   addEvents(program, context)
   addProperties(program, context)
   addSync(program, context)
+  addReference(program, context)
   addGenerate(program, context)
   addBackup(program, context)
   addRestore(program, context)

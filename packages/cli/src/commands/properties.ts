@@ -7,6 +7,7 @@ import type { CommandContext, Invocation } from '../command-context.ts'
 import { payloadChanges } from '../payload-changes.ts'
 import type { PayloadChange } from '../payload-changes.ts'
 import { addSettings } from '../read-settings.ts'
+import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
@@ -56,7 +57,9 @@ async function showHistory(invocation: Invocation, operands: readonly string[]):
 function open({ settings: reader }: Invocation, [given = '']: readonly string[]) {
   const agentRef = parseUuid(given)
   if (agentRef === undefined) {
-    reader.fault(`"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID.`)
+    reader.fault(
+      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. Of a reference of your own \`${commandLine('reference')}\` makes it.`,
+    )
   }
   const client: Client = createClient(addressFromSettings(reader))
   return { client, agentRef: agentRef ?? '' }

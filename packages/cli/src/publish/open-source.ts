@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../refusal.ts'
+import { refuseOtherFormats } from './other-formats.ts'
 import { interruptedExitCode } from '../stop-signal.ts'
 
 export type Format = 'ndjson' | 'json'
@@ -52,10 +53,12 @@ async function describe(path: string, format: Format | undefined, close: () => v
     if (bytes < headBytes) head.push(chunk)
     bytes += chunk.length
   }
+  const start = Buffer.concat(head)
+  if (format === undefined) refuseOtherFormats(start)
   return {
     digest: hash.digest('hex'),
     bytes,
-    format: format ?? formatOf(Buffer.concat(head).toString('utf8')),
+    format: format ?? formatOf(start.toString('utf8')),
     read: () => readEvents(path),
     close,
   }

@@ -1,6 +1,7 @@
 import { nameKind, showValue } from './describe-value.ts'
 import { countCodePoints, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
 import { isRecord } from './member-at.ts'
+import { ownReferenceRemedy } from '../subject-reference.ts'
 
 /** What can be wrong with a payload. Stable: programs may rely on these codes. */
 export type PayloadFaultCode =
@@ -60,7 +61,7 @@ function visit(search: Search, schema: SchemaNode, value: unknown, pointer: stri
   const allowed = [schema.type ?? []].flat()
   if (allowed.length > 0 && !allowed.some((type) => isOfType(type, value))) {
     const message = `must be ${nameTypes(allowed)}; ${search.show(value)} was sent`
-    report(search, pointer, 'wrong_type', message)
+    report(search, pointer, 'wrong_type', message + remedyOf(schema, value))
   } else if (typeof value === 'string') visitText(search, schema, value, pointer)
   else if (Array.isArray(value)) visitArray(search, schema, value, pointer)
   else if (isRecord(value)) visitObject(search, schema, value, pointer)
@@ -78,7 +79,8 @@ function visitText(search: Search, schema: SchemaNode, value: string, pointer: s
     )
   } else if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
     const { code, allowed } = patternFaults[pattern] ?? unknownPattern
-    report(search, pointer, code, `must be ${allowed}; ${search.show(value)} was sent`)
+    const message = `must be ${allowed}; ${search.show(value)} was sent`
+    report(search, pointer, code, message + remedyOf(schema, value))
   }
 }
 
@@ -125,6 +127,12 @@ function report(search: Search, pointer: string, code: PayloadFaultCode, message
 function missingMessage(schema: SchemaNode, sent: unknown): string {
   const allowed = schema.pattern === undefined ? undefined : patternFaults[schema.pattern]?.allowed
   return `must be there and be ${allowed ?? nameTypes([schema.type ?? []].flat())}; ${nameKind(sent)} was sent`
+}
+
+/** A reference that is a text or a number of the publisher's own has a way to become one. */
+function remedyOf({ pattern }: SchemaNode, value: unknown): string {
+  const isOwn = typeof value === 'string' || typeof value === 'number'
+  return pattern === uuidPattern && isOwn ? `. ${ownReferenceRemedy}` : ''
 }
 
 const uuidFault = {

@@ -1,5 +1,5 @@
 /** The members of one published event beside its payload: which there are, and what they may hold. */
-import { categories, eventTypeNumber, isUuid, parseUuid } from '@property-events/protocol'
+import { categories, eventTypeNumber, isUuid, ownReferenceRemedy, parseUuid } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 import { maxReported } from './publication-body.ts'
 
@@ -120,7 +120,8 @@ function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMember
   const { agentRef, reason } = value
   const subjectId = typeof agentRef === 'string' ? parseUuid(agentRef) : undefined
   if (typeof agentRef !== 'string' || subjectId === undefined) {
-    return report('remove/agentRef', 'not_a_uuid', 'The agentRef of the property, a UUID.')
+    const message = `The agentRef of the property, a UUID. ${ownReferenceRemedy}.`
+    return report('remove/agentRef', 'not_a_uuid', message)
   }
   const isCode = Number.isInteger(reason) && Number(reason) >= 0
   const isText = typeof reason === 'string' && reason.length <= 200

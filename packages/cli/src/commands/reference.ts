@@ -1,0 +1,74 @@
+import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
+import { categories, isUuid, parseUuid, subjectReference } from '@property-events/protocol'
+import type { OwnReference } from '@property-events/protocol'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext } from '../command-context.ts'
+import type { SettingReader } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { plainText } from '../terminal-text.ts'
+
+/** More than any system's references have; a whole file on one line is none. */
+const maxLength = 200
+
+export function addReference(program: Command, context: CommandContext): void {
+  const command = program
+    .command('reference')
+    .description('make the agent_ref of properties whose own references are no UUIDs')
+    .argument('<reference...>', 'your own references; - for one a line from standard input')
+    .requiredOption('--tenant <id>', 'id of the tenant, a UUID')
+    .requiredOption('--channel <channel>', categories.join(' or '))
+    .option(
+      '--branch <branch>',
+      'branch the references belong to, where they are unique in a branch only',
+      '',
+    )
+    .addHelpText(
+      'after',
+      "\nThe same words give the same UUID for ever: a UUIDv5 of the tenant's id, and of branch, channel and reference with line\n" +
+        'feeds between them. Publish it as agent_ref and keep your own reference in service_reference.',
+    )
+  addAction(command, context, async ({ output, settings: reader, flags }, operands) => {
+    const parts = readParts(flags, reader)
+    const fromInput = operands.length === 1 && operands[0] === '-'
+    for await (const given of fromInput ? lines() : operands) {
+      const reference = readReference(given)
+      const agentRef = subjectReference({ ...parts, reference })
+      await (output.json ? output.writeJson({ reference, agentRef }) : output.write(`${agentRef}\n`))
+    }
+  })
+}
+
+function readParts(
+  flags: Readonly<Record<string, unknown>>,
+  reader: SettingReader,
+): Omit<OwnReference, 'reference'> {
+  const tenantId = parseUuid(flagText(flags, 'tenant') ?? '')
+  const channel = categories.find((one) => one === flags['channel'])
+  const branch = (flagText(flags, 'branch') ?? '').trim()
+  if (tenantId === undefined) reader.fault('--tenant must be the id of a tenant, a UUID.')
+  if (channel === undefined) reader.fault(`--channel must be ${categories.join(' or ')}.`)
+  if (!isPlain(branch)) reader.fault(`--branch has at most ${maxLength} characters and no line feeds.`)
+  reader.finish()
+  return { tenantId: tenantId ?? '', channel: channel ?? 'sales', branch }
+}
+
+function readReference(given: string): string {
+  const reference = given.trim()
+  const shown = plainText(given.slice(0, 100))
+  if (reference === '' || !isPlain(reference))
+    throw new Refusal(`"${shown}" is no reference: it has 1 to ${maxLength} characters and no line feeds.`)
+  if (isUuid(reference)) throw new Refusal(`"${shown}" is a UUID already. Publish it as agent_ref as it is.`)
+  return reference
+}
+
+function isPlain(text: string): boolean {
+  return text.length <= maxLength && plainText(text) === text
+}
+
+/** Lines of standard input with something in them. */
+async function* lines(): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+    if (line.trim() !== '') yield line
+  }
+}

@@ -1,0 +1,94 @@
+/** Files that are not for `publish`, known by their beginning: named once, where every line would be refused. */
+import { commandLine } from '../program-name.ts'
+import { Refusal } from '../refusal.ts'
+
+/** What the file is, and what to do with one of these. */
+interface OtherFormat {
+  readonly name: string
+  readonly remedy: string
+}
+
+const convert =
+  'Turn each property into a line such as {"payload": {"agent_ref": "…", "published": true}} (docs/publishing.md)'
+const references = () => `\`${commandLine('reference')}\` makes the agent_ref of references that are no UUIDs`
+
+/** First bytes of what is no text. */
+const signatures: readonly (readonly [bytes: readonly number[], format: OtherFormat])[] = [
+  [
+    [0x50, 0x4b, 0x03, 0x04],
+    { name: 'a ZIP archive or a spreadsheet', remedy: 'Unpack it first, or export NDJSON' },
+  ],
+  [
+    [0x1f, 0x8b],
+    {
+      name: 'compressed with gzip',
+      remedy: 'Unpack it on the way: gunzip -c FILE | property-events publish -',
+    },
+  ],
+  [
+    [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20, 0x66],
+    { name: 'an SQLite database', remedy: 'Export NDJSON from it' },
+  ],
+  [[0x25, 0x50, 0x44, 0x46, 0x2d], { name: 'a PDF', remedy: 'Export NDJSON from where it was made' }],
+]
+
+/** Throws a `Refusal` when the beginning of a file is that of another format. Not when it is merely faulty: lines are judged one by one. */
+export function refuseOtherFormats(start: Buffer): void {
+  const format = otherFormatOf(start)
+  if (format === undefined) return
+  throw new Refusal(
+    `This is ${format.name}, and publish takes NDJSON or JSON. ${format.remedy}. If it is NDJSON all the same, say --format ndjson.`,
+  )
+}
+
+function otherFormatOf(start: Buffer): OtherFormat | undefined {
+  const binary = signatures.find(([bytes]) => start.subarray(0, bytes.length).equals(Buffer.from(bytes)))
+  if (binary !== undefined) return binary[1]
+  const wide = wideTextOf(start)
+  const text = (wide ?? start.toString('utf8')).replace(/^\ufeff/, '').trimStart()
+  const format = textFormatOf(text)
+  if (format !== undefined || wide === undefined) return format
+  return {
+    name: 'text in UTF-16',
+    remedy: 'Save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE | property-events publish -',
+  }
+}
+
+/** Text in UTF-16, which Windows programs like to write; `undefined` for any other. */
+function wideTextOf(start: Buffer): string | undefined {
+  const [first, second] = start
+  if (first === 0xff && second === 0xfe) return start.toString('utf16le')
+  if (first === 0xfe && second === 0xff) {
+    const even = Buffer.from(start.subarray(0, start.length - (start.length % 2)))
+    return even.swap16().toString('utf16le')
+  }
+  return undefined
+}
+
+function textFormatOf(text: string): OtherFormat | undefined {
+  if (/^#HEADER#/i.test(text)) {
+    return { name: 'a BLM file', remedy: `${convert}; ${references()}` }
+  }
+  if (/^<(!doctype html|html)/i.test(text)) {
+    return {
+      name: 'an HTML page',
+      remedy: 'It may be the error or login page of where the file was fetched; look into it',
+    }
+  }
+  if (text.startsWith('<')) return { name: 'XML', remedy: `${convert}; ${references()}` }
+  if (/^\[?\s*\{\s*"(network|branch|property)"\s*:\s*\{/.test(text)) {
+    return {
+      name: 'a call of the Real Time Datafeed (RTDF)',
+      remedy: `Send what is in its "property" as the payload: {"payload": {…}}; ${references()}`,
+    }
+  }
+  if (isTable(text)) return { name: 'CSV', remedy: `${convert}; ${references()}` }
+  return undefined
+}
+
+/** A first line of several names, and a second, if there is one, that is no JSON either. One line alone may be a faulty event. */
+function isTable(text: string): boolean {
+  const [head = '', second] = text.split('\n', 3).map((line) => line.trim())
+  if (/^[{[]/.test(head) || second === undefined || second === '' || /^[{[]/.test(second)) return false
+  return [',', ';', '\t', '|'].some((delimiter) => head.includes(delimiter) && second.includes(delimiter))
+}
