@@ -1,0 +1,46 @@
+/** What the documents have to say, and where: words that somebody will look for. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { documents, textOf } from './support/documents.ts'
+
+/** The paragraphs, list items and table rows of a document, each on one line. */
+function paragraphsOf(document: string): readonly string[] {
+  return textOf(document)
+    .split(/\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.) )/)
+    .map((paragraph) => paragraph.replaceAll(/\s+/g, ' '))
+}
+
+describe('the documents', () => {
+  it('say what published-0 is for before a store is made, because it cannot be changed later (D12)', () => {
+    for (const [document, start] of [
+      ['README.md', /npx property-events serve/],
+      ['docs/operating.md', /ExecStart|enable --now|npx property-events tenants/],
+      ['docs/consuming.md', /npx property-events serve|In PHP/],
+    ] as const) {
+      const text = textOf(document)
+      const first = text.search(start)
+      assert(first > 0, `${document} has ${start.source}`)
+      const before = text.slice(0, first).replaceAll(/\s+/g, ' ')
+      assert.match(before, /--catalogue published-0/, document)
+      assert.match(before, /WordPress/, document)
+      assert.match(before, /before the first start/i, document)
+    }
+  })
+
+  it('can be searched for WordPress, and say what to do for it (D12, D15)', () => {
+    const section = /^## In WordPress\n(.*?)^## /ms.exec(textOf('docs/consuming.md'))?.[1] ?? ''
+    for (const word of ['published-0', 'transactionId', 'price_information', 'property:read'])
+      assert(section.includes(word), word)
+    for (const document of ['README.md', 'docs/operating.md'])
+      assert.match(textOf(document), /consuming\.md#in-wordpress/, document)
+  })
+
+  it('say of browsers that they have to be on the same origin, because the service sends no CORS headers (D9)', () => {
+    for (const document of documents) {
+      for (const paragraph of paragraphsOf(document)) {
+        if (/\bbrowsers?\b/i.test(paragraph))
+          assert.match(paragraph, /same origin/i, `${document}: ${paragraph}`)
+      }
+    }
+  })
+})
