@@ -22,7 +22,7 @@ const signatures: readonly (readonly [bytes: readonly number[], format: OtherFor
     [0x1f, 0x8b],
     {
       name: 'compressed with gzip',
-      remedy: 'Unpack it on the way: gunzip -c FILE | property-events publish -',
+      remedy: `Unpack it on the way: gunzip -c FILE | ${commandLine('publish -')}`,
     },
   ],
   [
@@ -36,9 +36,7 @@ const signatures: readonly (readonly [bytes: readonly number[], format: OtherFor
 export function refuseOtherFormats(start: Buffer): void {
   const format = otherFormatOf(start)
   if (format === undefined) return
-  throw new Refusal(
-    `This is ${format.name}, and publish takes NDJSON or JSON. ${format.remedy}. If it is NDJSON all the same, say --format ndjson.`,
-  )
+  throw new Refusal(`This is ${format.name}, and publish takes NDJSON or JSON. ${format.remedy}.`)
 }
 
 function otherFormatOf(start: Buffer): OtherFormat | undefined {
@@ -50,7 +48,7 @@ function otherFormatOf(start: Buffer): OtherFormat | undefined {
   if (format !== undefined || wide === undefined) return format
   return {
     name: 'text in UTF-16',
-    remedy: 'Save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE | property-events publish -',
+    remedy: `Save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE | ${commandLine('publish -')}`,
   }
 }
 
@@ -82,7 +80,11 @@ function textFormatOf(text: string): OtherFormat | undefined {
       remedy: `Send what is in its "property" as the payload: {"payload": {…}}; ${references()}`,
     }
   }
-  if (isTable(text)) return { name: 'CSV', remedy: `${convert}; ${references()}` }
+  // A guess by two lines, unlike the others.
+  if (isTable(text)) {
+    const remedy = `${convert}; ${references()}. If it is NDJSON all the same, say --format ndjson`
+    return { name: 'CSV', remedy }
+  }
   return undefined
 }
 
