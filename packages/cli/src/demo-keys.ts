@@ -2,8 +2,8 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Scope } from '@property-events/protocol'
-import { createKeyVerifier, issueKey } from '@property-events/server'
-import type { Grant, KeyStore, Peppers } from '@property-events/server'
+import { createKeyVerifier, issueKey, pepperForNew, readPepperUse } from '@property-events/server'
+import type { Grant, Peppers, StorageEngine } from '@property-events/server'
 import { memberOf, memberText } from './service-client.ts'
 
 export interface TenantKeys {
@@ -26,11 +26,13 @@ const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
 /** Takes the kept keys that still work, makes the others, and keeps them all. */
 export async function demoKeys(
   folder: string,
-  keys: KeyStore,
+  storage: Pick<StorageEngine, 'keys' | 'nodes'>,
   peppers: Peppers,
   tenants: readonly { readonly tenantId: string; readonly name: string }[],
 ): Promise<DemoKeys> {
+  const { keys } = storage
   const kept = readKept(folder)
+  const pepper = pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0]
   const verifier = createKeyVerifier({ keys, peppers, clock: Date.now })
   let changed = false
   const workingKey = async (
@@ -40,7 +42,7 @@ export async function demoKeys(
   ): Promise<string> => {
     if (text !== undefined && (await verifier.verify(text)).kind === 'valid') return text
     changed = true
-    const issued = await issueKey(keys, peppers[0], {
+    const issued = await issueKey(keys, pepper, {
       label,
       operator: false,
       grants,

@@ -9,6 +9,7 @@ import { addEvents } from './commands/events.ts'
 import { addGenerate } from './commands/generate.ts'
 import { addKeys } from './commands/keys.ts'
 import { addProperties } from './commands/properties.ts'
+import { addPepper } from './commands/pepper.ts'
 import { addPublish } from './commands/publish.ts'
 import { addReference } from './commands/reference.ts'
 import { addRestore } from './commands/restore.ts'
@@ -67,6 +68,7 @@ function buildProgram(context: CommandContext): Command {
   addDemo(program, context)
   addTenants(program, context)
   addKeys(program, context)
+  addPepper(program, context)
   addPublish(program, context)
   addEvents(program, context)
   addProperties(program, context)

@@ -133,6 +133,18 @@ export const settings = {
     undefined,
     (pepper) => (pepper.length >= 16 ? pepper : undefined),
   ),
+  oldKeyPepper: text(
+    {
+      name: 'old-key-pepper',
+      description: 'the pepper before it, while keys made with it are still in use',
+      fallbackWords: 'what is in the file "pepper.old" of the data folder, if there is one',
+      secret: true,
+      variableOnly: true,
+      expected: 'at least 16 random characters',
+    },
+    undefined,
+    (pepper) => (pepper.length >= 16 ? pepper : undefined),
+  ),
   maxBytes: wholeNumber(
     {
       name: 'max-bytes',

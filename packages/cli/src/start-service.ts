@@ -7,11 +7,13 @@ import {
   createService,
   createThreadedService,
   defaultLimits,
+  findPeppers,
   loadPeppers,
   openForThreads,
+  pepperFit,
+  readPepperUse,
 } from '@property-events/server'
 import type { Peppers, Service, SharedStorage, StorageEngine, ThreadedService } from '@property-events/server'
-import { pepperFit, pepperIdsInUse } from './key-pepper.ts'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
@@ -39,6 +41,7 @@ export const serveSettings = [
   settings.drain,
   settings.overrideClock,
   settings.keyPepper,
+  settings.oldKeyPepper,
 ] as const
 
 export type ServeOptions = ReturnType<typeof readServeOptions>
@@ -68,6 +71,7 @@ export function readServeOptions(reader: SettingReader) {
     drainMs: reader.value(settings.drain),
     overrideClock: reader.value(settings.overrideClock),
     keyPepper: reader.value(settings.keyPepper),
+    oldKeyPepper: reader.value(settings.oldKeyPepper),
   }
 }
 
@@ -95,7 +99,7 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
     const store = await openForServing(options, signal)
     const { storage } = store
     try {
-      const peppers = loadPeppers({ folder: options.data, given: options.keyPepper })
+      const peppers = await peppersForServing(options, storage)
       const service = await listen(options, store, peppers)
       return {
         service,
@@ -151,6 +155,29 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
   return openForThreads({ ...wanted, catalogue: catalogue ?? catalogues.default, create: true })
 }
 
+/**
+ * A new pepper is made only where no key needs another one. Without the right one the service starts all the same, so that
+ * it can be seen what is wrong, and is not ready: every key would be refused.
+ */
+async function peppersForServing(options: ServeOptions, storage: StorageEngine): Promise<Peppers> {
+  const place = { folder: options.data, given: options.keyPepper, old: options.oldKeyPepper }
+  const use = await readPepperUse(storage)
+  const found = findPeppers(place)
+  if (found !== undefined && pepperFit(found, use) !== 'none') return found
+  if (use.inUse.length === 0) return found ?? loadPeppers(place)
+  const wrong =
+    found === undefined
+      ? `There is no key pepper in ${options.data}, and keys of this store were made with one`
+      : use.pepperId === undefined
+        ? 'No key of this store was made with this pepper'
+        : 'This pepper is not the one that `pepper finish` has named'
+  const remedy = 'put the right one back, or set PROPERTY_EVENTS_KEY_PEPPER, and start again'
+  const log = createLogger({ level: options.logLevel })
+  log.error(`${wrong}: no key works, and this service is not ready. Stop it, ${remedy}.`)
+  // Never kept: no key was made with it, and none will be.
+  return found ?? loadPeppers({ folder: undefined, given: undefined })
+}
+
 /** What one thread alone would take, divided among those that serve. */
 function readConnectionsOf({ workers }: ServeOptions): number {
   return Math.max(1, Math.floor(8 / workers))
@@ -163,9 +190,6 @@ async function listen(
 ): Promise<Service | ThreadedService> {
   const { storage } = store
   const log = createLogger({ level: options.logLevel })
-  if (pepperFit(peppers, pepperIdsInUse(await storage.keys.keys())) === 'none') {
-    log.warn('No key of this store was made with this pepper, so none will work: put the right pepper back.')
-  }
   const { rateLimit } = options
   // "Off" is more than any client can ask for.
   const requests = rateLimit === 'off' ? { perSecond: 1e9, burst: 1e9 } : rateLimit

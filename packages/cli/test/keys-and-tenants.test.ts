@@ -421,7 +421,8 @@ describe('doctor', () => {
   it('says when only some of the keys work with the pepper (D11)', () => {
     const given = 'the pepper of this test'
     const [{ pepperId }] = loadPeppers({ folder: undefined, given })
-    const statusFor = (...pepperIds: readonly string[]) => checkPepper('', given, pepperIds).status
+    const statusFor = (...pepperIds: readonly string[]) =>
+      checkPepper('', { given, old: undefined }, pepperIds).status
     assert.deepEqual(
       [statusFor(), statusFor(pepperId), statusFor('other', pepperId), statusFor('other')],
       ['ok', 'ok', 'warn', 'fail'],

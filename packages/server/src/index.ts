@@ -26,7 +26,7 @@ export {
   takeFileLock,
 } from './storage/open-storage.ts'
 export { partialPathOf } from './storage/new-file.ts'
-export { pepperFileName } from './data-folder.ts'
+export { oldPepperFileName, pepperFileName } from './data-folder.ts'
 export type {
   EventsCheck,
   FileLock,

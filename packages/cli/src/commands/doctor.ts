@@ -6,6 +6,7 @@ import { checkDatabase } from '../doctor/check-database.ts'
 import { checkStore } from '../doctor/check-store.ts'
 import { checkEveryEvent } from '../doctor/check-events.ts'
 import type { Finding } from '../doctor/finding.ts'
+import { pepperSettings, readPeppers } from '../key-pepper.ts'
 import { storeFlags } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { settings } from '../settings.ts'
@@ -19,13 +20,13 @@ export function addDoctor(program: Command, context: CommandContext): void {
       '--deep',
       'read every event, too, and compare it with its checksum (a data folder; minutes where it is large)',
     )
-  addSettings(command, [settings.data, settings.database, settings.host, settings.port, settings.keyPepper])
+  addSettings(command, [settings.data, settings.database, settings.host, settings.port, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const folder = reader.value(settings.data)
     const database = reader.value(settings.database)
     const host = reader.value(settings.host)
     const port = reader.value(settings.port)
-    const pepper = reader.value(settings.keyPepper)
+    const pepper = readPeppers(reader)
     const deep = flags['deep'] === true
     if (deep && database !== undefined) {
       reader.fault(

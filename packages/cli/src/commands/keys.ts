@@ -6,14 +6,13 @@ import type { KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
-import { pepperForNewKey } from '../key-pepper.ts'
+import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { settings } from '../settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
 export function addKeys(program: Command, context: CommandContext): void {
@@ -34,9 +33,9 @@ function addCreate(keys: Command, context: CommandContext): void {
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
     .option('--label <text>', 'what it is for')
     .option('--expires <when>', momentWords)
-  addSettings(command, [...storeSettings, settings.keyPepper])
+  addSettings(command, [...storeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
-    const given = reader.value(settings.keyPepper)
+    const given = readPeppers(reader)
     const tenantName = flagText(flags, 'tenant')
     const wanted = readScopes(flags['scope'], reader)
     if (tenantName === undefined || wanted.length === 0) {

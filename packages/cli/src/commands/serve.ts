@@ -134,7 +134,7 @@ const demo: Stage = async ({ service, storage, peppers }, { output, flags }, opt
     progress.end()
   }
   if (signal.aborted) return
-  const keys = await demoKeys(options.data, storage.keys, peppers, marketTenants)
+  const keys = await demoKeys(options.data, storage, peppers, marketTenants)
   await announceDemo(output, service, keys)
   if (flags['live'] === true) await runLive(service.publisher, signal, (line) => output.say(line))
 }

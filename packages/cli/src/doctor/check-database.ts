@@ -4,13 +4,14 @@ import type { InspectedStore, ReachedDatabase } from '@property-events/server'
 import { checkClock, checkPepper, checkSchema, epochFinding } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
+import type { GivenPeppers } from '../key-pepper.ts'
 import { commandLine } from '../program-name.ts'
 
 /** `folder` holds the pepper, unless that is given. */
 export async function checkDatabase(
   url: string,
   folder: string,
-  givenPepper: string | undefined,
+  givenPepper: GivenPeppers,
   nowMs: number,
   /** Flags that find this store. */
   storeFlags: string,

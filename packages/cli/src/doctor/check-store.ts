@@ -1,9 +1,9 @@
 /** The store, its clock and its pepper, without changing anything. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { inspectStore, loadPeppers, pepperFileName } from '@property-events/server'
+import { findPeppers, inspectStore, pepperFileName, pepperFit } from '@property-events/server'
 import type { StoreInspection } from '@property-events/server'
-import { pepperFit } from '../key-pepper.ts'
+import type { GivenPeppers } from '../key-pepper.ts'
 import { momentText } from '../moment.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { sentencesOf } from '../sentences-of.ts'
@@ -15,7 +15,7 @@ type Store = StoreInspection & { kind: 'store' }
 /** Findings about the store, and those that follow from what is in it. */
 export function checkStore(
   folder: string,
-  givenPepper: string | undefined,
+  givenPepper: GivenPeppers,
   nowMs: number,
   /** Flags that find this store. */
   storeFlags: string,
@@ -89,7 +89,7 @@ export function checkClock(newestEventMs: number | undefined, nowMs: number): Fi
 
 export function checkPepper(
   folder: string,
-  given: string | undefined,
+  { given, old }: GivenPeppers,
   pepperIds: readonly string[],
 ): Finding {
   const path = join(folder, pepperFileName)
@@ -104,7 +104,8 @@ export function checkPepper(
   }
   let fit: ReturnType<typeof pepperFit>
   try {
-    fit = pepperFit(loadPeppers({ folder, given }), pepperIds)
+    const peppers = findPeppers({ folder, given, old }) ?? []
+    fit = pepperFit(peppers, { inUse: pepperIds, pepperId: undefined })
   } catch (error) {
     return fail('pepper', sentencesOf(error), 'Put the right one back from a backup.')
   }

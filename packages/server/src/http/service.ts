@@ -1,5 +1,6 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
 import { forgetSkippedIds } from '../feed/forgetting.ts'
+import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
@@ -41,17 +42,20 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             render: () => metrics.render(),
             // On the one thread there is, an answer is proof enough.
             alive: async () => true,
-            readiness: async () => (stopping() ? stoppingReadiness : storeReadiness(storage)),
+            readiness: async () =>
+              stopping() ? stoppingReadiness : storeReadiness(storage, options.peppers),
           })
     const address = await prepared.listen({ host, port }).catch(async (error: unknown) => {
       await operations?.close()
       throw error
     })
     const forgetting = forgetSkippedIds(storage)
+    const announcing = await announceNode(storage.nodes, options.peppers)
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       await prepared.close()
       await forgetting.close()
+      await announcing.close()
       await operations?.close()
       metrics.close()
     }

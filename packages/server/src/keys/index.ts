@@ -1,4 +1,5 @@
 /** Keys: making them, and deciding about the key of a request. */
 export * from './issue.ts'
+export * from './pepper-fit.ts'
 export * from './pepper.ts'
 export * from './verify.ts'

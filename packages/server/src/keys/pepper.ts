@@ -14,12 +14,14 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { pepperFileName } from '../data-folder.ts'
+import { oldPepperFileName, pepperFileName } from '../data-folder.ts'
 
 export interface Pepper {
   /** Short hash of the secret, stored with every key made with it. */
   readonly pepperId: string
   readonly secret: Uint8Array
+  /** It is being replaced: kept beside the new one for the keys that were made with it. */
+  readonly isOld: boolean
 }
 
 /** A pepper that cannot be used. `message` is a sentence for the operator that says what to do. */
@@ -30,7 +32,7 @@ export class PepperRefusal extends Error {
 /** Shorter ones could be guessed by whoever holds the store. */
 const minimumPepperLength = 16
 
-/** The first is what new keys are made with; keys made with any of them work. */
+/** Keys made with any of them work. What new ones are made with, `pepperForNew` says. */
 export type Peppers = readonly [Pepper, ...Pepper[]]
 
 /**
@@ -38,35 +40,55 @@ export type Peppers = readonly [Pepper, ...Pepper[]]
  * hexadecimal, mode 0600). Safe from many processes at once: all come back with the same one. Without a folder (a store
  * in memory) it lives as long as the process. Throws a `PepperRefusal`, or the file system's own error.
  *
+ * `old`, else the file `pepper.old`, is the pepper before it, which is being replaced.
+ *
  * The text of such a file, given, is the pepper of that file; as it used to be taken for a text like any other, keys made with
  * it as that work too.
  */
-export function loadPeppers(options: {
+export function loadPeppers(options: PepperPlace): Peppers {
+  const peppers = findPeppers(options)
+  if (peppers !== undefined) return peppers
+  if (options.folder === undefined) return [pepperOf(randomBytes(32), false)]
+  createPepperFile(join(options.folder, pepperFileName))
+  return loadPeppers(options)
+}
+
+export interface PepperPlace {
   readonly folder: string | undefined
   readonly given: string | undefined
-}): Peppers {
-  const { given } = options
-  if (given !== undefined) {
-    if (given.length < minimumPepperLength) {
-      throw new PepperRefusal(
-        `The key pepper has ${given.length} characters; give at least ${minimumPepperLength} random ones.`,
-      )
-    }
-    const asText = pepperOf(Buffer.from(given, 'utf8'))
-    // A secret that is mounted as a file comes with its newline.
-    const text = given.trim()
-    return fileText.test(text) ? [pepperOf(Buffer.from(text, 'hex')), asText] : [asText]
+  readonly old?: string | undefined
+}
+
+/** As `loadPeppers`, but where there is no pepper yet none is made: `undefined`. */
+export function findPeppers({ folder, given, old }: PepperPlace): Peppers | undefined {
+  const peppers = given === undefined ? inFile(folder, pepperFileName, false) : ofText(given, false)
+  if (peppers === undefined) return undefined
+  const before = old === undefined ? inFile(folder, oldPepperFileName, true) : ofText(old, true)
+  return [...peppers, ...(before ?? [])]
+}
+
+function ofText(given: string, isOld: boolean): Peppers {
+  if (given.length < minimumPepperLength) {
+    throw new PepperRefusal(
+      `The ${isOld ? 'old ' : ''}key pepper has ${given.length} characters; give at least ${minimumPepperLength} random ones.`,
+    )
   }
-  if (options.folder === undefined) return [pepperOf(randomBytes(32))]
-  const path = join(options.folder, pepperFileName)
-  if (!existsSync(path)) createPepperFile(path)
+  const asText = pepperOf(Buffer.from(given, 'utf8'), isOld)
+  // A secret that is mounted as a file comes with its newline.
+  const text = given.trim()
+  return fileText.test(text) ? [pepperOf(Buffer.from(text, 'hex'), isOld), asText] : [asText]
+}
+
+function inFile(folder: string | undefined, name: string, isOld: boolean): Peppers | undefined {
+  const path = folder === undefined ? undefined : join(folder, name)
+  if (path === undefined || !existsSync(path)) return undefined
   const text = readFileSync(path, 'utf8').trim()
   if (!fileText.test(text)) {
     throw new PepperRefusal(
       `${path} does not hold a pepper (64 hexadecimal digits). Put the file back from a backup: without it no key of this store works.`,
     )
   }
-  return [pepperOf(Buffer.from(text, 'hex'))]
+  return [pepperOf(Buffer.from(text, 'hex'), isOld)]
 }
 
 const fileText = /^[0-9a-f]{64}$/
@@ -76,14 +98,14 @@ export function hashSecret(pepper: Pepper, secret: string): Uint8Array {
   return createHmac('sha256', pepper.secret).update(secret).digest()
 }
 
-function pepperOf(secret: Uint8Array): Pepper {
+function pepperOf(secret: Uint8Array, isOld: boolean): Pepper {
   // 48 bits tell the few peppers of an installation apart, and say nothing about the secret.
   const pepperId = createHash('sha256')
     .update('property-events pepper')
     .update(secret)
     .digest('hex')
     .slice(0, 12)
-  return { pepperId, secret }
+  return { pepperId, secret, isOld }
 }
 
 /** Written and flushed under another name, then linked: the name never shows half a pepper, and the first one stays. */

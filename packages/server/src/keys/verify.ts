@@ -81,6 +81,20 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     return equal && found !== undefined && pepper !== undefined
   }
 
+  /** Keys that are being hashed with the present pepper, each once at a time. */
+  const rehashing = new Set<string>()
+  /** The secret is known only while its owner uses it: then an old hash is replaced (docs/decisions/0014). */
+  const rehash = async ({ record, currentPepperId }: FoundKey, secret: string): Promise<void> => {
+    const { keyId, pepperId } = record
+    const current = peppers.find((candidate) => candidate.pepperId === currentPepperId)
+    if (current === undefined || pepperId === current.pepperId || rehashing.has(keyId)) return
+    rehashing.add(keyId)
+    const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
+    // It is tried again with the next use; a store that cannot take it has said so to others.
+    await keys.rehashKey(keyId, pepperId, hashed).catch(() => undefined)
+    rehashing.delete(keyId)
+  }
+
   return {
     async verify(text) {
       const parts = text === undefined ? undefined : parseKeyText(text)
@@ -99,6 +113,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
         return { kind, key }
       }
       if (!isProven) recent?.remember(digest)
+      if (!isProven) void rehash(found, parts.secret)
       uses.record(key.keyId, nowMs)
       return { kind, key }
     },

@@ -1,4 +1,6 @@
 /** What `/readyz` says: whether traffic should be sent to this node, in a few words that a person understands. */
+import { pepperFit, readPepperUse } from '../keys/pepper-fit.ts'
+import type { Pepper } from '../keys/pepper.ts'
 import type { EpochNeed, StorageEngine } from '../storage/storage.ts'
 
 export interface Readiness {
@@ -10,6 +12,9 @@ export interface Readiness {
 export const stoppingReadiness: Readiness = { ready: false, words: 'stopping' }
 export const unansweredReadiness: Readiness = { ready: false, words: 'not ready' }
 
+/** No key works here, so every request would be refused as if its key were wrong (D11). */
+const unfitReadiness: Readiness = { ready: false, words: 'wrong pepper' }
+
 /** A node that can be read and not published to is ready: reading goes on, and no other node could publish either (D13). */
 const wordsByNeed: Readonly<Record<EpochNeed, string>> = {
   none: 'ok',
@@ -18,9 +23,13 @@ const wordsByNeed: Readonly<Record<EpochNeed, string>> = {
 }
 
 /** Never rejects. */
-export async function storeReadiness(storage: Pick<StorageEngine, 'ping' | 'epochNeed'>): Promise<Readiness> {
+export async function storeReadiness(
+  storage: Pick<StorageEngine, 'ping' | 'epochNeed' | 'keys' | 'nodes'>,
+  peppers: readonly Pepper[],
+): Promise<Readiness> {
   try {
     await storage.ping()
+    if (pepperFit(peppers, await readPepperUse(storage)) === 'none') return unfitReadiness
     return { ready: true, words: wordsByNeed[await storage.epochNeed()] }
   } catch {
     return unansweredReadiness

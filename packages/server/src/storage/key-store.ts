@@ -37,6 +37,8 @@ export interface FoundKey {
   readonly record: KeyRecord
   /** Tenants of the grants that are suspended. */
   readonly suspendedTenantIds: readonly string[]
+  /** The pepper that the key is to be hashed with by now (`NodeStore.pepperId`). */
+  readonly currentPepperId: string | undefined
 }
 
 /** How a new tenant came about. */
@@ -67,6 +69,14 @@ export interface KeyStore {
   /** The first revocation stays; a key never comes back. */
   revokeKey(keyId: string, revokedMs: number): Promise<'done' | 'unknownKey'>
   setKeyExpiry(keyId: string, expiresMs: number | undefined): Promise<'done' | 'unknownKey'>
+  /** Peppers of the keys that are not revoked, each once. */
+  pepperIdsInUse(): Promise<readonly string[]>
+  /** Puts another hash of the same secret in place. `unchanged`: the key is not hashed with `fromPepperId` (any more). */
+  rehashKey(
+    keyId: string,
+    fromPepperId: string,
+    hashed: { readonly secretHash: Uint8Array; readonly pepperId: string },
+  ): Promise<'done' | 'unchanged'>
   /** Last uses, gathered; later times win, unknown ids are ignored. */
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>
 }

@@ -5,9 +5,11 @@
  */
 import type { Category, EventTypeCatalogue, FeedName, Ticks, ViewName } from '@property-events/protocol'
 import type { KeyStore } from './key-store.ts'
+import type { NodeStore } from './node-store.ts'
 import type { StoreRecord } from './store-records.ts'
 
 export type * from './key-store.ts'
+export type * from './node-store.ts'
 
 /** One tenant's feed: the unit of ordering (P1). */
 export interface FeedKey {
@@ -238,6 +240,7 @@ export type EpochNeed = 'none' | 'some' | 'all'
 export interface StorageEngine extends AsyncDisposable {
   readonly events: EventStore
   readonly keys: KeyStore
+  readonly nodes: NodeStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

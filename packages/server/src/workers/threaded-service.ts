@@ -12,6 +12,7 @@ import type { ListenOptions } from '../http/prepare-service.ts'
 import type { Service } from '../http/service.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { bucketMemory } from '../http/token-bucket.ts'
+import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
 import { createMetrics, renderTogether } from '../observability/metrics.ts'
@@ -121,7 +122,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
             },
             async readiness() {
               if (draining || closing !== undefined) return stoppingReadiness
-              const own = soon(storeReadiness(storage))
+              const own = soon(storeReadiness(storage, options.peppers))
               const said = threads.map((thread) => soon(thread.ask({ verb: 'answers' })))
               const all = (await Promise.all(said)).every((answer) => answer === true)
               return (all ? await own : undefined) ?? unansweredReadiness
@@ -144,11 +145,13 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     for (const thread of threads) void watchOver(thread)
 
     const forgetting = forgetSkippedIds(storage)
+    const announcing = await announceNode(storage.nodes, options.peppers)
     const shutDown = async (): Promise<void> => {
       await Promise.all(threads.map(closeThread))
       await Promise.all(threads.map((thread) => thread.ended))
       await publisher.drained()
       await forgetting.close()
+      await announcing.close()
       file?.close()
       await operations?.close()
       metrics.close()

@@ -6,6 +6,8 @@ export interface CountingKeyStore extends KeyStore {
   readonly writes: { readonly keyId: string; readonly usedMs: number }[][]
   /** Awaited by every `findKey` before it looks. */
   gate: Promise<void>
+  /** As `finishPepper` of a real one sets it. */
+  currentPepperId: string | undefined
   /** Thrown by the next `findKey` or `recordKeyUses`. */
   failNext: Error | undefined
 }
@@ -31,6 +33,7 @@ export function countingKeyStore(): CountingKeyStore {
     reads: 0,
     writes: [],
     gate: Promise.resolve(),
+    currentPepperId: undefined,
     failNext: undefined,
     async createTenant(tenant) {
       if (tenants.has(tenant.tenantId)) return 'exists'
@@ -59,7 +62,8 @@ export function countingKeyStore(): CountingKeyStore {
       const record = records.get(keyId)
       if (record === undefined) return undefined
       const granted = record.grants.map((grant) => grant.tenantId)
-      return { record, suspendedTenantIds: granted.filter((id) => tenants.get(id)?.suspended === true) }
+      const suspendedTenantIds = granted.filter((id) => tenants.get(id)?.suspended === true)
+      return { record, suspendedTenantIds, currentPepperId: store.currentPepperId }
     },
     async keys() {
       return [...records.values()]
@@ -69,6 +73,14 @@ export function countingKeyStore(): CountingKeyStore {
     },
     async setKeyExpiry(keyId, expiresMs) {
       return change(keyId, { expiresMs })
+    },
+    async pepperIdsInUse() {
+      return [...new Set([...records.values()].map(({ pepperId }) => pepperId))]
+    },
+    async rehashKey(keyId, fromPepperId, hashed) {
+      if (records.get(keyId)?.pepperId !== fromPepperId) return 'unchanged'
+      change(keyId, hashed)
+      return 'done'
     },
     async recordKeyUses(uses) {
       failOnce()

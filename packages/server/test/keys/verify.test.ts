@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test'
 import { newKeyText } from '@property-events/protocol'
 import { issueKey } from '../../src/keys/issue.ts'
 import { recentKeys } from '../../src/http/recent-keys.ts'
+import { pepperFit, pepperForNew } from '../../src/keys/pepper-fit.ts'
 import { loadPeppers } from '../../src/keys/pepper.ts'
 import type { Pepper } from '../../src/keys/pepper.ts'
 import { createKeyVerifier } from '../../src/keys/verify.ts'
@@ -396,3 +397,52 @@ function forge(keyId: string): string {
   assert.equal(parts.keyId, keyId)
   return text
 }
+
+describe('a pepper that is replaced', () => {
+  const old = loadPeppers({ folder: undefined, given: 'the pepper before this one' })[0]
+  const both = loadPeppers({
+    folder: undefined,
+    given: 'the pepper from now on',
+    old: 'the pepper before this one',
+  })
+  const replaced = async () => {
+    const all = await bench({ peppers: both })
+    const outcome = await issueKey(all.store, old, {
+      label: 'website',
+      operator: true,
+      grants: [],
+      expiresMs: undefined,
+      nowMs: 1,
+    })
+    assert(outcome.kind === 'issued')
+    return { ...all, text: outcome.text, keyId: outcome.record.keyId }
+  }
+
+  it('leaves keys as they are while it is not finished, and hashes them anew once they are used after that (D11)', async () => {
+    const { store, verifier, text, keyId } = await replaced()
+    const pepperOf = async () => (await store.findKey(keyId))?.record.pepperId
+    assert.equal((await verifier.verify(text)).kind, 'valid')
+    assert.equal(await pepperOf(), old.pepperId)
+    store.currentPepperId = both[0].pepperId
+    const again = createKeyVerifier({ keys: store, peppers: both, clock: () => 2_000_000 })
+    open.push(again)
+    assert.equal((await again.verify(`${text.slice(0, -1)}x`)).kind, 'unknown')
+    assert.equal(await pepperOf(), old.pepperId, 'a wrong key changes nothing')
+    assert.equal((await again.verify(text)).kind, 'valid')
+    assert.equal(await pepperOf(), both[0].pepperId)
+    const without = createKeyVerifier({ keys: store, peppers: [both[0]], clock: () => 3_000_000 })
+    open.push(without)
+    assert.equal((await without.verify(text)).kind, 'valid', 'the old pepper is not needed any more')
+  })
+
+  it('makes new keys with the old one until it is finished, which every node knows (D11)', () => {
+    const [fresh] = both
+    const inUse = [old.pepperId]
+    assert.equal(pepperForNew(both, { pepperId: undefined, inUse })?.pepperId, old.pepperId)
+    assert.equal(pepperForNew(both, { pepperId: fresh.pepperId, inUse }), fresh)
+    assert.equal(pepperForNew(both, { pepperId: undefined, inUse: [] }), fresh)
+    assert.equal(pepperForNew([old], { pepperId: fresh.pepperId, inUse }), undefined)
+    assert.equal(pepperFit([old], { pepperId: fresh.pepperId, inUse }), 'none')
+    assert.equal(pepperFit(both, { pepperId: fresh.pepperId, inUse }), 'all')
+  })
+})

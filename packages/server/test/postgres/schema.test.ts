@@ -305,6 +305,7 @@ describe('the schema in PostgreSQL', () => {
         DO $$ BEGIN
           EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
           EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema());
+          GRANT DELETE ON node, event_id TO ${role};
           EXECUTE format('GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${role}', current_schema());
         END $$`)
       try {
@@ -312,6 +313,34 @@ describe('the schema in PostgreSQL', () => {
         await publish(store, [draft({ subject: 'p' })])
         assert.deepEqual(numbers(await list(store, { from: 0n })), [1])
         await store.startEpoch(5)
+      } finally {
+        await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+      }
+    })
+  })
+
+  it('goes on being served, when it is brought up to date, by a role that was let in before', async () => {
+    const url = await databases.create()
+    const old = connect({ url, readConnections: 1 })
+    await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 8) })
+    await old.close()
+    const role = `before_${Date.now().toString(36)}`
+    await withClient(url, async (client) => {
+      await client.query(`CREATE ROLE ${role} LOGIN;
+        DO $$ BEGIN
+          EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
+          EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema());
+          EXECUTE format('GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${role}', current_schema());
+        END $$`)
+      try {
+        await (await open(url, false)).close()
+        await using store = await withTenants(await open(url.replace('postgres@', `${role}@`)))
+        await publish(store, [draft({ subject: 'p' })])
+        await store.nodes.announce({ nodeId: uuid('node'), place: 'here', pepperIds: ['one'] })
+        assert.equal((await store.nodes.live()).length, 1)
+        assert.equal((await store.nodes.finishPepper('one')).kind, 'finished')
+        await store.nodes.retire(uuid('node'))
+        assert.equal(await store.forgetSkippedIds(), 0)
       } finally {
         await client.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
       }

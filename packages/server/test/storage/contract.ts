@@ -5,6 +5,7 @@ import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { keysContract } from './contract/keys.ts'
+import { nodesContract } from './contract/nodes.ts'
 import { numberingContract } from './contract/numbering.ts'
 import { openingContract } from './contract/opening.ts'
 import { previewContract } from './contract/preview.ts'
@@ -43,5 +44,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     transferringContract(factory)
     backupContract(factory)
     keysContract(factory)
+    nodesContract(factory)
   })
 }

@@ -11,6 +11,7 @@ import type { StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
 import { append, preview } from './append.ts'
 import { memoryKeys } from './keys.ts'
+import { memoryNodes } from './nodes.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
@@ -37,7 +38,7 @@ export async function openMemory(
   const state = options.file === undefined ? newState(settingsOf(wanted)) : await readBackup(options.file)
   const refusal = settingsRefusal(state.settings, wanted)
   if (refusal !== undefined) throw refusal
-  const store: MemoryStore = { state, closed: false }
+  const store: MemoryStore = { state, nodes: new Map(), closed: false }
   const watching = watchers()
   const context = () => ({ now: readClock(clock), overrideClockCheck })
 
@@ -47,6 +48,7 @@ export async function openMemory(
   return {
     settings: state.settings,
     keys: memoryKeys(store),
+    nodes: memoryNodes(store, clock),
     events: {
       append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),
       preview: async (batch) => preview(store, batch, context()),

@@ -42,11 +42,12 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       return 'created'
     },
     async findKey(keyId) {
-      const { keys, tenants } = openState(store)
+      const { keys, tenants, pepperId: currentPepperId } = openState(store)
       const record = keys.get(keyId)
       if (record === undefined) return undefined
       const ids = record.grants.map((grant) => grant.tenantId)
-      return { record, suspendedTenantIds: ids.filter((id) => tenants.get(id)?.suspended === true) }
+      const suspendedTenantIds = ids.filter((id) => tenants.get(id)?.suspended === true)
+      return { record, suspendedTenantIds, currentPepperId }
     },
     async keys() {
       return [...openState(store).keys.values()]
@@ -56,6 +57,15 @@ export function memoryKeys(store: MemoryStore): KeyStore {
     },
     async setKeyExpiry(keyId, expiresMs) {
       return change(keyId, (record) => ({ ...record, expiresMs }))
+    },
+    async pepperIdsInUse() {
+      const used = [...openState(store).keys.values()].filter(({ revokedMs }) => revokedMs === undefined)
+      return [...new Set(used.map(({ pepperId }) => pepperId))]
+    },
+    async rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
+      if (openState(store).keys.get(keyId)?.pepperId !== fromPepperId) return 'unchanged'
+      change(keyId, (record) => ({ ...record, secretHash: Uint8Array.from(secretHash), pepperId }))
+      return 'done'
     },
     async recordKeyUses(uses) {
       for (const { keyId, usedMs } of uses) {

@@ -4,7 +4,7 @@ import { viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure, feedName } from '../storage.ts'
-import type { FeedKey, Head, KeyRecord, StoreSettings, Tenant } from '../storage.ts'
+import type { FeedKey, Head, KeyRecord, NodeAnnouncement, StoreSettings, Tenant } from '../storage.ts'
 
 export interface MemoryEvent {
   readonly sequenceNumber: number
@@ -43,11 +43,14 @@ export interface MemoryState {
   readonly feeds: Map<string, MemoryFeed>
   readonly tenants: Map<string, Tenant>
   readonly keys: Map<string, KeyRecord>
+  /** What new keys are made with, once somebody has said so. */
+  pepperId: string | undefined
 }
 
 /** The state, and what lives only as long as the engine is open. */
 export interface MemoryStore {
   readonly state: MemoryState
+  readonly nodes: Map<string, NodeAnnouncement & { readonly seenMs: number }>
   closed: boolean
 }
 
@@ -60,6 +63,7 @@ export function newState(settings: StoreSettings): MemoryState {
     feeds: new Map(),
     tenants: new Map(),
     keys: new Map(),
+    pepperId: undefined,
   }
 }
 

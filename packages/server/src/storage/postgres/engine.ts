@@ -1,4 +1,5 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
+import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
@@ -9,7 +10,7 @@ import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
-import type { KeyStore, LocateQuery, Located, StorageEngine, StoreSettings } from '../storage.ts'
+import type { KeyStore, LocateQuery, Located, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { timeReservation } from '../time-reservation.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
@@ -23,8 +24,9 @@ import { failureOf } from './failure.ts'
 import { positionFinder } from './find-positions.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
-import { findKey, readKeys, readTenants } from './keys.ts'
+import { findKey, readKeys, readPepperIds, readTenants } from './keys.ts'
 import { locate, readHead } from './locate.ts'
+import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
@@ -202,10 +204,22 @@ function engineOver(
     tenants: () => guarded(() => readTenants(database)),
     keys: () => guarded(() => readKeys(database)),
     findKey: (keyId) => guarded(() => findKey(database, keyId)),
+    pepperIdsInUse: () => guarded(() => readPepperIds(database)),
+  }
+  const nodeStore = databaseNodes(database, () =>
+    clock === undefined ? undefined : millisecondsOfTicks(readClock(clock)),
+  )
+  const nodes: NodeStore = {
+    announce: (node) => guarded(() => nodeStore.announce(node)),
+    retire: (nodeId) => guarded(() => nodeStore.retire(nodeId)),
+    live: () => guarded(() => nodeStore.live()),
+    pepperId: () => guarded(() => nodeStore.pepperId()),
+    finishPepper: (pepperId) => guarded(() => nodeStore.finishPepper(pepperId)),
   }
   return {
     settings,
     keys,
+    nodes,
     events: {
       append: (batches) =>
         guarded(async () => {
@@ -268,6 +282,7 @@ function guardedKeyWrites(
     insertKey: (record) => guarded(() => writes.insertKey(record)),
     revokeKey: (keyId, revokedMs) => guarded(() => writes.revokeKey(keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guarded(() => writes.setKeyExpiry(keyId, expiresMs)),
+    rehashKey: (keyId, fromPepperId, hashed) => guarded(() => writes.rehashKey(keyId, fromPepperId, hashed)),
     recordKeyUses: (uses) => guarded(() => writes.recordKeyUses(uses)),
   }
 }

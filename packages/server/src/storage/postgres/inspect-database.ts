@@ -116,6 +116,9 @@ const privilegesQuery = `
     unnest('{SELECT,INSERT,UPDATE}'::text[]) AS privilege
   WHERE NOT has_table_privilege(to_regclass(relation), privilege)
   UNION ALL
+  SELECT 'DELETE on ' || relation FROM unnest('{event_id,node}'::text[]) AS relation
+  WHERE to_regclass(relation) IS NOT NULL AND NOT has_table_privilege(to_regclass(relation), 'DELETE')
+  UNION ALL
   SELECT privilege || ' on answered_until' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
   WHERE NOT has_sequence_privilege(to_regclass('answered_until'), privilege)
   UNION ALL

@@ -52,6 +52,10 @@ const expire: Statement = {
   name: 'key-expire',
   text: 'UPDATE key SET expires_ms = $2 WHERE key_id = $1 RETURNING key_no',
 }
+const rehash: Statement = {
+  name: 'key-rehash',
+  text: 'UPDATE key SET secret_hash = $3, pepper_id = $4 WHERE key_id = $1 AND pepper_id = $2 RETURNING key_no',
+}
 /** In order of id, so that two nodes that report uses of the same keys never wait in a circle. */
 const use: Statement = {
   name: 'key-use',
@@ -62,7 +66,7 @@ const use: Statement = {
     UPDATE key SET last_used_ms = greatest(last_used_ms, latest.used_ms) FROM latest WHERE key.key_no = latest.key_no`,
 }
 
-export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys'>
+export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'pepperIdsInUse'>
 
 export function keyWrites(database: Database): KeyWrites {
   const changed = (statement: Statement, values: Parameters<Session['query']>[1]): Promise<boolean> =>
@@ -80,6 +84,10 @@ export function keyWrites(database: Database): KeyWrites {
     },
     async setKeyExpiry(keyId, expiresMs) {
       return (await changed(expire, [keyId, expiresMs ?? null])) ? 'done' : 'unknownKey'
+    },
+    async rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
+      const values = [keyId, fromPepperId, Buffer.from(secretHash), pepperId]
+      return (await changed(rehash, values)) ? 'done' : 'unchanged'
     },
     async recordKeyUses(uses) {
       const ids = uses.map(({ keyId }) => keyId)

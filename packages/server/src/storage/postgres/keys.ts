@@ -14,9 +14,14 @@ const keySelect = `SELECT key_id, secret_hash, pepper_id, label, operator, creat
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
-    WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended
+    WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended,
+  (SELECT pepper_id FROM store) AS current_pepper_id
   FROM key`
 const selectKey: Statement = { name: 'key', text: `${keySelect} WHERE key_id = $1` }
+const selectPeppers: Statement = {
+  name: 'key-peppers',
+  text: 'SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL',
+}
 const selectKeys: Statement = { name: 'keys', text: `${keySelect} ORDER BY key_no` }
 
 interface TenantRow {
@@ -39,6 +44,7 @@ interface KeyRow {
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly suspended: readonly string[]
+  readonly current_pepper_id: string | null
 }
 
 export async function readTenants(database: Database): Promise<readonly Tenant[]> {
@@ -50,7 +56,18 @@ export async function readTenants(database: Database): Promise<readonly Tenant[]
 
 export async function findKey(database: Database, keyId: string): Promise<FoundKey | undefined> {
   const [row] = await database.read<KeyRow>(selectKey, [keyId])
-  return row && { record: recordOf(row), suspendedTenantIds: row.suspended }
+  return (
+    row && {
+      record: recordOf(row),
+      suspendedTenantIds: row.suspended,
+      currentPepperId: row.current_pepper_id ?? undefined,
+    }
+  )
+}
+
+export async function readPepperIds(database: Database): Promise<readonly string[]> {
+  const rows = await database.read<{ pepper_id: string }>(selectPeppers, [])
+  return rows.map(({ pepper_id }) => pepper_id)
 }
 
 export async function readKeys(database: Database): Promise<readonly KeyRecord[]> {

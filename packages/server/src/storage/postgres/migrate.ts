@@ -48,6 +48,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0006-subject-spelling.sql'),
   filesOf('0007-time-reservation.sql'),
   filesOf('0008-one-counter-update.sql'),
+  filesOf('0009-nodes.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -9,7 +9,7 @@ import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
-import type { KeyStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { KeyStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { timeReservation } from '../time-reservation.ts'
 import { watchers } from '../watchers.ts'
 import { backUp } from './backup.ts'
@@ -22,6 +22,7 @@ import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { keyReads } from './keys.ts'
 import { locator } from './locate.ts'
+import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
@@ -160,6 +161,17 @@ function engineOver(parts: EngineParts): StorageEngine {
     revokeKey: (keyId, revokedMs) => guarded(() => link.call('revokeKey', keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guarded(() => link.call('setKeyExpiry', keyId, expiresMs)),
     recordKeyUses: (uses) => guarded(() => link.call('recordKeyUses', uses)),
+    pepperIdsInUse: () => guarded(() => keyRead.pepperIdsInUse()),
+    rehashKey: (keyId, fromPepperId, hashed) =>
+      guarded(() => link.call('rehashKey', keyId, fromPepperId, hashed)),
+  }
+  const nodeRead = nodeReads(db, clock)
+  const nodes: NodeStore = {
+    announce: (node) => guarded(() => link.call('announceNode', node)),
+    retire: (nodeId) => guarded(() => link.call('retireNode', nodeId)),
+    live: () => guarded(() => nodeRead.live()),
+    pepperId: () => guarded(() => nodeRead.pepperId()),
+    finishPepper: (pepperId) => guarded(() => link.call('finishPepper', pepperId)),
   }
 
   const reservation = timeReservation({ renew: () => link.call('reserveTime') })
@@ -171,7 +183,7 @@ function engineOver(parts: EngineParts): StorageEngine {
       try {
         await reservation.renewed()
       } catch (error) {
-        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0013).
+        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0014).
         if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
         return now
       }
@@ -216,6 +228,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     keys,
+    nodes,
     events: {
       append: (batches) =>
         guarded(async () => {

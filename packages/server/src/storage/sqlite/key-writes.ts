@@ -11,6 +11,11 @@ export interface KeyWrites {
   insertKey(record: KeyRecord): 'created' | 'exists' | 'unknownTenant'
   revokeKey(keyId: string, revokedMs: number): 'done' | 'unknownKey'
   setKeyExpiry(keyId: string, expiresMs: number | undefined): 'done' | 'unknownKey'
+  rehashKey(
+    keyId: string,
+    fromPepperId: string,
+    hashed: { readonly secretHash: Uint8Array; readonly pepperId: string },
+  ): 'done' | 'unchanged'
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): void
 }
 
@@ -21,6 +26,9 @@ export function keyWrites(db: Connection): KeyWrites {
   const suspend = db.prepare('UPDATE tenant SET suspended = ? WHERE tenant = ?')
   const revoke = db.prepare('UPDATE key SET revoked_ms = coalesce(revoked_ms, ?) WHERE key_id = ?')
   const expire = db.prepare('UPDATE key SET expires_ms = ? WHERE key_id = ?')
+  const rehash = db.prepare(
+    'UPDATE key SET secret_hash = ?, pepper_id = ? WHERE key_id = ? AND pepper_id = ?',
+  )
   const use = db.prepare('UPDATE key SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE key_id = ?')
 
   const createTenant = db.transaction((tenant: Tenant, sameName: NewTenantOptions['sameName']) => {
@@ -47,6 +55,10 @@ export function keyWrites(db: Connection): KeyWrites {
     revokeKey: (keyId, revokedMs) => (revoke.run(revokedMs, keyId).changes === 0 ? 'unknownKey' : 'done'),
     setKeyExpiry: (keyId, expiresMs) =>
       expire.run(expiresMs ?? null, keyId).changes === 0 ? 'unknownKey' : 'done',
+    rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
+      const { changes } = rehash.run(secretHash, pepperId, keyId, fromPepperId)
+      return changes === 0 ? 'unchanged' : 'done'
+    },
     recordKeyUses: (uses) => recordUses.immediate(uses),
   }
 }

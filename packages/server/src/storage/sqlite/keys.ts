@@ -3,11 +3,13 @@ import { scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { metaOf } from './meta.ts'
 
 export interface KeyReads {
   tenants(): readonly Tenant[]
   findKey(keyId: string): FoundKey | undefined
   keys(): readonly KeyRecord[]
+  pepperIdsInUse(): readonly string[]
 }
 
 interface TenantRow {
@@ -50,7 +52,13 @@ export function keyReads(db: Connection): KeyReads {
       WHERE key_no = ? ORDER BY grant_no`,
   )
 
+  const selectPeppers = db
+    .prepare<[], string>('SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL')
+    .pluck()
+  const meta = metaOf(db)
+
   return {
+    pepperIdsInUse: () => selectPeppers.all(),
     tenants() {
       return selectTenants.all().map(({ tenant, name, created_ms, suspended }) => {
         return { tenantId: tenant, name, createdMs: created_ms, suspended: suspended === 1 }
@@ -62,7 +70,11 @@ export function keyReads(db: Connection): KeyReads {
       if (row === undefined) return undefined
       const grants = selectGrants.all(row.key_no)
       const suspended = grants.filter((grant) => grant.suspended === 1)
-      return { record: recordOf(row, grants), suspendedTenantIds: suspended.map((grant) => grant.tenant) }
+      return {
+        record: recordOf(row, grants),
+        suspendedTenantIds: suspended.map((grant) => grant.tenant),
+        currentPepperId: meta.find('pepper_id'),
+      }
     }),
     keys: db.transaction((): readonly KeyRecord[] =>
       selectKeys.all().map((row) => recordOf(row, selectGrants.all(row.key_no))),

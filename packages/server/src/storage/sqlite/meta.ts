@@ -6,7 +6,7 @@ import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
-type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch'
+type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch' | 'pepper_id'
 
 /** What is there only while something is under way. */
 type PassingName = 'checksums_filled_through'
@@ -16,7 +16,8 @@ type ReservationName = 'reserved_until'
 
 export interface Meta {
   get(name: MetaName): string
-  find(name: PassingName | ReservationName): string | undefined
+  /** Of a value that not every store has. */
+  find(name: MetaName | PassingName | ReservationName): string | undefined
   set(name: MetaName | PassingName | ReservationName, value: string): void
   remove(name: PassingName): void
 }

@@ -16,6 +16,7 @@ const migrations: readonly string[] = [
   '0003-skipped-ids.sql',
   '0004-event-checksum.sql',
   '0005-subject-spelling.sql',
+  '0006-nodes.sql',
 ]
 
 /** The schema this program reads and writes. */

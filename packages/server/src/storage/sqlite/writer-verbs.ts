@@ -4,8 +4,9 @@ import type { AppendBatch, AppendOutcome, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { KeyWrites } from './key-writes.ts'
+import type { NodeWrites } from './nodes.ts'
 
-export interface WriterVerbs extends KeyWrites {
+export interface WriterVerbs extends KeyWrites, NodeWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number): void

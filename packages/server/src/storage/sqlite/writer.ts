@@ -14,6 +14,7 @@ import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { readSettings } from './meta.ts'
+import { nodeWrites } from './nodes.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
@@ -46,6 +47,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const reservation = storedReservation(db, clock)
   return {
     ...keyWrites(db),
+    ...nodeWrites(db, clock),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)

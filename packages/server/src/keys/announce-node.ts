@@ -1,0 +1,40 @@
+/** Saying, for as long as a node serves, that it lives and which peppers it knows: `pepper finish` asks for that. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { nodeSilenceMs } from '../storage/node-store.ts'
+import type { NodeStore } from '../storage/node-store.ts'
+import type { Pepper } from './pepper.ts'
+
+export interface Announcing {
+  /** Says that the node has gone, as far as the store still takes it. */
+  close(): Promise<void>
+}
+
+/** Resolves when it was said for the first time, or could not be: a store that is away is told when it is back. */
+export async function announceNode(nodes: NodeStore, peppers: readonly Pepper[]): Promise<Announcing> {
+  const closing = new AbortController()
+  const { signal } = closing
+  const node = {
+    nodeId: randomUUID(),
+    place: `${hostname()}, process ${process.pid}`,
+    pepperIds: peppers.map(({ pepperId }) => pepperId),
+  }
+  const say = () => nodes.announce(node).catch(() => undefined)
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await delay(nodeSilenceMs / 4, undefined, { signal, ref: false }).catch(() => undefined)
+      if (signal.aborted) return
+      await say()
+    }
+  }
+  await say()
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+      await nodes.retire(node.nodeId).catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** Whether the peppers of a node are those that the keys of its store were made with (D11). */
+import type { KeyStore } from '../storage/key-store.ts'
+import type { NodeStore } from '../storage/node-store.ts'
+import type { Pepper } from './pepper.ts'
+
+export interface PepperUse {
+  /** What new keys are made with, once `pepper finish` has said so. */
+  readonly pepperId: string | undefined
+  /** Of keys that are not revoked: once all are, a lost pepper is no loss. */
+  readonly inUse: readonly string[]
+}
+
+export interface PepperSource {
+  readonly keys: Pick<KeyStore, 'pepperIdsInUse'>
+  readonly nodes: Pick<NodeStore, 'pepperId'>
+}
+
+export async function readPepperUse({ keys, nodes }: PepperSource): Promise<PepperUse> {
+  const [inUse, pepperId] = await Promise.all([keys.pepperIdsInUse(), nodes.pepperId()])
+  return { inUse, pepperId }
+}
+
+/** Which of the store's keys work with these peppers; `none` also when keys that are made from now on would not. */
+export function pepperFit(
+  peppers: readonly Pick<Pepper, 'pepperId'>[],
+  { pepperId, inUse }: PepperUse,
+): 'all' | 'some' | 'none' {
+  const known = new Set(peppers.map((pepper) => pepper.pepperId))
+  if (pepperId !== undefined && inUse.length > 0 && !known.has(pepperId)) return 'none'
+  const fitting = inUse.filter((id) => known.has(id)).length
+  if (fitting === inUse.length) return 'all'
+  return fitting === 0 ? 'none' : 'some'
+}
+
+/**
+ * What a new key is made with: what `pepper finish` named; before that, while an old pepper is being replaced, the old one,
+ * which every node knows. `undefined`: none of these.
+ */
+export function pepperForNew(peppers: readonly Pepper[], { pepperId, inUse }: PepperUse): Pepper | undefined {
+  if (pepperId !== undefined && (inUse.length > 0 || peppers.some((one) => one.pepperId === pepperId))) {
+    return peppers.find((one) => one.pepperId === pepperId)
+  }
+  return peppers.find((one) => one.isOld && inUse.includes(one.pepperId)) ?? peppers[0]
+}

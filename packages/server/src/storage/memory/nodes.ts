@@ -1,0 +1,35 @@
+import { millisecondsOfTicks } from '@property-events/protocol'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { nodeSilenceMs } from '../node-store.ts'
+import type { LiveNode, NodeStore } from '../node-store.ts'
+import { openState } from './state.ts'
+import type { MemoryStore } from './state.ts'
+
+export function memoryNodes(store: MemoryStore, clock: SharedClock | undefined): NodeStore {
+  const nowMs = () => millisecondsOfTicks(readClock(clock))
+  const live = (): readonly LiveNode[] => {
+    openState(store)
+    return [...store.nodes.values()]
+      .map(({ seenMs, ...node }) => ({ ...node, silentMs: Math.max(0, nowMs() - seenMs) }))
+      .filter(({ silentMs }) => silentMs < nodeSilenceMs)
+  }
+  return {
+    async announce(node) {
+      openState(store)
+      store.nodes.set(node.nodeId, { ...node, seenMs: nowMs() })
+    },
+    async retire(nodeId) {
+      openState(store)
+      store.nodes.delete(nodeId)
+    },
+    live: async () => live(),
+    pepperId: async () => openState(store).pepperId,
+    async finishPepper(pepperId) {
+      const nodes = live().filter(({ pepperIds }) => !pepperIds.includes(pepperId))
+      if (nodes.length > 0) return { kind: 'lacking', nodes }
+      openState(store).pepperId = pepperId
+      return { kind: 'finished' }
+    },
+  }
+}

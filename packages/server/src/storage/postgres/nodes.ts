@@ -1,0 +1,75 @@
+import { nodeSilenceMs } from '../node-store.ts'
+import type { LiveNode, NodeStore } from '../node-store.ts'
+import { texts } from './array.ts'
+import type { Database, Session, Statement } from './connection.ts'
+
+/** The database's clock, unless the value says another time, in milliseconds; for tests. */
+function nowSql(value: number): string {
+  return `coalesce(to_timestamp($${value}::float8 / 1000), clock_timestamp())`
+}
+
+/** Rows of nodes that ended without a word go with the next announcement of another. */
+const removeGone: Statement = {
+  name: 'node-remove-gone',
+  text: `DELETE FROM node WHERE seen <= ${nowSql(1)} - interval '${nodeSilenceMs} milliseconds'`,
+}
+const put: Statement = {
+  name: 'node-announce',
+  text: `INSERT INTO node (node, place, pepper_ids, seen) VALUES ($1, $2, $3::text[], ${nowSql(4)})
+    ON CONFLICT (node) DO UPDATE
+    SET place = excluded.place, pepper_ids = excluded.pepper_ids, seen = excluded.seen`,
+}
+const remove: Statement = { name: 'node-retire', text: 'DELETE FROM node WHERE node = $1' }
+const selectLive: Statement = {
+  name: 'node-live',
+  text: `SELECT node, place, pepper_ids, (extract(epoch FROM ${nowSql(1)} - seen) * 1000)::float8 AS silent_ms
+    FROM node WHERE seen > ${nowSql(1)} - interval '${nodeSilenceMs} milliseconds' ORDER BY seen`,
+}
+const selectPepper: Statement = { name: 'node-pepper', text: 'SELECT pepper_id FROM store' }
+/** Nobody announces himself meanwhile. */
+const lock: Statement = { name: 'node-lock', text: 'LOCK TABLE node IN EXCLUSIVE MODE' }
+const setPepper: Statement = { name: 'node-set-pepper', text: 'UPDATE store SET pepper_id = $1' }
+
+interface NodeRow {
+  readonly node: string
+  readonly place: string
+  readonly pepper_ids: readonly string[]
+  readonly silent_ms: number
+}
+
+/** `nowMs`: in place of the database's clock, for tests. */
+export function databaseNodes(database: Database, nowMs: () => number | undefined): NodeStore {
+  const now = () => nowMs() ?? null
+  return {
+    announce: ({ nodeId, place, pepperIds }) =>
+      database.write(async (session) => {
+        await session.query(removeGone, [now()])
+        await session.query(put, [nodeId, place, texts(pepperIds), now()])
+      }),
+    retire: (nodeId) => database.write(async (session) => void (await session.query(remove, [nodeId]))),
+    live: async () =>
+      (await database.read<NodeRow & Record<string, unknown>>(selectLive, [now()])).map(nodeOf),
+    async pepperId() {
+      const [row] = await database.read<{ pepper_id: string | null }>(selectPepper, [])
+      return row?.pepper_id ?? undefined
+    },
+    finishPepper: (pepperId) =>
+      database.transaction(async (session) => {
+        await session.query(lock, [])
+        const nodes = (await liveNodes(session, now())).filter(
+          ({ pepperIds }) => !pepperIds.includes(pepperId),
+        )
+        if (nodes.length > 0) return { kind: 'lacking', nodes }
+        await session.query(setPepper, [pepperId])
+        return { kind: 'finished' }
+      }),
+  }
+}
+
+async function liveNodes(session: Session, now: number | null): Promise<readonly LiveNode[]> {
+  return (await session.query<NodeRow & Record<string, unknown>>(selectLive, [now])).map(nodeOf)
+}
+
+function nodeOf({ node, place, pepper_ids, silent_ms }: NodeRow): LiveNode {
+  return { nodeId: node, place, pepperIds: pepper_ids, silentMs: Math.max(0, Math.round(silent_ms)) }
+}

@@ -1,0 +1,70 @@
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { nodeSilenceMs } from '../node-store.ts'
+import type { FinishOutcome, LiveNode, NodeAnnouncement } from '../node-store.ts'
+import type { Connection } from './connection.ts'
+import { metaOf } from './meta.ts'
+
+export interface NodeReads {
+  live(): readonly LiveNode[]
+  pepperId(): string | undefined
+}
+
+interface NodeRow {
+  readonly node: string
+  readonly place: string
+  readonly pepper_ids: string
+  readonly seen_ms: number
+}
+
+export function nodeReads(db: Connection, clock: SharedClock | undefined): NodeReads {
+  const select = db.prepare<[number], NodeRow>(
+    'SELECT node, place, pepper_ids, seen_ms FROM node WHERE seen_ms > ? ORDER BY seen_ms',
+  )
+  const meta = metaOf(db)
+  return {
+    live() {
+      const nowMs = millisecondsOfTicks(readClock(clock))
+      return select.all(nowMs - nodeSilenceMs).map(({ node, place, pepper_ids, seen_ms }) => ({
+        nodeId: node,
+        place,
+        pepperIds: pepper_ids.split(' '),
+        silentMs: Math.max(0, nowMs - seen_ms),
+      }))
+    },
+    pepperId: () => meta.find('pepper_id'),
+  }
+}
+
+export interface NodeWrites {
+  announceNode(node: NodeAnnouncement): void
+  retireNode(nodeId: string): void
+  finishPepper(pepperId: string): FinishOutcome
+}
+
+export function nodeWrites(db: Connection, clock: SharedClock | undefined): NodeWrites {
+  const reads = nodeReads(db, clock)
+  const put = db.prepare(
+    `INSERT INTO node (node, place, pepper_ids, seen_ms) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET place = excluded.place, pepper_ids = excluded.pepper_ids, seen_ms = excluded.seen_ms`,
+  )
+  const remove = db.prepare('DELETE FROM node WHERE node = ?')
+  const removeGone = db.prepare('DELETE FROM node WHERE seen_ms <= ?')
+  const announce = db.transaction(({ nodeId, place, pepperIds }: NodeAnnouncement) => {
+    const nowMs = millisecondsOfTicks(readClock(clock))
+    removeGone.run(nowMs - nodeSilenceMs)
+    put.run(nodeId, place, pepperIds.join(' '), nowMs)
+  })
+  const finish = db.transaction((pepperId: string): FinishOutcome => {
+    const nodes = reads.live().filter(({ pepperIds }) => !pepperIds.includes(pepperId))
+    if (nodes.length > 0) return { kind: 'lacking', nodes }
+    metaOf(db).set('pepper_id', pepperId)
+    return { kind: 'finished' }
+  })
+  return {
+    announceNode: (node) => announce.immediate(node),
+    retireNode: (nodeId) => void remove.run(nodeId),
+    finishPepper: (pepperId) => finish.immediate(pepperId),
+  }
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { millisecondsOfTicks } from '@property-events/protocol'
+import { readClock } from '../../../src/storage/clock.ts'
+import { nodeSilenceMs } from '../../../src/storage/node-store.ts'
+import { uuid } from '../support/drafts.ts'
+import { testClock } from '../support/test-clock.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+const node = (name: string, ...pepperIds: readonly string[]) => ({
+  nodeId: uuid(name),
+  place: `${name}, process 1`,
+  pepperIds,
+})
+
+export function nodesContract(factory: StoreFactory): void {
+  describe('nodes', () => {
+    it('lists those that live, and no more those that went or are silent (D11)', async () => {
+      const time = testClock('2026-03-01T10:00:00Z')
+      await using store = await factory.create({ clock: time.clock })
+      assert.deepEqual(await store.nodes.live(), [])
+      await store.nodes.announce(node('one', 'old', 'new'))
+      time.set('2026-03-01T10:00:20Z')
+      await store.nodes.announce(node('two', 'new'))
+      assert.deepEqual(await store.nodes.live(), [
+        { ...node('one', 'old', 'new'), silentMs: 20_000 },
+        { ...node('two', 'new'), silentMs: 0 },
+      ])
+      time.set('2026-03-01T10:00:30Z')
+      await store.nodes.announce(node('one', 'new'))
+      const changed = (await store.nodes.live()).find(({ nodeId }) => nodeId === uuid('one'))
+      assert.deepEqual(changed, { ...node('one', 'new'), silentMs: 0 }, 'what it said last')
+      await store.nodes.retire(uuid('two'))
+      await store.nodes.retire(uuid('never there'))
+      assert.deepEqual(
+        (await store.nodes.live()).map(({ nodeId }) => nodeId),
+        [uuid('one')],
+      )
+      const silentMs = millisecondsOfTicks(readClock(time.clock)) + nodeSilenceMs
+      time.set(new Date(silentMs).toISOString())
+      assert.deepEqual(await store.nodes.live(), [])
+    })
+
+    it('names a new pepper only when every live node knows it, and keys tell which it is (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      const key = (keyId: string, pepperId: string) => ({
+        keyId,
+        secretHash: Uint8Array.from({ length: 32 }, (_, index) => index),
+        pepperId,
+        label: '',
+        operator: true,
+        grants: [],
+        createdMs: 1,
+        expiresMs: undefined,
+        revokedMs: undefined,
+        lastUsedMs: undefined,
+      })
+      await store.keys.insertKey(key('k', 'old'))
+      await store.keys.insertKey(key('gone', 'older'))
+      await store.keys.revokeKey('gone', 2)
+      assert.deepEqual(await store.keys.pepperIdsInUse(), ['old'])
+      await store.nodes.announce(node('one', 'old'))
+      await store.nodes.announce(node('two', 'new', 'old'))
+      const refused = await store.nodes.finishPepper('new')
+      assert(refused.kind === 'lacking')
+      assert.deepEqual(
+        refused.nodes.map(({ place }) => place),
+        ['one, process 1'],
+      )
+      assert.equal(await store.nodes.pepperId(), undefined)
+      assert.equal((await store.keys.findKey('k'))?.currentPepperId, undefined)
+      await store.nodes.announce(node('one', 'new', 'old'))
+      assert.deepEqual(await store.nodes.finishPepper('new'), { kind: 'finished' })
+      assert.equal(await store.nodes.pepperId(), 'new')
+      assert.equal((await store.keys.findKey('k'))?.currentPepperId, 'new')
+    })
+
+    it('puts another hash of a key in place of the one it was made from, and of no other (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      const hash = (byte: number) => new Uint8Array(32).fill(byte)
+      const parts = { label: 'l', operator: true, grants: [], createdMs: 1, expiresMs: undefined }
+      await store.keys.insertKey({
+        ...parts,
+        keyId: 'k',
+        secretHash: hash(1),
+        pepperId: 'old',
+        revokedMs: undefined,
+        lastUsedMs: 5,
+      })
+      const fresh = { secretHash: hash(2), pepperId: 'new' }
+      assert.equal(await store.keys.rehashKey('k', 'older', fresh), 'unchanged')
+      assert.equal(await store.keys.rehashKey('other', 'old', fresh), 'unchanged')
+      assert.equal(await store.keys.rehashKey('k', 'old', fresh), 'done')
+      assert.equal(await store.keys.rehashKey('k', 'old', { ...fresh, secretHash: hash(3) }), 'unchanged')
+      const record = (await store.keys.findKey('k'))?.record
+      assert.deepEqual([...(record?.secretHash ?? [])], [...hash(2)])
+      assert.deepEqual([record?.pepperId, record?.lastUsedMs, record?.label], ['new', 5, 'l'])
+      assert.deepEqual(await store.keys.pepperIdsInUse(), ['new'])
+    })
+  })
+}
