@@ -44,6 +44,11 @@ export const serveSettings = [
   settings.oldKeyPepper,
 ] as const
 
+/** As `serve` takes it: any free one where the service takes any free one, too. */
+export function metricsPortOf(reader: SettingReader): number {
+  return reader.value(settings.metricsPort) ?? (reader.value(settings.port) === 0 ? 0 : defaultMetricsPort)
+}
+
 export type ServeOptions = ReturnType<typeof readServeOptions>
 
 /** Reads them all; the caller finishes the reader. */
@@ -56,7 +61,7 @@ export function readServeOptions(reader: SettingReader) {
     port,
     workers: reader.value(settings.workers),
     metricsHost: reader.value(settings.metricsHost),
-    metricsPort: reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort),
+    metricsPort: metricsPortOf(reader),
     basePath: reader.value(settings.basePath),
     maxPageSize: reader.value(settings.maxPageSize),
     rateLimit: reader.value(settings.rateLimit),

@@ -409,7 +409,7 @@ describe('doctor', () => {
     ])
     assert.deepEqual(
       findings.map((finding) => finding.check),
-      ['node', 'port', 'disk space', 'flush speed', 'integrity', 'schema', 'clock', 'pepper'],
+      ['node', 'port', 'metrics port', 'disk space', 'flush speed', 'integrity', 'schema', 'clock', 'pepper'],
     )
     assert.deepEqual(
       findings.filter((finding) => finding.status === 'fail'),

@@ -163,12 +163,14 @@ describe('a store in PostgreSQL', () => {
       [],
     )
     assert.deepEqual(
-      healthy.slice(3).map(({ check }) => check),
+      healthy.slice(4).map(({ check }) => check),
       [
         'database',
         'version',
         'primary',
         'durability',
+        'checksums',
+        'database size',
         'sessions',
         'messages',
         'connections',

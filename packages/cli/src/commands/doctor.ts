@@ -1,13 +1,21 @@
 import type { Command } from 'commander'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { checkDiskSpace, checkFlushSpeed, checkNode, checkPort, isServed } from '../doctor/check-machine.ts'
+import {
+  checkDiskSpace,
+  checkFlushSpeed,
+  checkNode,
+  checkPageSpace,
+  checkPorts,
+  isServed,
+} from '../doctor/check-machine.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkStore } from '../doctor/check-store.ts'
 import { checkEveryEvent } from '../doctor/check-events.ts'
 import type { Finding } from '../doctor/finding.ts'
 import { pepperSettings, readPeppers } from '../key-pepper.ts'
 import { storeFlags } from '../open-store.ts'
+import { metricsPortOf } from '../start-service.ts'
 import { addSettings } from '../read-settings.ts'
 import { settings } from '../settings.ts'
 import { plainText } from '../terminal-text.ts'
@@ -20,12 +28,20 @@ export function addDoctor(program: Command, context: CommandContext): void {
       '--deep',
       'read every event, too, and compare it with its checksum (a data folder; minutes where it is large)',
     )
-  addSettings(command, [settings.data, settings.database, settings.host, settings.port, ...pepperSettings])
+  addSettings(command, [
+    settings.data,
+    settings.database,
+    settings.host,
+    settings.port,
+    settings.metricsHost,
+    settings.metricsPort,
+    ...pepperSettings,
+  ])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const folder = reader.value(settings.data)
     const database = reader.value(settings.database)
-    const host = reader.value(settings.host)
-    const port = reader.value(settings.port)
+    const service = { host: reader.value(settings.host), port: reader.value(settings.port) }
+    const metrics = { host: reader.value(settings.metricsHost), port: metricsPortOf(reader) }
     const pepper = readPeppers(reader)
     const deep = flags['deep'] === true
     if (deep && database !== undefined) {
@@ -37,8 +53,8 @@ export function addDoctor(program: Command, context: CommandContext): void {
     const store = storeFlags(flags, folder)
     const findings: Finding[] = [
       checkNode(),
-      await checkPort(host, port, isServed(folder)),
-      checkDiskSpace(folder),
+      ...(await checkPorts(service, metrics, isServed(folder))),
+      database === undefined ? checkDiskSpace(folder) : checkPageSpace(folder),
       // Commits to a database are flushed elsewhere.
       ...(database === undefined
         ? [checkFlushSpeed(folder), ...checkStore(folder, pepper, Date.now(), store)]

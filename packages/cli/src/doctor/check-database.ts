@@ -24,6 +24,8 @@ export async function checkDatabase(
     checkVersion(database),
     checkPrimary(database),
     checkDurability(database),
+    checkDataChecksums(database),
+    checkSize(database),
     checkSessions(database),
     checkMessages(database),
     checkConnections(database),
@@ -47,7 +49,8 @@ function unreachable(url: string, code: string, reason: string): Finding {
     '3D000': 'Check the name of the database in --database, or create it.',
     '53300': 'Raise max_connections, or end what holds its connections.',
     '08P01': 'A pooler in between may refuse what it is sent: leave `options` out of --database.',
-    '42501': 'Give the role the right to use the schema: GRANT USAGE ON SCHEMA … TO ….',
+    '42501':
+      'Give the role the right to use the schema, as the owner: GRANT USAGE ON SCHEMA (its name) TO (the role).',
   }
   const remedy =
     remedies[code] ?? 'Check the address in --database, that it runs, and that it can be reached.'
@@ -74,9 +77,10 @@ function checkPrimary({ standby }: ReachedDatabase): Finding {
 function checkDurability(database: ReachedDatabase): Finding {
   const { fsync, fullPageWrites, synchronousCommit, hasSynchronousStandby } = database
   if (!fsync || !fullPageWrites) {
-    const off = [fsync ? [] : ['fsync'], fullPageWrites ? [] : ['full_page_writes']].flat().join(' and ')
-    const remedy = 'Turn it on again (ALTER SYSTEM RESET …, then reload), and take a new backup.'
-    return fail('durability', `${off} off: a power cut can destroy the store`, remedy)
+    const off = [fsync ? [] : ['fsync'], fullPageWrites ? [] : ['full_page_writes']].flat()
+    const resets = off.map((setting) => `ALTER SYSTEM RESET ${setting};`).join(' ')
+    const remedy = `${resets} SELECT pg_reload_conf(); and look for it in postgresql.conf. Then take a new backup.`
+    return fail('durability', `${off.join(' and ')} off: a power cut can destroy the store`, remedy)
   }
   if (!hasSynchronousStandby) return ok('durability', 'a commit waits for the disk of this server')
   if (['on', 'remote_apply', 'off'].includes(synchronousCommit)) {
@@ -87,6 +91,20 @@ function checkDurability(database: ReachedDatabase): Finding {
     `synchronous_commit = ${synchronousCommit}: a commit does not wait for the disk of a standby`,
     'Set it to on, or publishing waits for `epoch start` after a standby was promoted.',
   )
+}
+
+function checkDataChecksums({ dataChecksums }: ReachedDatabase): Finding {
+  if (dataChecksums) return ok('checksums', 'the server finds pages that its disk has changed')
+  return warn(
+    'checksums',
+    'off: what the disk changes is served as if it were what was published',
+    'Stop the cluster and run: pg_checksums --enable -D DATA_FOLDER. A new one: initdb --data-checksums.',
+  )
+}
+
+function checkSize({ databaseBytes }: ReachedDatabase): Finding {
+  const size = `${(databaseBytes / 1e9).toFixed(1)} GB`
+  return ok('database size', `${size}; only the server's own machine tells how much is free there (df)`)
 }
 
 function checkSessions({ keepsSessions }: ReachedDatabase): Finding {
@@ -134,18 +152,23 @@ function checkDatabaseClock({ clockAheadMs }: ReachedDatabase): Finding {
   )
 }
 
-function checkNoStore({ mayCreateTables }: ReachedDatabase, storeFlags: string): readonly Finding[] {
+function checkNoStore(database: ReachedDatabase, storeFlags: string): readonly Finding[] {
+  const { mayCreateTables, schema, user } = database
+  if (schema === '') {
+    const remedy = 'Create the schema that search_path names, or leave search_path out of --database.'
+    return [fail('store', 'none: no schema of the search path is there', remedy)]
+  }
   if (mayCreateTables) {
     return [
       warn(
         'store',
-        'none in this schema yet',
+        `none in the schema ${schema} yet`,
         `Start \`${commandLine('serve', storeFlags)}\` once to make it, or check --database.`,
       ),
     ]
   }
-  const remedy = 'Start once as the owner of the schema, or: GRANT CREATE, USAGE ON SCHEMA … TO ….'
-  return [fail('store', 'none in this schema, and this role may not make one', remedy)]
+  const remedy = `Start once as the owner of the schema, or as its owner: GRANT CREATE, USAGE ON SCHEMA ${schema} TO ${user}.`
+  return [fail('store', `none in the schema ${schema}, and ${user} may not make one`, remedy)]
 }
 
 function checkStoreIn(
@@ -156,17 +179,30 @@ function checkStoreIn(
   const newEpoch = store.needsEpoch || store.movedCluster
   return [
     checkRole(database, store),
-    checkSchema(store),
+    checkMigration(database, store, storeFlags),
     checkCompression(database, store),
     ...(newEpoch ? [epochFinding(storeFlags)] : []),
   ]
 }
 
-function checkRole({ user }: ReachedDatabase, { missingPrivileges }: InspectedStore): Finding {
+function checkRole({ user, schema }: ReachedDatabase, { missingPrivileges, owner }: InspectedStore): Finding {
   const [first, ...more] = missingPrivileges
   if (first === undefined) return ok('role', `${user} may do all that a node does`)
   const rest = more.length === 0 ? '' : ` and ${more.length} more`
-  return fail('role', `${user} lacks ${first}${rest}`, 'Run the GRANTs of docs/operating.md as the owner.')
+  const tables = `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${user}`
+  const sequences = `GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`
+  const functions = `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${user}`
+  return fail('role', `${user} lacks ${first}${rest}`, `As ${owner}: ${tables}; ${sequences}; ${functions};`)
+}
+
+function checkMigration({ user }: ReachedDatabase, store: InspectedStore, storeFlags: string): Finding {
+  const { schemaVersion, knownSchemaVersion, mayMigrate, owner } = store
+  if (mayMigrate || schemaVersion >= knownSchemaVersion) return checkSchema(store)
+  return fail(
+    'schema',
+    `version ${schemaVersion}; this program needs ${knownSchemaVersion}, and ${user} may not bring it up to date`,
+    `Run \`${commandLine('tenants list', storeFlags)}\` once as ${owner}; nodes of the version before go on meanwhile.`,
+  )
 }
 
 function checkCompression({ hasLz4 }: ReachedDatabase, { usesLz4 }: InspectedStore): Finding {

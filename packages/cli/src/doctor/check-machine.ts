@@ -28,25 +28,51 @@ export function isServed(folder: string): boolean {
   return false
 }
 
-export async function checkPort(host: string, port: number, served: boolean): Promise<Finding> {
-  if (port === 0) return ok('port', 'any free one')
+export interface ListenPlace {
+  readonly host: string
+  readonly port: number
+}
+
+/** The port of the service, and that of metrics and health checks: `serve` needs both. */
+export async function checkPorts(
+  service: ListenPlace,
+  metrics: ListenPlace,
+  served: boolean,
+): Promise<readonly Finding[]> {
+  const same = service.port !== 0 && service.port === metrics.port && service.host === metrics.host
+  return [
+    await checkPort('port', service, served),
+    same
+      ? fail('metrics port', `${metrics.port} is the service's own`, 'Choose another with --metrics-port.')
+      : await checkPort('metrics port', metrics, served),
+  ]
+}
+
+async function checkPort(
+  check: 'port' | 'metrics port',
+  { host, port }: ListenPlace,
+  served: boolean,
+): Promise<Finding> {
+  const flag = check === 'port' ? '--port' : '--metrics-port'
+  if (port === 0) return ok(check, 'any free one')
   const code = await listenFault(host, port)
-  if (code === undefined) return ok('port', `${port} on ${host} is free`)
+  if (code === undefined) return ok(check, `${port} on ${host} is free`)
   if (code === 'EADDRINUSE') {
     return served
-      ? ok('port', `${port} on ${host} is taken, and a service runs on this data folder`)
+      ? ok(check, `${port} on ${host} is taken, and a service runs on this data folder`)
       : fail(
-          'port',
+          check,
           `${port} on ${host} is taken by another program`,
-          'Stop that program, or choose another with --port.',
+          `Stop that program, or choose another with ${flag}.`,
         )
   }
-  if (code === 'EACCES')
-    return fail('port', `this user may not listen on ${port}`, 'Choose a port above 1023 with --port.')
+  if (code === 'EACCES') {
+    return fail(check, `this user may not listen on ${port}`, `Choose a port above 1023 with ${flag}.`)
+  }
   return fail(
-    'port',
+    check,
     `cannot listen on ${host}:${port} (${code})`,
-    'Choose an address of this machine with --host.',
+    `Choose an address of this machine with ${check === 'port' ? '--host' : '--metrics-host'}.`,
   )
 }
 
@@ -61,12 +87,28 @@ function listenFault(host: string, port: number): Promise<string | undefined> {
 const megabyte = 1e6
 
 export function checkDiskSpace(folder: string): Finding {
-  const { bavail, bsize } = statfsSync(nearestFolder(folder))
-  const free = bavail * bsize
+  const free = freeBytes(folder)
   const detail = `${(free / 1e9).toFixed(1)} GB free`
   const remedy = 'Free some space: when the disk is full, publishing is refused and reading goes on.'
   if (free < 100 * megabyte) return fail('disk space', detail, remedy)
   return free < 1000 * megabyte ? warn('disk space', detail, remedy) : ok('disk space', detail)
+}
+
+/** Beside a database, a node keeps no more than ready-made pages in its folder. */
+export function checkPageSpace(folder: string): Finding {
+  const free = freeBytes(folder)
+  const detail = `${(free / 1e9).toFixed(1)} GB free for ready-made pages in ${folder}`
+  if (free >= 1000 * megabyte) return ok('disk space', detail)
+  return warn(
+    'disk space',
+    detail,
+    'Free some space, or --page-file-bytes 0: where there is no room, pages are made from the database each time.',
+  )
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(nearestFolder(folder))
+  return bavail * bsize
 }
 
 const probes = 50

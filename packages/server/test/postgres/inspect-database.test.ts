@@ -80,13 +80,13 @@ describe('an inspection of a database', () => {
   it('tells a session of its own from one that is shared between clients', async () => {
     await withClient(server.url(), async (one) => {
       await withClient(server.url(), async (two) => {
-        assert.deepEqual(await probeSessions(one, two, 'apart'), {
+        assert.deepEqual(await probeSessions(one, two, 'apart', false), {
           keepsSessions: true,
           deliversMessages: true,
         })
       })
       // What a pooler between transactions makes of two clients.
-      assert.equal((await probeSessions(one, one, 'shared')).keepsSessions, false)
+      assert.equal((await probeSessions(one, one, 'shared', false)).keepsSessions, false)
     })
   })
 

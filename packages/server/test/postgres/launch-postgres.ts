@@ -15,6 +15,8 @@ import type { PostgresPrograms } from './postgres-programs.ts'
 export interface LaunchOptions {
   /** A folder with `initdb` and `postgres`; by default those that npm carries. */
   readonly binFolder?: string | undefined
+  /** Further words for `initdb`. */
+  readonly initdb?: readonly string[]
   /** Server settings, as in `postgresql.conf`. */
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -63,7 +65,7 @@ export async function launchPostgres(options: LaunchOptions = {}): Promise<Launc
     const server = await prepareServer(site, 'first', remove)
     const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
     const access = ['-D', server.dataFolder, '-U', 'postgres', '--auth=trust']
-    await runToEnd(site, programs.initdb, access.concat(locale))
+    await runToEnd(site, programs.initdb, [...access, ...locale, ...(options.initdb ?? [])])
     await server.start()
     return server
   } catch (error) {

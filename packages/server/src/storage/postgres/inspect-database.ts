@@ -29,8 +29,14 @@ export interface ReachedDatabase {
   readonly hasLz4: boolean
   /** Two clients never share a session: what is set in one stays in it. */
   readonly keepsSessions: boolean
-  /** A `NOTIFY` reaches who listens. */
+  /** A `NOTIFY` reaches who listens. On a standby nobody can listen: then it is not asked. */
   readonly deliversMessages: boolean
+  /** The first schema of the search path: where the store is, or would be made. */
+  readonly schema: string
+  /** The server finds a page that its disk has changed. */
+  readonly dataChecksums: boolean
+  /** What the database takes on the server's disk. How much is free there, no server tells. */
+  readonly databaseBytes: number
   /** In the schema that stands first in the search path. */
   readonly mayCreateTables: boolean
   readonly store: InspectedStore | undefined
@@ -39,6 +45,10 @@ export interface ReachedDatabase {
 export interface InspectedStore {
   readonly schemaVersion: number
   readonly knownSchemaVersion: number
+  /** This role may bring an older schema up to date. */
+  readonly mayMigrate: boolean
+  /** Who made the store. */
+  readonly owner: string
   /** What this role may not do and a node must: 'UPDATE on feed', … */
   readonly missingPrivileges: readonly string[]
   readonly usesLz4: boolean
@@ -71,7 +81,7 @@ export async function inspectDatabase(url: string): Promise<DatabaseInspection> 
     await first.connect()
     await second.connect()
     const server = await readServer(first)
-    const sessions = await probeSessions(first, second, randomUUID())
+    const sessions = await probeSessions(first, second, randomUUID(), server.standby)
     const store = server.hasStore ? await readStore(first) : undefined
     const { hasStore: _, ...facts } = server
     return { kind: 'reached', ...facts, ...sessions, store }
@@ -102,6 +112,8 @@ async function readServer(client: Client): Promise<ServerFacts> {
       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "clockMs",
       (SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression') AS "hasLz4",
       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreateTables",
+      coalesce(current_schema()::text, '') AS schema, current_setting('data_checksums')::boolean AS "dataChecksums",
+      pg_database_size(current_database())::float8 AS "databaseBytes",
       to_regclass('store') IS NOT NULL AS "hasStore"`)
   const [row] = rows
   if (row === undefined) throw new Error('the server gave no answer')
@@ -134,6 +146,8 @@ async function readStore(client: Client): Promise<InspectedStore> {
   const missingPrivileges = missing.map((row) => row.missing)
   const nothing = {
     knownSchemaVersion: migrations.length,
+    mayMigrate: true,
+    owner: '',
     usesLz4: false,
     needsEpoch: false,
     movedCluster: false,
@@ -141,10 +155,12 @@ async function readStore(client: Client): Promise<InspectedStore> {
     pepperIds: [],
   }
   if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
-    return { ...nothing, schemaVersion: migrations.length, missingPrivileges }
+    return { ...nothing, schemaVersion: migrations.length, missingPrivileges, owner: await ownerOf(client) }
   }
   const { rows } = await client.query<Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs'> & Newest>(`
     SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
+      (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('store')) AS "mayMigrate",
+      (SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')) AS owner,
       split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) AS "movedCluster",
       (SELECT attcompression = 'l' FROM pg_attribute
         WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
@@ -155,6 +171,14 @@ async function readStore(client: Client): Promise<InspectedStore> {
   if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
   const { newestMs, ...facts } = row
   return { ...nothing, ...facts, missingPrivileges, newestEventMs: newestMs ?? undefined }
+}
+
+/** Every role may read the catalogue. */
+async function ownerOf(client: Client): Promise<string> {
+  const { rows } = await client.query<{ owner: string }>(
+    `SELECT relowner::regrole::text AS owner FROM pg_class WHERE oid = to_regclass('store')`,
+  )
+  return rows[0]?.owner ?? ''
 }
 
 interface Newest {
