@@ -59,7 +59,8 @@ async function store(): Promise<string> {
 function steady(text: string): string {
   return text
     .replaceAll(root, 'ROOT')
-    .replaceAll(/\S*property-events\.mjs/g, 'property-events')
+    .replaceAll(/[^\s`]*property-events\.mjs/g, 'property-events')
+    .replaceAll(/and \d+ more/g, 'and N more')
     .replaceAll(/\/\S*property-events-postgres-\S*?\/(first|sibling-\w+)/g, 'SOCKET')
     .replaceAll(/%2F\S*property-events-postgres-\S*?%2F(first|sibling-\w+)/g, 'SOCKET')
     .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
