@@ -1,7 +1,5 @@
 /** What a run of `publish` is: every run counts, and one that was cut off is gone on with. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -14,9 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { door, run, startMarket } from './support/program.ts'
+import { run, startMarket } from './support/program.ts'
 import type { Finished, Market } from './support/program.ts'
-import { startPublishProxy } from './support/publish-proxy.ts'
+import { cutOff as killAt, startPublishProxy } from './support/publish-proxy.ts'
 import type { PublishProxy } from './support/publish-proxy.ts'
 
 let market: Market
@@ -97,29 +95,14 @@ const publish = (file: string, { flags = [], input, variables = {} }: PublishOpt
     ...(input === undefined ? {} : { input }),
   })
 
-/** Starts a run that is killed as it stands when the service has stored the request number `stored + 1`, before it hears of it. */
-async function cutOff(
-  file: string,
-  stored: number,
-  { flags = [], variables = {} }: PublishOptions = {},
-): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env
-  const child: ChildProcess = spawn(process.execPath, [door, 'publish', file, ...flags], {
-    env: { PATH, HOME, ...environment, ...variables },
-    stdio: 'ignore',
-  })
-  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
-  let seen = 0
-  proxy.decide(async (passing) => {
-    seen += 1
-    await passing.forward()
-    if (seen > stored) child.kill('SIGKILL')
-    else passing.pass()
-  })
-  await ended
-  proxy.decide(undefined)
-  assert.equal(child.signalCode, 'SIGKILL', 'the run was cut off')
-}
+/** A run that is killed when the service has stored one request more than it was told of. */
+const cutOff = (file: string, stored: number, { flags = [], variables = {} }: PublishOptions = {}) =>
+  killAt(
+    proxy,
+    [file, ...flags],
+    { request: stored, moment: 'stored' },
+    { environment: { ...environment, ...variables } },
+  )
 
 describe('every run of publish counts', () => {
   it('a price that goes back goes back: a file equal to an earlier one is published (D14)', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
+const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
 
 export interface Finished {
   readonly code: number | null
@@ -27,7 +27,8 @@ export interface RunOptions {
 const stateHome = mkdtempSync(join(tmpdir(), 'property-events-cli-state-'))
 process.on('exit', () => rmSync(stateHome, { recursive: true, force: true }))
 
-function launch(args: readonly string[], options: RunOptions): ChildProcess {
+/** Starts one command and leaves it to the caller. */
+export function spawnProgram(args: readonly string[], options: RunOptions = {}): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
   return spawn(process.execPath, [...(options.nodeArguments ?? []), door, ...args], {
     env: { PATH, HOME, XDG_STATE_HOME: stateHome, ...options.environment },
@@ -38,7 +39,7 @@ function launch(args: readonly string[], options: RunOptions): ChildProcess {
 
 /** Runs one command to its end. */
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
-  const child = launch(args, options)
+  const child = spawnProgram(args, options)
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(options.input ?? '')
   return finished(child)
@@ -131,7 +132,7 @@ export async function startUntil(
   // Nobody stands in front of most of these services, to be given time to notice that they stop.
   const drain = args.includes('--drain') ? [] : ['--drain', '0']
   const port = args.includes('--port') ? [] : ['--port', '0']
-  const child = launch([...args, ...port, '--log-level', 'warn', ...drain], options)
+  const child = spawnProgram([...args, ...port, '--log-level', 'warn', ...drain], options)
   const end = finished(child)
   const text = await new Promise<string>((resolve, reject) => {
     let text = ''
@@ -157,7 +158,7 @@ export async function runUntil(
   expected: RegExp | Promise<unknown>,
   options: RunOptions = {},
 ): Promise<Pick<Running, 'stop'>> {
-  const child = launch(args, options)
+  const child = spawnProgram(args, options)
   const end = finished(child)
   const shown = new Promise((resolve) => {
     let text = ''

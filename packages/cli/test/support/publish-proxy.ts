@@ -1,12 +1,13 @@
 /** Stands between `publish` and the service, so that a run can be cut off at a moment of the test's choice. */
+import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { spawnProgram } from './program.ts'
+import type { RunOptions } from './program.ts'
 
 export interface Passing {
-  /** How many requests came before this one, of all runs. */
-  readonly before: number
   /** Lets the service answer; its answer is given on when `pass` is called, and not before. */
   forward(): Promise<void>
   pass(): void
@@ -23,7 +24,6 @@ export interface PublishProxy {
 
 export async function startPublishProxy(serviceUrl: string): Promise<PublishProxy> {
   let about: ((passing: Passing) => Promise<void>) | undefined
-  let before = 0
   const forward = async (request: IncomingMessage): Promise<Response> =>
     fetch(`${serviceUrl}${request.url ?? ''}`, {
       method: 'POST',
@@ -36,7 +36,6 @@ export async function startPublishProxy(serviceUrl: string): Promise<PublishProx
   const server = createServer((request, response) => {
     let answer: { readonly status: number; readonly body: string } | undefined
     const passing: Passing = {
-      before: before++,
       async forward() {
         const given = await forward(request)
         answer = { status: given.status, body: await given.text() }
@@ -67,4 +66,36 @@ export async function startPublishProxy(serviceUrl: string): Promise<PublishProx
       server.close()
     },
   }
+}
+
+export interface Cut {
+  /** Which request of the run, from 0. */
+  readonly request: number
+  /** `sent`: before the service has got it; `stored`: after it was stored, before the run hears of it. */
+  readonly moment: 'sent' | 'stored'
+}
+
+/** Runs `publish` and kills it as it stands (SIGKILL) at the moment that `cut` names. Resolves when it is dead. */
+export async function cutOff(
+  proxy: PublishProxy,
+  args: readonly string[],
+  cut: Cut,
+  options: RunOptions,
+): Promise<void> {
+  let seen = 0
+  proxy.decide(async (passing) => {
+    const isHere = seen === cut.request
+    seen += 1
+    if (!isHere || cut.moment === 'stored') await passing.forward()
+    if (isHere) child.kill('SIGKILL')
+    else passing.pass()
+  })
+  const child = spawnProgram(['publish', ...args], options)
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(options.input ?? '')
+  child.stdout?.resume()
+  child.stderr?.resume()
+  await new Promise((resolve) => child.on('exit', resolve))
+  proxy.decide(undefined)
+  assert.equal(child.signalCode, 'SIGKILL', 'the run was cut off')
 }
