@@ -99,7 +99,8 @@ describe('publishing for months', () => {
       }
       for (let night = 1; night <= nights; night += 1) {
         Atomics.add(clock, 0, dayTicks)
-        await Promise.all(publishers.map((publish) => publish(night)))
+        const ended = await Promise.allSettled(publishers.map((publish) => publish(night)))
+        for (const one of ended) if (one.status === 'rejected') throw one.reason
         for (let removed = 1; removed > 0; forgotten += removed) removed = await storage.forgetSkippedIds()
       }
     } finally {
