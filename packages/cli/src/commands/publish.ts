@@ -105,11 +105,10 @@ async function publish(
     })
     run.end()
   } catch (error) {
-    if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
     progress.end()
-    throw new Refusal(
-      `${error.message}\nStopped at: ${totalsText(totals, dryRun)}. What was published stays; ${remedyOf(run, unchanged)}`,
-    )
+    if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
+    const remedy = dryRun ? '' : ` What was published stays; ${remedyOf(run, unchanged)}`
+    throw new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)
   } finally {
     run.close()
     progress.end()

@@ -50,7 +50,7 @@ export function startCut(
   args: readonly string[],
   options: RunOptions = {},
 ): { readonly child: ChildProcess; readonly ended: Promise<number | null> } {
-  const child = launch(args, options)
+  const child = spawnProgram(args, options)
   child.stdout?.destroy()
   child.stderr?.resume()
   child.stdin?.on('error', () => undefined)
