@@ -14,13 +14,17 @@ interface Summary {
   readonly repeated: number
   readonly unchanged: number
   readonly refused: number
-  readonly refusedLines?: readonly {
-    readonly line: number
-    readonly item?: number
-    readonly code: string
-    readonly pointer?: string
-    readonly message: string
-  }[]
+  readonly refusedLines?: readonly ToldLine[]
+  readonly warnings?: readonly ToldLine[]
+  readonly warningCounts?: Readonly<Record<string, number>>
+}
+
+interface ToldLine {
+  readonly line: number
+  readonly item?: number
+  readonly code: string
+  readonly pointer?: string
+  readonly message: string
 }
 
 let market: Market
@@ -39,6 +43,12 @@ function fileOf(content: string | Buffer, ending = 'ndjson'): string {
   return path
 }
 
+/** What consumers need of a property that is shown: without it every line would get advice. */
+const whole = {
+  price_information: { price: 350_000 },
+  media: [{ media_type: 1, media_url: 'https://images.example.com/front.jpg' }],
+}
+
 let subjects = 0
 function newSubject(): string {
   subjects += 1
@@ -46,7 +56,7 @@ function newSubject(): string {
 }
 
 function line(subject: string, more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ payload: { agent_ref: subject, published: true, ...more } })
+  return JSON.stringify({ payload: { agent_ref: subject, published: true, ...whole, ...more } })
 }
 
 async function count(): Promise<number> {
@@ -94,6 +104,32 @@ describe('publish', () => {
     )
     assert.deepEqual(totals(forced), [1, 0, 0, 0])
     assert.equal(await count(), before + 2)
+  })
+
+  it('shows what consumers fall over, says how much more there is, and gives programs all of it (PROTOCOL §4.11)', async () => {
+    const bare = { price_information: null, adress: { town: 'Ely' } }
+    const lines = Array.from({ length: 12 }, () => line(newSubject(), bare)).join('\n')
+    for (const flags of [['--dry-run'], []]) {
+      const shown = await run(['publish', fileOf(lines), ...flags], { environment })
+      assert.equal(shown.code, 0)
+      assert.match(shown.stderr, /advice: line 1 at \/adress: adress is not a known field.*\(unknown_field\)/)
+      assert.equal(shown.stderr.match(/^advice: /gm)?.length, 20)
+      assert.match(
+        shown.stderr,
+        /Advice on 4 more.*: (?:unknown_field|missing_price) 12, \w+ 12\. --json lists them\./,
+      )
+    }
+    const again = Array.from({ length: 12 }, () => line(newSubject(), bare)).join('\n')
+    for (const flags of [['--dry-run'], []]) {
+      const { stdout, stderr } = await publish(fileOf(again), ...flags)
+      const { warnings = [], warningCounts } = JSON.parse(stdout) as Summary
+      assert.deepEqual(warningCounts, { unknown_field: 12, missing_price: 12 })
+      assert.equal(warnings.length, 24)
+      const [first] = warnings
+      assert.deepEqual([first?.line, first?.pointer, first?.code], [1, '/adress', 'unknown_field'])
+      assert.match(first?.message ?? '', /address is probably meant/)
+      assert.doesNotMatch(stderr, /advice/i)
+    }
   })
 
   it('faulty lines are left out and reported by number, the rest is stored in order (P11)', async () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { delimiter, dirname } from 'node:path'
 import { describe, it } from 'node:test'
-import { didYouMean, nearest } from '../src/did-you-mean.ts'
+import { nearestName } from '@property-events/protocol'
+import { didYouMean } from '../src/did-you-mean.ts'
 import { readMoment } from '../src/moment.ts'
 import { programNameOf } from '../src/program-name.ts'
 import { boxText, jsonText, plainText, tableText } from '../src/terminal-text.ts'
@@ -58,7 +59,7 @@ describe('did you mean', () => {
       'property_events_port',
       'PROPERTY_EVENTS_PORTS',
     ]) {
-      assert.equal(nearest(written, words), 'PROPERTY_EVENTS_PORT')
+      assert.equal(nearestName(written, words), 'PROPERTY_EVENTS_PORT')
     }
   })
 

@@ -18,7 +18,9 @@ export const FeedEvent = Type.Object(
     payload: Type.String({
       description: 'A JSON document serialised into a string, byte for byte as published.',
     }),
-    transactionId: Uuid("Groups events; by default the subject's own UUID."),
+    transactionId: Uuid(
+      "Groups events; by default the subject's own UUID, as the subject's first event spells it.",
+    ),
     id: Uuid('Event identifier, the eventId of the get-by-id path.'),
     createdDate: Type.String({
       pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{7}$`,

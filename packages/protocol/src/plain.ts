@@ -10,6 +10,7 @@ export { behindBlanks, maxBytesAtOnce, readItems, readRange, readRangeInPieces }
 export { compactJson, readJson, readJsonInPieces, setMembers } from './json-text.ts'
 export type { JsonReading } from './json-text.ts'
 export * from './key-text.ts'
+export * from './nearest-name.ts'
 export * from './subject-reference.ts'
 export * from './timestamp.ts'
 export * from './uuid.ts'

@@ -24,12 +24,14 @@ export const ReceiptEvent = Type.Object(
 )
 export type ReceiptEvent = Type.Static<typeof ReceiptEvent>
 
-/** Advice about one published payload: it was stored as it is. */
+/** Advice about one published event: it was stored as it is. */
 export const PublishWarning = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Place of the event in the request, from 0.' }),
-    pointer: Type.String({ description: 'JSON pointer into the payload.' }),
-    code: Type.String(),
+    pointer: Type.String({
+      description: 'JSON pointer into the payload; of `transaction_id_differs`, into the event around it.',
+    }),
+    code: Type.String({ description: 'Stable; PROTOCOL §4.11 lists them.' }),
     message: Type.String(),
   },
   { title: 'PublishWarning' },

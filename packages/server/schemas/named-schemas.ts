@@ -49,7 +49,11 @@ function publication(payload: string, further: Readonly<Record<string, TSchema>>
       ),
       transactionId: Type.Optional(
         Type.Union([
-          Type.String({ format: 'uuid', description: "Groups events. Default: the subject's own UUID." }),
+          Type.String({
+            format: 'uuid',
+            description:
+              "Groups events. Leave it out: the default is the subject's UUID as its first event spells it, which known consumers take for the property's id.",
+          }),
           Type.Null(),
         ]),
       ),

@@ -6,6 +6,7 @@ import type { FeedName } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { createProgress } from '../progress.ts'
+import { adviceList } from '../publish/advice.ts'
 import { openSource } from '../publish/open-source.ts'
 import type { Format, Source } from '../publish/open-source.ts'
 import { publishFile } from '../publish/publish-file.ts'
@@ -23,8 +24,6 @@ import { plainText } from '../terminal-text.ts'
 
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
-/** Advice is for a first look at a new source. */
-const maxAdviceShown = 20
 
 export function addPublish(program: Command, context: CommandContext): void {
   const command = program
@@ -74,7 +73,7 @@ async function publish(
   /** Of this command, which may be a later part of the run. */
   let totals = noTotals
   const refusedLines: RefusedEntry[] = []
-  let adviceShown = 0
+  const advice = adviceList()
   const progress = createProgress(output, 'events')
   try {
     await publishFile({
@@ -92,9 +91,8 @@ async function publish(
           if (refusedLines.length < maxListed) refusedLines.push(one)
           if (!output.json && totals.refused <= maxListed) output.say(`refused: ${entryText(one)}`)
         }
-        for (const advice of result.advice.slice(0, maxAdviceShown - adviceShown)) {
-          adviceShown += 1
-          if (!output.json) output.say(`advice: ${entryText(advice)}`)
+        for (const one of advice.add(result.advice)) {
+          if (!output.json) output.say(`advice: ${entryText(one)}`)
         }
         progress.update(sumOf(totals), batch.endOffset / Math.max(1, source.bytes))
         if (isLast) run.end()
@@ -116,7 +114,7 @@ async function publish(
   }
   // Before the report, whose reader may be gone.
   if (run.totals.refused + totals.refused > 0) context.failed()
-  await reportRun(output, { run, totals, refusedLines, dryRun })
+  await reportRun(output, { run, totals, refusedLines, advice, dryRun })
 }
 
 interface RunSource {

@@ -1,6 +1,7 @@
 /** What the user is told of a run at its end. */
 import type { Output } from '../output.ts'
 import { plainText } from '../terminal-text.ts'
+import type { AdviceList } from './advice.ts'
 import type { RefusedEntry } from './read-entry.ts'
 import type { Run } from './run.ts'
 import { sumOf, totalsText } from './totals.ts'
@@ -11,25 +12,28 @@ export interface RunReport {
   /** Of this command; what was acknowledged before a cut stands in `run`. */
   readonly totals: Totals
   readonly refusedLines: readonly RefusedEntry[]
+  readonly advice: AdviceList
   readonly dryRun: boolean
 }
 
 export async function reportRun(output: Output, report: RunReport): Promise<void> {
-  const { run, totals, refusedLines, dryRun } = report
+  const { run, totals, refusedLines, advice, dryRun } = report
   for (const sentence of remarksOn(report)) output.say(sentence)
+  const rest = advice.rest()
+  if (!output.json && rest !== undefined) output.say(rest)
   if (!output.json) return output.write(`${totalsText(totals, dryRun)}\n`)
-  const lines = refusedLines.map(({ line, item, code, pointer, message }) => ({
-    line,
-    item,
-    code,
-    pointer,
-    message,
-  }))
+  const lines = refusedLines.map(lineOf)
+  const warnings = advice.listed().map(lineOf)
   return output.writeJson({
     ...totals,
     ...(lines.length > 0 ? { refusedLines: lines } : {}),
+    ...(warnings.length > 0 ? { warnings, warningCounts: advice.counts() } : {}),
     ...(run.isGoneOnWith ? { wentOnAfter: { line: run.acknowledged, ...run.totals } } : {}),
   })
+}
+
+function lineOf({ line, item, code, pointer, message }: RefusedEntry) {
+  return { line, item, code, pointer, message }
 }
 
 function remarksOn({ run, totals }: RunReport): readonly string[] {

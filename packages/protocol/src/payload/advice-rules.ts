@@ -22,6 +22,9 @@ export type PayloadAdviceCode =
   | 'sales_only'
   | 'lettings_only'
   | 'consent_without_date'
+  | 'unknown_field'
+  | 'missing_price'
+  | 'no_photographs'
 
 /** What a rule has against a value; `message` continues a sentence that begins with the place. */
 export interface Complaint {

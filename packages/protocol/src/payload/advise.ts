@@ -16,7 +16,7 @@ export interface PayloadAdvice {
 }
 
 /** The most remarks about one payload. */
-const maxAdvice = 50
+export const maxAdvice = 50
 
 /**
  * Unknown codes, lengths and ranges beyond RTDF's, dates that do not exist and the like: at most 50 remarks.

@@ -1,5 +1,5 @@
 /** What events carry: the payloads of properties and contacts, their contract, and advice about them. */
-export { adviseContact, adviseProperty } from './advise.ts'
+export { adviseContact, adviseProperty, maxAdvice } from './advise.ts'
 export type { PayloadAdvice } from './advise.ts'
 export type { PayloadAdviceCode } from './advice-rules.ts'
 export { impliesLettings } from './category.ts'
@@ -7,3 +7,6 @@ export { checkContactPayload, checkPropertyPayload } from './check-contract.ts'
 export type { ContactPayload } from './contact.ts'
 export type { PayloadFault, PayloadFaultCode } from './find-faults.ts'
 export type { PropertyPayload } from './property.ts'
+export { adviseShown } from './shown-advice.ts'
+export { findUnknownFields } from './unknown-fields.ts'
+export type { UnknownFields } from './unknown-fields.ts'

@@ -2,10 +2,13 @@
 import {
   adviseContact,
   adviseProperty,
+  adviseShown,
   checkContactPayload,
   checkPropertyPayload,
   feeds,
+  findUnknownFields,
   impliesLettings,
+  maxAdvice,
   standardCodes,
 } from '@property-events/protocol'
 import type { Category, FeedName, ProblemError, PublishWarning } from '@property-events/protocol'
@@ -23,6 +26,8 @@ export type PayloadCheck =
       readonly updateDate: string | undefined
       readonly impliedCategory: Category | undefined
       readonly advice: readonly Advice[]
+      /** Members that neither the contract knows nor look like one that it does. */
+      readonly unknownFields: number
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
@@ -48,6 +53,15 @@ export function checkPayload(
   const branch = memberOf(payload, 'branch_id')
   const updateDate = feed === 'property' ? memberOf(payload, 'update_date') : undefined
   const impliedCategory = feed === 'property' && impliesLettings(payload) ? 'lettings' : undefined
+  const unknown = findUnknownFields(feed, payload)
+  const others =
+    feed === 'property'
+      ? [
+          ...(isShown(published, eventType) ? adviseShown(payload) : []),
+          ...contradiction(published, eventType),
+          ...adviseProperty(payload, category ?? impliedCategory),
+        ]
+      : adviseContact(payload)
   return {
     kind: 'checked',
     subject: typeof subject === 'string' ? subject : '',
@@ -55,11 +69,15 @@ export function checkPayload(
     branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
     updateDate: typeof updateDate === 'string' ? updateDate : undefined,
     impliedCategory,
-    advice:
-      feed === 'property'
-        ? [...adviseProperty(payload, category ?? impliedCategory), ...contradiction(published, eventType)]
-        : adviseContact(payload),
+    advice: [...unknown.misspelled, ...others].slice(0, maxAdvice),
+    unknownFields: unknown.others,
   }
+}
+
+/** Whether consumers will show the property, as far as the event itself says. */
+function isShown(published: unknown, eventType: string | undefined): boolean {
+  const codes = standardCodes.property
+  return eventType !== codes.gone && (eventType === codes.appeared || published !== false)
 }
 
 /** The named type decides what consumers do; a payload that says otherwise is a likely mistake of its publisher. */

@@ -9,6 +9,7 @@ import type {
 } from '@property-events/protocol'
 import { freeBytes } from '../free-bytes.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
+import { withRemarks } from './collect-warnings.ts'
 import { createCommitQueue, defaultCommitLimits } from './commit-queue.ts'
 import type { CommitQueue, SubmitOutcome } from './commit-queue.ts'
 import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
@@ -123,7 +124,7 @@ function receiptOf(
   return {
     events: outcome.events.map(receiptEventOf),
     repeated: outcome.events.every((event) => event.status === 'repeated'),
-    warnings: [...warnings],
+    warnings: [...withRemarks(warnings, outcome.events)],
   }
 }
 

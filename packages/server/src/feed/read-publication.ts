@@ -16,6 +16,8 @@ import type {
 import type { DraftContent, EventDraft } from '../storage/storage.ts'
 import { updateDateHashOf } from '../storage/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'
+import type { Advice } from './check-payload.ts'
+import { warningCollector } from './collect-warnings.ts'
 import { itemsOf, maxReported } from './publication-body.ts'
 import type { Item } from './publication-body.ts'
 import { readItemMembers } from './publication-item.ts'
@@ -117,7 +119,7 @@ interface Collector {
 /** Reads items in order, each beside those before it. */
 function collector(publication: Publication): Collector {
   const drafts: EventDraft[] = []
-  const warnings: PublishWarning[] = []
+  const warnings = warningCollector()
   const errors: ProblemError[] = []
   const seenIds = new Set<string>()
   let inList = true
@@ -131,7 +133,7 @@ function collector(publication: Publication): Collector {
           errors.push({ ...error, pointer: `${item.pointer}${error.pointer ?? ''}` })
         return
       }
-      const { draft, advice } = reading
+      const { draft, advice, unknownFields } = reading
       if (draft.idGiven) {
         if (seenIds.has(draft.id)) {
           const message = 'This id stands twice in the request; every event needs its own.'
@@ -140,14 +142,12 @@ function collector(publication: Publication): Collector {
         seenIds.add(draft.id)
       }
       drafts.push(draft)
-      for (const remark of advice) {
-        if (warnings.length < maxReported) warnings.push({ index, ...remark })
-      }
+      warnings.add(index, advice, unknownFields)
     },
     full: () => errors.length >= maxReported,
     reading() {
       if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
-      return { kind: 'drafts', drafts, warnings, inList }
+      return { kind: 'drafts', drafts, warnings: warnings.warnings(), inList }
     },
   }
 }
@@ -156,7 +156,8 @@ type ItemReading =
   | {
       readonly kind: 'draft'
       readonly draft: EventDraft
-      readonly advice: readonly Omit<PublishWarning, 'index'>[]
+      readonly advice: readonly Advice[]
+      readonly unknownFields: number
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
@@ -170,7 +171,8 @@ function readItem(item: Item, textReading: JsonReading | undefined, publication:
     return {
       kind: 'draft',
       draft: draftOf(given, subject, subjectId, { kind: 'removal', reason }, publication),
-      advice: [],
+      advice: otherTransaction(given, subjectId),
+      unknownFields: 0,
     }
   }
   const payload = payloadOf(item, given.payload, textReading, publication.limits)
@@ -192,8 +194,17 @@ function readItem(item: Item, textReading: JsonReading | undefined, publication:
   return {
     kind: 'draft',
     draft: draftOf(given, checked.subject, subjectId, content, publication),
-    advice: checked.advice,
+    advice: [...otherTransaction(given, subjectId), ...checked.advice],
+    unknownFields: checked.unknownFields,
   }
+}
+
+/** D15: which spelling is the right one is known to the store alone. */
+function otherTransaction({ transactionId }: ItemMembers, subjectId: string): readonly Advice[] {
+  if (transactionId === undefined || transactionId.toLowerCase() === subjectId) return []
+  const message =
+    'transactionId is not the UUID of the property or contact, for which known consumers take it: they file the event under another one. Leave it out.'
+  return [{ pointer: '/transactionId', code: 'transaction_id_differs', message }]
 }
 
 type PayloadReading =

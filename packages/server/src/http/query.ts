@@ -2,7 +2,7 @@
  * Query strings, read strictly and by ourselves (D1, D2, D5, D19): frameworks turn `0x10` into 16, `1e309` into Infinity,
  * keep the last of a repeated name and drop names they do not know.
  */
-import { nearestName } from './nearest-name.ts'
+import { nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { quoteInput } from './echo-text.ts'
 import type { Refusal } from './problem.ts'

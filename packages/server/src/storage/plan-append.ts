@@ -173,10 +173,10 @@ function planEvent(
   const state = { ...meaning, spelling: identity.spelling, updateDateHash }
   const remarks: AppendRemark[] = []
   if (transactionId !== spelling && transactionId.toLowerCase() === subjectId) {
-    remarks.push({ kind: 'otherSpelling', spelling })
+    remarks.push('otherSpelling')
   }
   if (latest !== undefined && keepsUpdateDate({ ...latest.state, ...identity }, state)) {
-    remarks.push({ kind: 'updateDateUnchanged' })
+    remarks.push('updateDateUnchanged')
   }
   return {
     id: draft.id,

@@ -96,9 +96,9 @@ export interface AppendedEvent {
 /** What only the subject's earlier events tell about a new one. */
 export type AppendRemark =
   /** The payload is another one, or the property comes back, and `update_date` is what it was. */
-  | { readonly kind: 'updateDateUnchanged' }
+  | 'updateDateUnchanged'
   /** The transaction id sent is the subject's UUID, but not as its first event spells it. */
-  | { readonly kind: 'otherSpelling'; readonly spelling: string }
+  | 'otherSpelling'
 
 export type AppendOutcome =
   /** Everything is on disk (P7), or was there before. */

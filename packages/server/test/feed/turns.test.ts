@@ -112,7 +112,8 @@ describe('work in turns', () => {
 })
 
 const home = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
-const event = { payload: { agent_ref: home, published: true } }
+const media = [{ media_type: 1, media_url: 'https://images.example.com/front.jpg' }]
+const event = { payload: { agent_ref: home, published: true, price_information: { price: 1 }, media } }
 
 const bodyOf = (count: number): Buffer =>
   Buffer.from(JSON.stringify(Array.from({ length: count }, () => event)))

@@ -87,7 +87,12 @@ export interface Receipt {
     readonly unchanged?: true
   }[]
   readonly repeated: boolean
-  readonly warnings: readonly { readonly pointer: string; readonly code: string }[]
+  readonly warnings: readonly {
+    readonly index: number
+    readonly pointer: string
+    readonly code: string
+    readonly message: string
+  }[]
 }
 
 export interface Page {

@@ -25,7 +25,7 @@ export function property(fields: Readonly<Record<string, unknown>> = {}): TestPr
     },
     price_information: { price: 350000 },
     details: { summary: 'A house.', description: 'A house by the river.', features: ['Garden'], bedrooms: 3 },
-    media: [],
+    media: [{ media_type: 1, media_url: 'https://images.example.com/front.jpg', sort_order: 0 }],
     ...fields,
   }
 }

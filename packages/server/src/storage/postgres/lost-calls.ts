@@ -3,7 +3,7 @@
  * they are, events of this very request, and not as repeats of an earlier one.
  */
 import { feedName } from '../storage.ts'
-import type { AppendBatch, AppendOutcome, AppendedEvent } from '../storage.ts'
+import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../storage.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
 export interface LostCalls {
@@ -18,16 +18,16 @@ export interface LostCalls {
 }
 
 export function lostCalls(): LostCalls {
-  let underWay: readonly string[] = []
-  const lost = new Set<string>()
+  let underWay: readonly (readonly [string, readonly AppendRemark[]])[] = []
+  const lost = new Map<string, readonly AppendRemark[]>()
 
   return {
     sending(feeds) {
       underWay = feeds.flatMap(({ reading, rows, reserved }) => {
         const name = feedName(reading.key)
         return [
-          ...rows.map((row) => `${name} ${row.event.id}`),
-          ...reserved.map(({ id }) => `${name} ${id} -`),
+          ...rows.map(({ event }) => [`${name} ${event.id}`, event.remarks] as const),
+          ...reserved.map(({ id }) => [`${name} ${id} -`, []] as const),
         ]
       })
     },
@@ -35,7 +35,7 @@ export function lostCalls(): LostCalls {
       underWay = []
     },
     unanswered() {
-      for (const id of underWay) lost.add(id)
+      for (const [id, remarks] of underWay) lost.set(id, remarks)
       underWay = []
     },
     recognise(batches, outcomes) {
@@ -49,11 +49,17 @@ export function lostCalls(): LostCalls {
   }
 }
 
-function recogniseLine(batch: AppendBatch, line: AppendedEvent, lost: ReadonlySet<string>): AppendedEvent {
+function recogniseLine(
+  batch: AppendBatch,
+  line: AppendedEvent,
+  lost: ReadonlyMap<string, readonly AppendRemark[]>,
+): AppendedEvent {
   if (line.status !== 'repeated') return line
   const name = feedName(batch.key)
   const id = batch.drafts[line.index]?.id ?? ''
   if (lost.has(`${name} ${id} -`)) return { ...line, status: 'unchanged' }
-  if (!lost.has(`${name} ${line.id}`)) return line
-  return { ...line, status: line.id === id ? 'appended' : 'derived' }
+  const remarks = lost.get(`${name} ${line.id}`)
+  if (remarks === undefined) return line
+  if (line.id !== id) return { ...line, status: 'derived' }
+  return { ...line, status: 'appended', ...(remarks.length > 0 ? { remarks } : {}) }
 }

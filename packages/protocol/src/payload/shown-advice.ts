@@ -1,0 +1,28 @@
+import type { PayloadAdvice } from './advise.ts'
+import { isRecord, memberAt } from './member-at.ts'
+
+/** `media_type` of a photograph. */
+const photograph = 1
+
+/** What consumers need of a property that is shown, and the contract does not ask for. */
+export function adviseShown(payload: unknown): readonly PayloadAdvice[] {
+  const advice: PayloadAdvice[] = []
+  const price = memberAt(payload, ['price_information', 'price'])
+  if (price === undefined || price === null) {
+    const message =
+      'price_information/price should be there while the property is published: a known importer stops where it is missing.'
+    advice.push({ pointer: '/price_information/price', code: 'missing_price', message })
+  }
+  if (!hasPhotograph(memberAt(payload, ['media']))) {
+    const message = `media has no photograph (media_type ${photograph} with a media_url), and the property is published.`
+    advice.push({ pointer: '/media', code: 'no_photographs', message })
+  }
+  return advice
+}
+
+function hasPhotograph(media: unknown): boolean {
+  return (
+    Array.isArray(media) &&
+    media.some((item) => isRecord(item) && item['media_type'] === photograph && Boolean(item['media_url']))
+  )
+}

@@ -1,0 +1,70 @@
+/** What a receipt says about the events of its request: the first 100, in their order (PROTOCOL §8). */
+import type { PublishWarning } from '@property-events/protocol'
+import type { AppendRemark, AppendedEvent } from '../storage/storage.ts'
+import type { Advice } from './check-payload.ts'
+import { maxReported } from './publication-body.ts'
+
+export interface WarningCollector {
+  /** Of the next event. */
+  add(index: number, advice: readonly Advice[], unknownFields: number): void
+  warnings(): readonly PublishWarning[]
+}
+
+/** Gathers what is said about events while they are read. Unknown fields that look like no other are told once, in number. */
+export function warningCollector(): WarningCollector {
+  const warnings: PublishWarning[] = []
+  const unknown = { fields: 0, events: 0, firstIndex: 0 }
+  return {
+    add(index, advice, unknownFields) {
+      for (const remark of advice) {
+        if (warnings.length < maxReported) warnings.push({ index, ...remark })
+      }
+      if (unknownFields === 0) return
+      if (unknown.events === 0) unknown.firstIndex = index
+      unknown.fields += unknownFields
+      unknown.events += 1
+    },
+    warnings() {
+      if (unknown.fields === 0) return warnings
+      const { fields, events, firstIndex: index } = unknown
+      const message =
+        `${fields === 1 ? '1 field is' : `${fields} fields are`} not known to the contract` +
+        `${events === 1 ? '' : `, in ${events} events`}: kept and passed on as sent.`
+      return merged(warnings, [{ index, pointer: '', code: 'unknown_fields', message }])
+    },
+  }
+}
+
+/** The same with what only the store knew, from the events before. */
+export function withRemarks(
+  warnings: readonly PublishWarning[],
+  events: readonly AppendedEvent[],
+): readonly PublishWarning[] {
+  const remarks = events.flatMap(({ index, remarks: said = [] }) =>
+    said.map((remark) => ({ index, ...sentences[remark] })),
+  )
+  return remarks.length === 0 ? warnings : merged(warnings, remarks)
+}
+
+const sentences: Readonly<Record<AppendRemark, Advice>> = {
+  updateDateUnchanged: {
+    pointer: '/update_date',
+    code: 'update_date_unchanged',
+    message:
+      'update_date is the one of the event before, and the property is not as it was: consumers that compare the date miss the change.',
+  },
+  otherSpelling: {
+    pointer: '/transactionId',
+    code: 'transaction_id_differs',
+    message:
+      'transactionId is not spelled as in the first event of its subject, and known consumers compare it as text: leave it out.',
+  },
+}
+
+/** Sorting keeps the order of what is about one event. */
+function merged(
+  warnings: readonly PublishWarning[],
+  more: readonly PublishWarning[],
+): readonly PublishWarning[] {
+  return [...warnings, ...more].toSorted((one, other) => one.index - other.index).slice(0, maxReported)
+}
