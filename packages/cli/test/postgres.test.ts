@@ -175,6 +175,7 @@ describe('a store in PostgreSQL', () => {
         'messages',
         'connections',
         'database clock',
+        'snapshots',
         'role',
         'schema',
         'compression',

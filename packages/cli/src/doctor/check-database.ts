@@ -1,6 +1,7 @@
 /** The database of `--database`, without changing anything in it. */
 import { inspectDatabase } from '@property-events/server'
 import type { InspectedStore, ReachedDatabase } from '@property-events/server'
+import { checkSnapshots } from './check-snapshots.ts'
 import { checkClock, checkPepper, checkSchema, epochFinding } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -30,6 +31,7 @@ export async function checkDatabase(
     checkMessages(database),
     checkConnections(database),
     checkDatabaseClock(database),
+    checkSnapshots(database.heldSnapshots),
     ...(store === undefined ? checkNoStore(database, storeFlags) : checkStoreIn(database, store, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store?.pepperIds ?? []),

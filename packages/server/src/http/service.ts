@@ -33,6 +33,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { storage, host, port } = options
   const prepared = await prepareService(options)
   const { metrics, publisher, stopping } = prepared
+  metrics.watchSnapshots(() => storage.heldSnapshots())
   try {
     const operations =
       options.metrics === undefined

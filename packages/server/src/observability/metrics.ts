@@ -1,8 +1,9 @@
 /** What the operator watches, in Prometheus' text format. No label holds a key, an id or a tenant. */
 import type { FeedName } from '@property-events/protocol'
-import { AggregatorRegistry, Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
 import type { PublishOutcome } from '../feed/publish.ts'
+import type { HeldSnapshot } from '../storage/storage.ts'
 
 export interface DoneRequest {
   /** The route's pattern, or `none`: paths are not labels, or strangers could make new ones without end. */
@@ -18,6 +19,8 @@ export interface Metrics {
   published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
   /** Events that are new on disk. */
   stored(feed: FeedName, events: number): void
+  /** Where to look, each time somebody asks, for what keeps old versions of rows alive in the store. */
+  watchSnapshots(ask: () => Promise<readonly HeldSnapshot[]>): void
   /** All of it, with its content type. */
   render(): Promise<RenderedMetrics>
   /** All of it, to be added up with that of other threads. */
@@ -66,9 +69,51 @@ export function createMetrics(): Metrics {
     },
     published: (feed, outcome) => outcomes.inc({ feed, outcome }),
     stored: (feed, events) => storedEvents.inc({ feed }, events),
+    watchSnapshots: (ask) => addSnapshotGauges(register, ask),
     render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
     values: () => register.getMetricsAsJSON(),
     close: () => register.clear(),
+  }
+}
+
+const snapshotGauges = [
+  {
+    name: 'property_events_oldest_snapshot_transactions',
+    help: 'Transactions since the oldest snapshot in the database: versions of rows since then are kept.',
+    of: ({ transactions }: HeldSnapshot) => transactions,
+  },
+  {
+    name: 'property_events_oldest_snapshot_seconds',
+    help: 'For how long the oldest snapshot in the database has been held, as far as the role may see.',
+    of: ({ seconds }: HeldSnapshot) => seconds,
+  },
+] as const
+
+/** By kind of holder. Nothing is told while the store does not answer. */
+function addSnapshotGauges(register: Registry, ask: () => Promise<readonly HeldSnapshot[]>): void {
+  let asking: Promise<readonly HeldSnapshot[]> | undefined
+  // All are collected together: one question for both.
+  const askOnce = (): Promise<readonly HeldSnapshot[]> => {
+    asking ??= ask()
+      .catch(() => [])
+      .finally(() => (asking = undefined))
+    return asking
+  }
+  for (const { name, help, of } of snapshotGauges) {
+    const gauge: Gauge<'holder'> = new Gauge({
+      name,
+      help,
+      labelNames: ['holder'],
+      registers: [register],
+      async collect() {
+        const held = await askOnce()
+        gauge.reset()
+        for (const snapshot of held) {
+          const value = of(snapshot)
+          if (value !== undefined) gauge.set({ holder: snapshot.holder }, value)
+        }
+      },
+    })
   }
 }
 

@@ -225,6 +225,18 @@ export interface EventStore {
   changeCount(key: FeedKey): number
 }
 
+/** A state of the store that somebody still reads, or may. */
+export interface HeldSnapshot {
+  /** `catalog_slot` keeps versions of the database's catalogues and none of ours. */
+  readonly holder: 'session' | 'standby' | 'slot' | 'catalog_slot' | 'prepared'
+  /** How many transactions have begun since. */
+  readonly transactions: number
+  /** For how long, as far as the store tells. */
+  readonly seconds: number | undefined
+  /** For an operator: what to look for. */
+  readonly name: string
+}
+
 /** What is recorded once, when a store is created. */
 export interface StoreSettings {
   /** Random: the same in a backup of the store, another in every other store. */
@@ -275,6 +287,11 @@ export interface StorageEngine extends AsyncDisposable {
    * Any number of nodes may call it at once.
    */
   forgetSkippedIds(): Promise<number>
+  /**
+   * What keeps old versions of rows alive, the oldest of each kind: all that is written meanwhile stays beside them, and
+   * slows whoever looks for it. Empty on an engine that keeps no versions.
+   */
+  heldSnapshots(): Promise<readonly HeldSnapshot[]>
   /** Resolves when the store answers; rejects with a `StorageFailure`. */
   ping(): Promise<void>
   /** Finishes what was begun, then closes. Safe to call twice. */

@@ -59,6 +59,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, workers)
   const buckets = { requests: bucketMemory(), failures: bucketMemory(), recentKeys: bucketMemory() }
   const metrics = createMetrics()
+  metrics.watchSnapshots(() => storage.heldSnapshots())
   const publisher = createPublisher({
     events: storage.events,
     catalogue: storage.settings.catalogue,

@@ -3,11 +3,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
+import { createMetrics } from '../../src/observability/metrics.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
+import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
+import type { HeldSnapshot } from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
-import { withClient } from './support/standby.ts'
+import { launchPostgres } from './launch-postgres.ts'
+import { startStandby, withClient } from './support/standby.ts'
 import { sharedDatabases } from './test-databases.ts'
 
 describe('the counters of feeds', () => {
@@ -38,6 +42,81 @@ describe('the counters of feeds', () => {
         `SELECT last_position::integer AS last FROM feed WHERE feed = 1 ORDER BY tenant = '${tenantA}' DESC`,
       )
       assert.deepEqual(rows, [{ last: 20 }, { last: 30 }])
+    })
+  })
+})
+
+describe('an old snapshot', () => {
+  it('is named with its age, whoever holds it: a session, a standby, a slot or a prepared transaction', async () => {
+    await using server = await launchPostgres({
+      settings: { wal_level: 'logical', max_prepared_transactions: '2', wal_keep_size: '64MB' },
+    })
+    await using node = await openStorage({
+      kind: 'postgres',
+      url: server.url(),
+      readConnections: 2,
+      create: true,
+      catalogue: catalogues.default,
+    })
+    await withTenants(node)
+    const heldBy = async (holder: HeldSnapshot['holder']): Promise<HeldSnapshot | undefined> =>
+      (await node.heldSnapshots()).find((held) => held.holder === holder)
+    const isOld = (held: HeldSnapshot | undefined): boolean => held !== undefined && held.transactions >= 5
+    const publishSome = async (): Promise<void> => {
+      for (let n = 0; n < 5; n += 1) await publish(node, [draft({ subject: `p ${n}` })])
+    }
+    await using standby = await startStandby(server)
+    await standby.halt('fast')
+    await withClient(server.url(), async (client) => {
+      await client.query(`BEGIN; CREATE TABLE prepared_once (); PREPARE TRANSACTION 'left behind'`)
+      await publishSome()
+      const prepared = await heldBy('prepared')
+      assert.ok(isOld(prepared), JSON.stringify(prepared))
+      assert.equal(prepared?.name, 'left behind')
+      await client.query(`ROLLBACK PREPARED 'left behind'`)
+      assert.equal(await heldBy('prepared'), undefined)
+
+      await client.query(`SELECT pg_create_logical_replication_slot('nobody', 'pgoutput')`)
+      await client.query(`SELECT pg_create_physical_replication_slot('of_standby')`)
+    })
+    await publishSome()
+    assert.deepEqual(
+      [isOld(await heldBy('catalog_slot')), (await heldBy('catalog_slot'))?.name],
+      [true, 'nobody'],
+    )
+
+    await standby.start({
+      hot_standby_feedback: 'on',
+      primary_slot_name: 'of_standby',
+      wal_receiver_status_interval: '1s',
+    })
+    await withClient(standby.url(), async (reader) => {
+      await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event')
+      while (!isOld(await heldBy('slot'))) {
+        await publishSome()
+        await delay(100)
+      }
+      assert.equal((await heldBy('slot'))?.name, 'of_standby')
+    })
+
+    await withClient(server.url(), async (session) => {
+      await session.query(
+        `SET application_name = 'pg_dump'; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event`,
+      )
+      await publishSome()
+      const held = await heldBy('session')
+      assert.ok(isOld(held) && (held?.seconds ?? 0) > 0, JSON.stringify(held))
+      assert.match(held?.name ?? '', /^pid \d+, pg_dump$/)
+      const inspected = await inspectDatabase(server.url())
+      assert.ok(
+        inspected.kind === 'reached' && inspected.heldSnapshots.some(({ name }) => name === held?.name),
+      )
+      const metrics = createMetrics()
+      metrics.watchSnapshots(() => node.heldSnapshots())
+      const { text } = await metrics.render()
+      assert.match(text, /^property_events_oldest_snapshot_transactions\{holder="session"\} ([5-9]|\d\d+)$/m)
+      assert.match(text, /^property_events_oldest_snapshot_seconds\{holder="session"\} [\d.e-]+$/m)
+      metrics.close()
     })
   })
 })

@@ -88,6 +88,10 @@ export async function openMemory(
       }
     },
     forgetSkippedIds: async () => forgetSkippedIds(openState(store), readClock(clock)),
+    heldSnapshots: async () => {
+      openState(store)
+      return []
+    },
     ping: async () => {
       openState(store)
     },

@@ -22,6 +22,8 @@ import type { Statement } from './connection.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { positionFinder } from './find-positions.ts'
+import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
+import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeys, readPepperIds, readTenants } from './keys.ts'
@@ -261,6 +263,8 @@ function engineOver(
       ),
     forgetSkippedIds: () =>
       guarded(() => forgetSkippedIds(database, clock === undefined ? undefined : readClock(clock))),
+    heldSnapshots: () =>
+      guarded(async () => (await database.read<HeldSnapshotRow>(heldSnapshots, [])).map(heldSnapshotOf)),
     ping: () =>
       guarded(async () => {
         await database.read(ping, [])

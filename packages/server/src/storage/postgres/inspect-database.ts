@@ -1,6 +1,9 @@
 /** A look at a database for whoever searches a fault: it changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
+import type { HeldSnapshot } from '../storage.ts'
+import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
+import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { migrations } from './migrate.ts'
 import { probeSessions } from './probe-sessions.ts'
 
@@ -39,6 +42,7 @@ export interface ReachedDatabase {
   readonly databaseBytes: number
   /** In the schema that stands first in the search path. */
   readonly mayCreateTables: boolean
+  readonly heldSnapshots: readonly HeldSnapshot[]
   readonly store: InspectedStore | undefined
 }
 
@@ -84,7 +88,8 @@ export async function inspectDatabase(url: string): Promise<DatabaseInspection> 
     const sessions = await probeSessions(first, second, randomUUID(), server.standby)
     const store = server.hasStore ? await readStore(first) : undefined
     const { hasStore: _, ...facts } = server
-    return { kind: 'reached', ...facts, ...sessions, store }
+    const { rows: held } = await first.query<HeldSnapshotRow>(heldSnapshots.text)
+    return { kind: 'reached', ...facts, ...sessions, heldSnapshots: held.map(heldSnapshotOf), store }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     return { kind: 'unreachable', code, reason: error instanceof Error ? error.message : String(error) }
@@ -93,7 +98,10 @@ export async function inspectDatabase(url: string): Promise<DatabaseInspection> 
   }
 }
 
-type ServerFacts = Omit<ReachedDatabase, 'kind' | 'keepsSessions' | 'deliversMessages' | 'store'> & {
+type ServerFacts = Omit<
+  ReachedDatabase,
+  'kind' | 'keepsSessions' | 'deliversMessages' | 'heldSnapshots' | 'store'
+> & {
   readonly hasStore: boolean
 }
 

@@ -49,6 +49,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0007-time-reservation.sql'),
   filesOf('0008-one-counter-update.sql'),
   filesOf('0009-nodes.sql'),
+  filesOf('0010-idle-marks.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -32,6 +32,13 @@ export function openingContract(factory: StoreFactory): void {
       await store.ping()
     })
 
+    it('tells who keeps old versions alive, and in a store that nobody reads for long nobody does', async () => {
+      await using store = await withTenants(await factory.create())
+      for (const { transactions, name } of await store.heldSnapshots()) {
+        assert.ok(transactions < 50_000, `${name}: ${transactions}`)
+      }
+    })
+
     it('says that it is closed, by every verb, and may be closed twice', async () => {
       const store = await withTenants(await factory.create())
       await store.close()
@@ -58,6 +65,7 @@ export function openingContract(factory: StoreFactory): void {
         () => store.backup(factory.backupPath()),
         () => store.forgetSkippedIds(),
         () => store.epochNeed(),
+        () => store.heldSnapshots(),
         () => store.ping(),
       ]
       for (const verb of verbs) {

@@ -1,0 +1,45 @@
+/** Who keeps old versions of rows alive, which slows feeds that are published to (docs/operating.md). */
+import type { HeldSnapshot } from '@property-events/server'
+import { ok, warn } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+/** So many publications to one feed make a probe of it go through some 600 pages, which takes some 2 ms. */
+const transactionsAtMost = 50_000
+
+const kinds: Readonly<Record<HeldSnapshot['holder'], string>> = {
+  session: 'a session',
+  standby: 'a standby (hot_standby_feedback)',
+  slot: 'a replication slot',
+  catalog_slot: 'a logical replication slot (catalogues alone)',
+  prepared: 'a prepared transaction',
+}
+
+export function checkSnapshots(snapshots: readonly HeldSnapshot[]): Finding {
+  const [oldest] = snapshots.toSorted((one, other) => other.transactions - one.transactions)
+  if (oldest === undefined) return ok('snapshots', 'none is held')
+  const { holder, transactions, seconds, name } = oldest
+  const since = seconds === undefined ? '' : `, ${Math.round(seconds)} s`
+  const detail = `the oldest is held by ${kinds[holder]} (${name}): ${transactions} transactions${since}`
+  if (transactions < transactionsAtMost) return ok('snapshots', detail)
+  return warn(
+    'snapshots',
+    `${detail}; every version of a feed's counter since then is kept`,
+    remedyFor(oldest),
+  )
+}
+
+function remedyFor({ holder, name }: HeldSnapshot): string {
+  switch (holder) {
+    case 'session': {
+      const pid = /^pid (\d+)/.exec(name)?.[1] ?? '…'
+      return `Let it end, or: SELECT pg_terminate_backend(${pid}). Back up with pg_basebackup, which holds no snapshot.`
+    }
+    case 'standby':
+      return 'End the long query on the standby, or set hot_standby_feedback = off there.'
+    case 'slot':
+    case 'catalog_slot':
+      return `Start again what reads from it, or: SELECT pg_drop_replication_slot('${name}').`
+    case 'prepared':
+      return `COMMIT PREPARED '${name}', or ROLLBACK PREPARED '${name}'.`
+  }
+}
