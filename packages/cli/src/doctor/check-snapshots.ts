@@ -14,6 +14,21 @@ const kinds: Readonly<Record<HeldSnapshot['holder'], string>> = {
   prepared: 'a prepared transaction',
 }
 
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const dropSlot = (name: string): string =>
+  `Start again what reads from it, or: SELECT pg_drop_replication_slot(${literal(name)}).`
+
+const remedies: Readonly<Record<HeldSnapshot['holder'], (name: string) => string>> = {
+  session(name) {
+    const pid = /^pid (\d+)/.exec(name)?.[1] ?? '…'
+    return `Let it end, or: SELECT pg_terminate_backend(${pid}). Back up with pg_basebackup, which holds no snapshot.`
+  },
+  standby: () => 'End the long query on the standby, or set hot_standby_feedback = off there.',
+  slot: dropSlot,
+  catalog_slot: dropSlot,
+  prepared: (name) => `COMMIT PREPARED ${literal(name)}, or ROLLBACK PREPARED ${literal(name)}.`,
+}
+
 export function checkSnapshots(snapshots: readonly HeldSnapshot[]): Finding {
   const [oldest] = snapshots.toSorted((one, other) => other.transactions - one.transactions)
   if (oldest === undefined) return ok('snapshots', 'none is held')
@@ -24,22 +39,6 @@ export function checkSnapshots(snapshots: readonly HeldSnapshot[]): Finding {
   return warn(
     'snapshots',
     `${detail}; every version of a feed's counter since then is kept`,
-    remedyFor(oldest),
+    remedies[holder](name),
   )
-}
-
-function remedyFor({ holder, name }: HeldSnapshot): string {
-  switch (holder) {
-    case 'session': {
-      const pid = /^pid (\d+)/.exec(name)?.[1] ?? '…'
-      return `Let it end, or: SELECT pg_terminate_backend(${pid}). Back up with pg_basebackup, which holds no snapshot.`
-    }
-    case 'standby':
-      return 'End the long query on the standby, or set hot_standby_feedback = off there.'
-    case 'slot':
-    case 'catalog_slot':
-      return `Start again what reads from it, or: SELECT pg_drop_replication_slot('${name}').`
-    case 'prepared':
-      return `COMMIT PREPARED '${name}', or ROLLBACK PREPARED '${name}'.`
-  }
 }
