@@ -8,15 +8,21 @@ export interface RunningService extends RunningServer {
   readonly pid: number
 }
 
-const program = join(import.meta.dirname, '../../packages/cli/bin/property-events.mjs')
+const ours = join(import.meta.dirname, '../..')
 
 /** `folder` holds the store, or with `--database` among the arguments the pepper and the sealed pages. */
 export async function startService(
   folder: string,
-  options: { core?: number | string; args?: readonly string[] } = {},
+  options: {
+    core?: number | string
+    args?: readonly string[]
+    /** A checkout of another build, to compare with; it may not know every flag. */
+    checkout?: string
+  } = {},
 ): Promise<RunningService> {
+  const { checkout = ours } = options
   const child = spawnPinned(options.core ?? serverCore, process.execPath, [
-    program,
+    join(checkout, 'packages/cli/bin/property-events.mjs'),
     'serve',
     '--json',
     '--data',
@@ -27,8 +33,7 @@ export async function startService(
     'off',
     '--log-level',
     'error',
-    '--drain',
-    '0',
+    ...(checkout === ours ? ['--drain', '0'] : []),
     ...(options.args ?? []),
   ])
   child.stderr?.pipe(process.stderr)

@@ -1,0 +1,63 @@
+/** Two builds measured in turn, pair by pair: how their rates compare, and how sure that is. */
+import { median, rounded } from './figures.ts'
+import type { Case } from './measure.ts'
+
+export interface PairedCase {
+  readonly what: string
+  readonly before: Case
+  readonly now: Case
+}
+
+export interface PairedResult {
+  readonly what: string
+  /** Requests a second of each run, in the order of the pairs. */
+  readonly before: readonly number[]
+  readonly now: readonly number[]
+  /** now / before: the median of the pairs, and what the true median is at least, with a certainty of 95 % or more. */
+  readonly ratio: number
+  readonly atLeast: number
+}
+
+/**
+ * Measures one case after the other, `pairs` times each. Who goes first changes with each pair, because whatever the machine
+ * does meanwhile must not favour one of them.
+ */
+export async function measurePairs(
+  cases: readonly PairedCase[],
+  { pairs, seconds }: { readonly pairs: number; readonly seconds: number },
+  report: (result: PairedResult) => void,
+): Promise<void> {
+  for (const { what, before, now } of cases) {
+    for (const warm of [before, now]) {
+      for (let run = 0; run < (warm.warmRuns ?? 1); run += 1) await warm.run(seconds)
+    }
+    const rates = { before: [] as number[], now: [] as number[] }
+    for (let pair = 0; pair < pairs; pair += 1) {
+      const order = pair % 2 === 0 ? (['before', 'now'] as const) : (['now', 'before'] as const)
+      for (const side of order) {
+        const figures = await (side === 'before' ? before : now).run(seconds)
+        if (figures.errors > 0) throw new Error(`${what}, ${side}: ${figures.errors} answers were errors`)
+        rates[side].push(rounded(figures.requestsPerSecond))
+      }
+    }
+    const ratios = rates.before.map((rate, pair) => (rates.now[pair] ?? 0) / rate)
+    report({ what, ...rates, ratio: rounded(median(ratios)), atLeast: rounded(lowerBound(ratios)) })
+  }
+}
+
+/**
+ * The value below which the median lies with a chance of 5 % at most, whatever the distribution: the k-th smallest of n, where
+ * k is the greatest number for which fewer than k of n fair coins fall on one side with that chance.
+ */
+export function lowerBound(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const n = sorted.length
+  let [chance, combinations, k] = [0, 1, 0]
+  while (k < n) {
+    chance += combinations / 2 ** n
+    if (chance > 0.05) break
+    k += 1
+    combinations = (combinations * (n - k + 1)) / k
+  }
+  return sorted[k - 1] ?? Number.NaN
+}
