@@ -86,6 +86,14 @@ export const jobTexts: Readonly<Record<string, JobText>> = {
     title: 'J4 and J1 at the same time, PostgreSQL',
     text: 'The same on PostgreSQL, which shares the core of the service.',
   },
+  fairness: {
+    title: 'J4: what tenants notice of each other',
+    text:
+      'One tenant publishes 20 single events a second, each when it is due; its times count from then, so that a service that ' +
+      'stands still is seen by all who would have come meanwhile. Alone; beside three tenants that each publish one batch of ' +
+      '1,000 events after another; and while another session holds the feed of a further tenant, who goes on publishing, for as ' +
+      'long as the run takes. The last also beside 50 publishers of single events.',
+  },
   idle: {
     title: 'J5: polls of an unchanged head',
     text:

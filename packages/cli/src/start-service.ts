@@ -141,7 +141,7 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
   const place =
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
-      : ({ kind: 'postgres', url: database, readConnections: readConnectionsOf(options) } as const)
+      : ({ kind: 'postgres', url: database, ...connectionsOf(options) } as const)
   const onWaiting = (reason: string): void => createLogger({ level: options.logLevel }).warn(reason)
   const wanted = {
     ...place,
@@ -183,9 +183,9 @@ async function peppersForServing(options: ServeOptions, storage: StorageEngine):
   return found ?? loadPeppers({ folder: undefined, given: undefined })
 }
 
-/** What one thread alone would take, divided among those that serve. */
-function readConnectionsOf({ workers }: ServeOptions): number {
-  return Math.max(1, Math.floor(8 / workers))
+/** Of those for reading, what one thread alone would take, divided among those that serve; of the others, as few as do. */
+function connectionsOf({ workers }: ServeOptions) {
+  return { readConnections: Math.max(1, Math.floor(8 / workers)), appendsAtOnce: workers > 1 ? 2 : 4 }
 }
 
 async function listen(

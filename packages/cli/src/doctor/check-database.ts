@@ -128,7 +128,7 @@ function checkMessages({ deliversMessages }: ReachedDatabase): Finding {
 }
 
 /** As `serve` opens them without workers: 8 to read, 2 to write, 1 to listen. */
-const connectionsPerNode = 11
+const connectionsPerNode = 17
 
 function checkConnections({ freeConnections }: ReachedDatabase): Finding {
   const detail = `${freeConnections} free; a node takes up to ${connectionsPerNode}`

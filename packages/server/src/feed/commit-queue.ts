@@ -1,24 +1,16 @@
 /**
- * Gathers what waits to be appended, across feeds, into one commit while the previous one flushes (ARCHITECTURE): with
- * many publishers a flush is shared by all of them, with one publisher nothing waits.
+ * From what waits to commits (ARCHITECTURE). While a commit is under way, what comes is gathered into the next, across
+ * feeds: with many publishers a flush is shared by all of them, with one publisher nothing waits. A commit that takes long
+ * holds nobody up: others go beside it, as many as the engine has use for, each feed in one of them at a time. Feeds that
+ * somebody else has locked are waited for apart.
  */
 import type { AppendBatch, AppendOutcome, EventStore } from '../storage/storage.ts'
-
-export interface CommitLimits {
-  /** Events in one commit. One batch may exceed it and then goes alone. */
-  readonly maxEvents: number
-  /** Payload characters in one commit. */
-  readonly maxCharacters: number
-  /** Payload characters that may wait. Beyond it a submission is answered `overloaded` at once. */
-  readonly maxWaitingCharacters: number
-}
-
-/** 2,000 events or 16 Mi characters keep a commit near 100 ms on slow disks; 256 Mi is what a node may hold in memory. */
-export const defaultCommitLimits: CommitLimits = {
-  maxEvents: 2_000,
-  maxCharacters: 16 * 2 ** 20,
-  maxWaitingCharacters: 256 * 2 ** 20,
-}
+import { commitAttempts, foundLock, mayBeOfOne } from './commit-attempts.ts'
+import { charactersOf, defaultCommitLimits, sizeOf } from './commit-limits.ts'
+import type { CommitLimits } from './commit-limits.ts'
+import { lockedFeeds } from './locked-feeds.ts'
+import { waitingRoom } from './waiting-room.ts'
+import type { Claim } from './waiting-room.ts'
 
 export type SubmitOutcome = AppendOutcome | { readonly kind: 'overloaded' }
 
@@ -27,77 +19,142 @@ export interface CommitQueue {
   submit(batch: AppendBatch): Promise<SubmitOutcome>
   /** Resolves when nothing waits and nothing is being committed. */
   drained(): Promise<void>
+  /** As it is now. */
+  state(): QueueState
 }
 
-interface Waiting {
-  readonly batch: AppendBatch
-  readonly characters: number
-  readonly resolve: (outcome: AppendOutcome) => void
-  readonly reject: (error: unknown) => void
+export interface QueueState {
+  /** Batches that have not been answered. */
+  readonly waiting: number
+  readonly commits: number
+  readonly lockedFeeds: number
 }
 
+/** A commit under way. */
+interface Lane {
+  readonly size: number
+  readonly sinceMs: number
+}
+
+/** `clock`: milliseconds, never set back. */
 export function createCommitQueue(
-  events: Pick<EventStore, 'append'>,
+  events: Pick<EventStore, 'append' | 'appendsAtOnce'>,
   limits: CommitLimits = defaultCommitLimits,
+  clock: () => number = () => performance.now(),
 ): CommitQueue {
-  const waiting: Waiting[] = []
-  let waitingCharacters = 0
-  let commits: Promise<void> | undefined
+  const room = waitingRoom(limits)
+  const attempts = commitAttempts(events, room)
+  const locked = lockedFeeds({ attempts, room, limits, clock, onReleased: proceed })
+  const lanes = new Set<Lane>()
+  /** Of each size, which commit was the last, counting all of them: the one that has waited longest comes first. */
+  const lastOf = limits.sizes.map(() => 0)
+  /** Of each size, how long a commit usually takes. */
+  const usualMs = limits.sizes.map(() => 0)
+  let commits = 0
+  let beginsSoon = false
+  let nextLook: NodeJS.Timeout | undefined
+  let onDrained: (() => void)[] = []
 
-  function takeNext(): readonly Waiting[] {
-    let eventCount = 0
-    let characters = 0
-    let taken = 0
-    for (const entry of waiting) {
-      eventCount += entry.batch.drafts.length
-      characters += entry.characters
-      if (taken > 0 && (eventCount > limits.maxEvents || characters > limits.maxCharacters)) break
-      waitingCharacters -= entry.characters
-      taken += 1
-    }
-    return waiting.splice(0, taken)
+  /**
+   * When a commit of this size may begin: `undefined` while too many are under way. The larger the size, the fewer may be,
+   * so that a lane is left for each smaller one.
+   */
+  function mayBeginMs(size: number): number | undefined {
+    const ofSize = [...lanes].filter((lane) => lane.size === size)
+    const asLarge = [...lanes].filter((lane) => lane.size >= size)
+    const most = Math.max(1, events.appendsAtOnce - size)
+    if (lanes.size >= events.appendsAtOnce || asLarge.length >= most) return undefined
+    const [leastMs, mostMs] = limits.gatherMs
+    const gatherMs = Math.min(mostMs, Math.max(leastMs, 2 * (usualMs[size] ?? 0)))
+    return ofSize.reduce((latest, { sinceMs }) => Math.max(latest, sinceMs + gatherMs), 0)
   }
 
-  async function commit(group: readonly Waiting[]): Promise<void> {
-    try {
-      const outcomes = await events.append(group.map((entry) => entry.batch))
-      for (const [index, entry] of group.entries()) {
-        const outcome = outcomes[index]
-        if (outcome === undefined) entry.reject(new Error('the engine answered fewer outcomes than batches'))
-        else entry.resolve(outcome)
+  function begin(): void {
+    beginsSoon = false
+    const nowMs = clock()
+    for (;;) {
+      const waiting = limits.sizes
+        .map((_, size) => ({ size, atMs: room.has(size) ? mayBeginMs(size) : undefined }))
+        .flatMap(({ size, atMs }) => (atMs === undefined ? [] : [{ size, atMs }]))
+      const ready = waiting.filter(({ atMs }) => atMs <= nowMs)
+      const [next] = ready.toSorted((a, b) => (lastOf[a.size] ?? 0) - (lastOf[b.size] ?? 0))
+      if (next === undefined) {
+        if (waiting.length > 0) lookAt(Math.min(...waiting.map(({ atMs }) => atMs)))
+        return
       }
-    } catch (error) {
-      for (const entry of group) entry.reject(error)
+      commits += 1
+      lastOf[next.size] = commits
+      void run({ size: next.size, sinceMs: nowMs }, room.take(next.size))
     }
   }
 
-  async function commitAll(): Promise<void> {
-    while (waiting.length > 0) await commit(takeNext())
-    commits = undefined
+  function lookAt(atMs: number): void {
+    nextLook ??= setTimeout(
+      () => {
+        nextLook = undefined
+        begin()
+      },
+      Math.max(1, atMs - clock()),
+    )
   }
 
-  async function drained(): Promise<void> {
-    if (commits === undefined) return
-    await commits
-    await drained()
+  async function run(lane: Lane, claims: readonly Claim[]): Promise<void> {
+    lanes.add(lane)
+    try {
+      await commit(claims)
+    } finally {
+      lanes.delete(lane)
+      const before = usualMs[lane.size] ?? 0
+      // One that took very long counts as twice the usual.
+      const tookMs = Math.min(clock() - lane.sinceMs, 2 * Math.max(before, limits.gatherMs[0]))
+      usualMs[lane.size] = before + (tookMs - before) / 8
+      proceed()
+    }
+  }
+
+  /** All feeds together, and when one of them makes that fail, feed by feed. */
+  async function commit(claims: readonly Claim[]): Promise<void> {
+    if (claims.length > 1) {
+      const all = claims.flatMap(({ batches }) => batches)
+      const failed = await attempts.together(all, limits.lockWaitMs)
+      if (failed === undefined || !(foundLock(failed) || mayBeOfOne(failed))) {
+        if (failed !== undefined) attempts.refuse(all, failed.error)
+        for (const { line } of claims) room.release(line)
+        return
+      }
+    }
+    for (const { line, batches } of claims) {
+      const rest = await attempts.ofOneFeed(batches, limits.lockWaitMs)
+      if (rest.length > 0) locked.add({ line, batches: rest })
+      else room.release(line)
+    }
+  }
+
+  function proceed(): void {
+    if (room.count() === 0 && lanes.size === 0) {
+      for (const resolve of onDrained) resolve()
+      onDrained = []
+    } else if (!beginsSoon) begin()
   }
 
   return {
+    state: () => ({ waiting: room.count(), commits: lanes.size, lockedFeeds: locked.count() }),
     submit(batch) {
-      const characters = batch.drafts.reduce((sum, draft) => sum + charactersOf(draft.content), 0)
-      if (waitingCharacters + characters > limits.maxWaitingCharacters && waiting.length > 0) {
-        return Promise.resolve({ kind: 'overloaded' })
-      }
+      const characters = charactersOf(batch)
       const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>()
-      waiting.push({ batch, characters, resolve, reject })
-      waitingCharacters += characters
-      commits ??= Promise.resolve().then(commitAll)
+      const size = sizeOf(batch, characters, limits)
+      const line = room.enter({ batch, characters, size, sinceMs: clock(), resolve, reject })
+      if (line === undefined) return Promise.resolve({ kind: 'overloaded' })
+      if (line.isLocked && !line.isClaimed) locked.addLine(line)
+      else if (!beginsSoon) {
+        beginsSoon = true
+        queueMicrotask(begin)
+      }
       return promise
     },
-    drained,
+    drained() {
+      if (room.count() === 0 && lanes.size === 0) return Promise.resolve()
+      return new Promise((resolve) => onDrained.push(resolve))
+    },
   }
-}
-
-function charactersOf(content: AppendBatch['drafts'][number]['content']): number {
-  return content.kind === 'payload' ? content.text.length : 0
 }

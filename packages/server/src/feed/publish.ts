@@ -10,8 +10,10 @@ import type {
 import { freeBytes } from '../free-bytes.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
 import { withRemarks } from './collect-warnings.ts'
-import { createCommitQueue, defaultCommitLimits } from './commit-queue.ts'
-import type { CommitQueue, SubmitOutcome } from './commit-queue.ts'
+import { defaultCommitLimits } from './commit-limits.ts'
+import { createCommitQueue } from './commit-queue.ts'
+import type { CommitQueue, QueueState, SubmitOutcome } from './commit-queue.ts'
+import { fairRoom } from './fair-room.ts'
 import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
 import type { PublicationLimits, PublicationReading } from './read-publication.ts'
 import { createTurns } from './turns.ts'
@@ -41,12 +43,14 @@ export interface Publisher {
   publish(request: PublishRequest): Promise<PublishOutcome>
   /** Appends drafts made elsewhere (the demo, a copy), through the same queue. */
   append(batch: AppendBatch): Promise<SubmitOutcome>
+  /** What waits to be committed now. */
+  queueState(): QueueState
   /** Resolves when every accepted request has been answered by the store. */
   drained(): Promise<void>
 }
 
 export interface PublisherOptions {
-  readonly events: Pick<EventStore, 'append' | 'preview'>
+  readonly events: Pick<EventStore, 'append' | 'appendsAtOnce' | 'preview'>
   readonly catalogue: EventTypeCatalogue
   readonly limits?: PublicationLimits
   /** Makes ids for events whose publisher sends none; version 7 UUIDs by default (D14). */
@@ -64,19 +68,20 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const queue: CommitQueue = createCommitQueue(events)
   const turns = createTurns(options.clock ?? (() => performance.now()))
   const unanswered = new Set<Promise<PublishOutcome>>()
-  let unreadBytes = 0
+  /** Bytes of bodies that are still to be read. */
+  const unread = fairRoom(defaultCommitLimits.maxWaitingCharacters)
 
   async function read({ key, body, format }: PublishRequest): Promise<PublicationReading | undefined> {
     const { byteLength } = body
-    if (unreadBytes > 0 && unreadBytes + byteLength > defaultCommitLimits.maxWaitingCharacters) {
+    const { tenantId, feed } = key
+    if (!unread.enter(tenantId, byteLength)) {
       freeBytes(body)
       return undefined
     }
-    unreadBytes += byteLength
     try {
-      return await turns.run(publicationSteps({ feed: key.feed, body, format, catalogue, limits, newId }))
+      return await turns.run(publicationSteps({ feed, body, format, catalogue, limits, newId }))
     } finally {
-      unreadBytes -= byteLength
+      unread.leave(tenantId, byteLength)
       // What was read are strings of their own.
       freeBytes(body)
     }
@@ -106,6 +111,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       }
     },
     append: (batch) => queue.submit(batch),
+    queueState: () => queue.state(),
     async drained() {
       while (unanswered.size > 0) await Promise.allSettled(unanswered)
       await queue.drained()

@@ -8,7 +8,8 @@ import { bodyTooLarge } from './request-body.ts'
 /** A thrown error to what the caller is told. Nothing of its message gets out. */
 export function refusalOfError(error: unknown, maxBodyBytes: number): Refusal {
   if (error instanceof StorageFailure) {
-    return { code: error.code === 'storage_closed' ? 'storage_unavailable' : error.code }
+    const isForNow = error.code === 'storage_closed' || error.code === 'feed_locked'
+    return { code: isForNow ? 'storage_unavailable' : error.code }
   }
   switch (codeOf(error)) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -94,6 +94,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     limits: limits.publication,
     onStored: (key, events) => metrics.stored(key.feed, events),
   })
+  metrics.watchQueue(() => publisher.queueState())
   const pages =
     options.pages === 'off'
       ? plainPages(storage.events)

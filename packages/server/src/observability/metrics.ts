@@ -2,6 +2,7 @@
 import type { FeedName } from '@property-events/protocol'
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import type { QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
 import type { HeldSnapshot } from '../storage/storage.ts'
 
@@ -21,6 +22,8 @@ export interface Metrics {
   stored(feed: FeedName, events: number): void
   /** Where to look, each time somebody asks, for what keeps old versions of rows alive in the store. */
   watchSnapshots(ask: () => Promise<readonly HeldSnapshot[]>): void
+  /** Where to look, each time somebody asks, for what waits to be committed. */
+  watchQueue(state: () => QueueState): void
   /** All of it, with its content type. */
   render(): Promise<RenderedMetrics>
   /** All of it, to be added up with that of other threads. */
@@ -34,6 +37,28 @@ export interface RenderedMetrics {
 }
 
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[]
+
+const queueGauges: readonly {
+  readonly name: string
+  readonly help: string
+  readonly of: (state: QueueState) => number
+}[] = [
+  {
+    name: 'property_events_waiting_publish_requests',
+    help: 'Publish requests that wait for a commit or for its end.',
+    of: ({ waiting }) => waiting,
+  },
+  {
+    name: 'property_events_commits_under_way',
+    help: 'Commits under way, without those that wait for a locked feed.',
+    of: ({ commits }) => commits,
+  },
+  {
+    name: 'property_events_locked_feeds',
+    help: 'Feeds whose publications wait because somebody else has locked them.',
+    of: ({ lockedFeeds }) => lockedFeeds,
+  },
+]
 
 /** From a 304 out of memory to a publish that waits for a slow disk. */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -70,6 +95,16 @@ export function createMetrics(): Metrics {
     published: (feed, outcome) => outcomes.inc({ feed, outcome }),
     stored: (feed, events) => storedEvents.inc({ feed }, events),
     watchSnapshots: (ask) => addSnapshotGauges(register, ask),
+    watchQueue(state) {
+      for (const { name, help, of } of queueGauges) {
+        const gauge: Gauge = new Gauge({
+          name,
+          help,
+          registers: [register],
+          collect: () => gauge.set(of(state())),
+        })
+      }
+    },
     render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
     values: () => register.getMetricsAsJSON(),
     close: () => register.clear(),

@@ -176,12 +176,18 @@ export interface ReadSubjectQuery {
 }
 
 export interface EventStore {
+  /** So many appends to different feeds are usefully under way at once: 1 where there is one writer. */
+  readonly appendsAtOnce: number
   /**
    * Commits all batches at once, in order, and answers with one outcome each. A batch that is refused leaves no trace
-   * and does not touch the others. Durable when it resolves (P7). Rejects only with a `StorageFailure`: with
-   * `storage_unavailable` all of it may be stored or nothing, which a repeat by its ids tells (D14); else nothing is.
+   * and does not touch the others. Durable when it resolves (P7). Appends to the same feed take effect in the order of
+   * the calls. Rejects only with a `StorageFailure`: with `storage_unavailable` of the scope `store` all of it may be
+   * stored or nothing, which a repeat by its ids tells (D14), or these same batches, given once more; else nothing is.
+   *
+   * `lockWaitMs`: how long, at most, it waits for a feed that somebody else holds, before it rejects with `feed_locked`.
+   * Left out: as long as a commit may take. Where feeds cannot be held by others, nothing waits and nothing is rejected.
    */
-  append(batches: readonly AppendBatch[]): Promise<readonly AppendOutcome[]>
+  append(batches: readonly AppendBatch[], lockWaitMs?: number): Promise<readonly AppendOutcome[]>
   /** What `append` would answer for this batch alone, without storing, numbering or reserving anything. */
   preview(batch: AppendBatch): Promise<AppendOutcome>
   /**
@@ -301,11 +307,17 @@ export interface StorageEngine extends AsyncDisposable {
 /** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
 export class StorageFailure extends Error {
   /** `storage_damaged`: bytes of the store are not what was written; reading them again does not help. */
-  readonly code: 'storage_full' | 'storage_unavailable' | 'storage_damaged' | 'storage_closed'
-  constructor(code: StorageFailure['code'], cause?: unknown) {
+  readonly code: 'storage_full' | 'storage_unavailable' | 'storage_damaged' | 'storage_closed' | 'feed_locked'
+  /**
+   * `batches`: the store works and has stored nothing of what it was given, because it could not store all of it: without
+   * the batch that is at fault, the others may succeed.
+   */
+  readonly scope: 'store' | 'batches'
+  constructor(code: StorageFailure['code'], cause?: unknown, scope: StorageFailure['scope'] = 'store') {
     super(code, { cause })
     this.name = 'StorageFailure'
     this.code = code
+    this.scope = scope
   }
 }
 

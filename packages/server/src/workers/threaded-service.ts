@@ -66,6 +66,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     ...(options.limits?.publication === undefined ? {} : { limits: options.limits.publication }),
     onStored: (key, events) => metrics.stored(key.feed, events),
   })
+  metrics.watchQueue(() => publisher.queueState())
 
   function startThread(): Promise<ServingThread> {
     const pass = store.pass()

@@ -1,124 +1,378 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { defaultCommitLimits } from '../../src/feed/commit-limits.ts'
+import type { CommitLimits } from '../../src/feed/commit-limits.ts'
 import { createCommitQueue } from '../../src/feed/commit-queue.ts'
-import type { AppendBatch, AppendOutcome, EventDraft } from '../../src/storage/storage.ts'
+import { StorageFailure } from '../../src/storage/storage.ts'
+import { heldStore, sent, untilCommits } from './support/held-store.ts'
 
-const tenant = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
-
-function draft(characters = 10): EventDraft {
-  const bytes = new Uint8Array(32)
-  return {
-    id: tenant(1),
-    idGiven: false,
-    subjectId: tenant(1),
-    subjectSpelling: tenant(1),
-    transactionId: undefined,
-    content: {
-      kind: 'payload',
-      text: 'x'.repeat(characters),
-      hash: bytes,
-      published: true,
-      branch: undefined,
-      impliedCategory: undefined,
-      updateDateHash: null,
-    },
-    eventTypeShortCode: undefined,
-    category: undefined,
-    contentHash: bytes,
-  }
+/** Of two sizes: batches of up to 2 events, 6 in a commit, and larger ones, 10 in a commit. */
+const limits: CommitLimits = {
+  sizes: [
+    { batchEvents: 2, batchCharacters: 50, commitEvents: 6, commitCharacters: 100 },
+    { batchEvents: Infinity, batchCharacters: Infinity, commitEvents: 10, commitCharacters: 100 },
+  ],
+  maxWaitingCharacters: 10_000,
+  gatherMs: [0, 0],
+  lockWaitMs: 50,
+  lockedWaitMs: 1_000,
+  lockedAtOnce: 2,
+  lockedAtMostMs: 30_000,
 }
-
-function batch(number: number, drafts: readonly EventDraft[] = [draft()]): AppendBatch {
-  return { key: { tenantId: tenant(number), feed: 'property' }, drafts, unchanged: 'store' }
-}
-
-/** An append whose commits end when the test says so, and which notes what came together. */
-function heldAppend() {
-  const groups: number[][] = []
-  const ends: ((error?: Error) => void)[] = []
-  const append = (batches: readonly AppendBatch[]): Promise<readonly AppendOutcome[]> => {
-    groups.push(batches.map((entry) => Number(entry.key.tenantId.slice(-12))))
-    return new Promise((resolve, reject) => {
-      ends.push((error) => {
-        if (error !== undefined) reject(error)
-        else resolve(batches.map(() => ({ kind: 'stored', events: [] })))
-      })
-    })
-  }
-  const endNext = async (error?: Error) => {
-    while (ends.length === 0) await new Promise(setImmediate)
-    ends.shift()?.(error)
-  }
-  return { append, groups, endNext }
-}
+const locked = new StorageFailure('feed_locked')
+const refused = new StorageFailure('storage_unavailable', new Error('a value'), 'batches')
 
 describe('the commit queue', () => {
   it('commits at once when nothing is under way, and gathers what comes meanwhile across feeds (ARCHITECTURE)', async () => {
-    const held = heldAppend()
-    const queue = createCommitQueue(held)
-    const first = queue.submit(batch(1))
-    await new Promise(setImmediate)
-    const later = [2, 3, 4].map((number) => queue.submit(batch(number)))
-    await held.endNext()
+    const store = heldStore(1)
+    const queue = createCommitQueue(store)
+    const first = queue.submit(sent('a'))
+    await untilCommits(store, 1)
+    const later = ['b', 'c', 'd'].map((feed) => queue.submit(sent(feed)))
+    store.end()
     await first
-    await held.endNext()
+    store.endAll()
     await Promise.all(later)
-    assert.deepEqual(held.groups, [[1], [2, 3, 4]])
+    assert.deepEqual(store.commits, ['a', 'b c d'])
   })
 
-  it('cuts a commit at its limits, keeps the order, and lets a batch above them go alone (ARCHITECTURE)', async () => {
-    const held = heldAppend()
-    const queue = createCommitQueue(held, { maxEvents: 3, maxCharacters: 100, maxWaitingCharacters: 10_000 })
-    const events = (count: number, characters = 1) => Array.from({ length: count }, () => draft(characters))
+  it('cuts a commit at its limits, and lets a batch above them go alone (ARCHITECTURE)', async () => {
+    const store = heldStore(1)
+    const queue = createCommitQueue(store, limits)
+    const held = queue.submit(sent('0'))
+    await untilCommits(store, 1)
     const all = [
-      queue.submit(batch(1, events(2))),
-      queue.submit(batch(2, events(2))),
-      queue.submit(batch(3, events(1))),
-      queue.submit(batch(4, events(9))),
-      queue.submit(batch(5, events(1, 99))),
-      queue.submit(batch(6, events(1, 99))),
+      held,
+      queue.submit(sent('a', { events: 5 })),
+      queue.submit(sent('b', { events: 5 })),
+      queue.submit(sent('c', { events: 3 })),
+      queue.submit(sent('d', { events: 30 })),
+      queue.submit(sent('e', { events: 3, characters: 99 })),
+      queue.submit(sent('f', { events: 3, characters: 99 })),
     ]
-    for (let count = 0; count < 5; count += 1) await held.endNext()
+    store.endAll()
     await Promise.all(all)
-    assert.deepEqual(held.groups, [[1], [2, 3], [4], [5], [6]])
+    assert.deepEqual(store.commits, ['0', 'a b', 'c', 'd', 'e', 'f'])
   })
 
+  it('never puts a single event into one commit with a thousand, nor lets either wait for ever (D10)', async () => {
+    const store = heldStore(1)
+    const queue = createCommitQueue(store, limits)
+    const all = [queue.submit(sent('large', { events: 9 }))]
+    await untilCommits(store, 1)
+    for (let n = 0; n < 3; n += 1) {
+      all.push(queue.submit(sent(`small${n}`, { events: 2 })), queue.submit(sent(`large${n}`, { events: 9 })))
+    }
+    const more = ['x', 'y', 'z', 'w'].map((feed) => queue.submit(sent(feed, { events: 2 })))
+    store.endAll()
+    await Promise.all([...all, ...more])
+    assert.deepEqual(store.commits, [
+      'large',
+      'small0 small1 small2',
+      'large0',
+      'x y z',
+      'large1',
+      'w',
+      'large2',
+    ])
+  })
+
+  it('gives each tenant its share of a commit, however much one of them sends (D10)', async () => {
+    const store = heldStore(1)
+    const queue = createCommitQueue(store, limits)
+    const held = queue.submit(sent('0'))
+    await untilCommits(store, 1)
+    const flood = Array.from({ length: 20 }, () => queue.submit(sent('flood')))
+    const others = [queue.submit(sent('b')), queue.submit(sent('c', { events: 2 }))]
+    store.end()
+    await untilCommits(store, 2)
+    assert.equal(
+      store.commits[1],
+      'flood flood flood b c',
+      'each as much as one batch holds, then what is left',
+    )
+    store.endAll()
+    await Promise.all([held, ...flood, ...others])
+  })
+
+  it('counts both feeds of a tenant as one (D10)', async () => {
+    const store = heldStore(1)
+    const queue = createCommitQueue(store, limits)
+    const held = queue.submit(sent('0'))
+    await untilCommits(store, 1)
+    const all = ['a/contact', 'a', 'b', 'c'].flatMap((feed) =>
+      Array.from({ length: 4 }, () => queue.submit(sent(feed))),
+    )
+    store.end()
+    await untilCommits(store, 2)
+    assert.equal(store.commits[1], 'a/contact a/contact b b c c')
+    store.endAll()
+    await Promise.all([held, ...all])
+    const total = store.commits.join(' ').split(' ').length
+    assert.equal(total, 17)
+  })
+})
+
+describe('several commits at once', () => {
+  it('go beside one that takes long, each feed in one of them at a time (P1)', async () => {
+    const store = heldStore(3)
+    const queue = createCommitQueue(store, limits)
+    const all = [queue.submit(sent('a'))]
+    await untilCommits(store, 1)
+    all.push(queue.submit(sent('a')), queue.submit(sent('b')))
+    await untilCommits(store, 2)
+    all.push(queue.submit(sent('c')), queue.submit(sent('b')))
+    await untilCommits(store, 3)
+    assert.deepEqual(store.commits, ['a', 'b', 'c'])
+    store.endAll()
+    await Promise.all(all)
+    assert.deepEqual(store.commits.slice(3).join(' ').split(' ').toSorted(), ['a', 'b'])
+  })
+
+  it('begin only when one has taken longer than gathering is worth (ARCHITECTURE)', async () => {
+    const store = heldStore(3)
+    let nowMs = 0
+    const queue = createCommitQueue(store, { ...limits, gatherMs: [5, 5] }, () => nowMs)
+    const all = [queue.submit(sent('a'))]
+    await untilCommits(store, 1)
+    all.push(queue.submit(sent('b')))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    all.push(queue.submit(sent('c')))
+    assert.deepEqual(store.commits, ['a'])
+    nowMs = 5
+    await untilCommits(store, 2)
+    assert.deepEqual(store.commits, ['a', 'b c'])
+    store.endAll()
+    await Promise.all(all)
+  })
+
+  it('leave a place for what is small, however much that is large there is (D10)', async () => {
+    const store = heldStore(3)
+    const queue = createCommitQueue(store, limits)
+    const large = Array.from({ length: 5 }, (_, n) => queue.submit(sent(`large${n}`, { events: 9 })))
+    await untilCommits(store, 2)
+    const small = queue.submit(sent('small'))
+    await untilCommits(store, 3)
+    assert.deepEqual(store.commits, ['large0', 'large1', 'small'])
+    store.endAll()
+    await Promise.all([...large, small])
+  })
+})
+
+describe('the waiting room', () => {
   it('answers overloaded instead of holding more than it may (P11)', async () => {
-    const held = heldAppend()
-    const queue = createCommitQueue(held, { maxEvents: 10, maxCharacters: 50, maxWaitingCharacters: 50 })
-    const first = queue.submit(batch(1, [draft(40)]))
-    assert.deepEqual(await queue.submit(batch(2, [draft(40)])), { kind: 'overloaded' })
-    await held.endNext()
+    const store = heldStore(1)
+    const queue = createCommitQueue(store, { ...limits, maxWaitingCharacters: 50 })
+    const first = queue.submit(sent('a', { characters: 40 }))
+    assert.deepEqual(await queue.submit(sent('b', { characters: 40 })), { kind: 'overloaded' })
+    store.endAll()
     assert.equal((await first).kind, 'stored')
+    store.endAll()
+    const again = queue.submit(sent('b', { characters: 40 }))
+    store.endAll()
+    assert.equal((await again).kind, 'stored')
   })
 
-  it('tells everybody of a commit that failed, and goes on with the next (P6)', async () => {
-    const held = heldAppend()
-    const queue = createCommitQueue(held)
-    const failed = Promise.allSettled([queue.submit(batch(1)), queue.submit(batch(2))])
-    await held.endNext(new Error('disk'))
+  it('has room for the others when one tenant fills its part, and gives it back when answered (P11)', async () => {
+    const store = heldStore(1)
+    const queue = createCommitQueue(store, { ...limits, maxWaitingCharacters: 1_000 })
+    const flood = Array.from({ length: 60 }, () => queue.submit(sent('flood', { characters: 10 })))
+    const others = Array.from({ length: 20 }, (_, n) => queue.submit(sent(`other${n}`, { characters: 10 })))
+    store.endAll()
+    const kinds = async (all: readonly Promise<{ readonly kind: string }>[]) =>
+      (await Promise.all(all)).filter(({ kind }) => kind === 'overloaded').length
+    assert.equal(await kinds(flood), 10, 'half of the room')
+    assert.equal(await kinds(others), 0)
+    assert.equal(
+      await kinds(Array.from({ length: 50 }, () => queue.submit(sent('flood', { characters: 10 })))),
+      0,
+    )
+  })
+})
+
+describe('a commit that fails', () => {
+  it('is told to everybody when it is the store that failed, and nothing is tried again (P6)', async () => {
+    const store = heldStore(1)
+    const queue = createCommitQueue(store)
+    const failed = Promise.allSettled([queue.submit(sent('a')), queue.submit(sent('b'))])
+    await untilCommits(store, 1)
+    store.end(new StorageFailure('storage_unavailable', new Error('disk')))
     assert.deepEqual(
       (await failed).map((result) => result.status),
       ['rejected', 'rejected'],
     )
-    const next = queue.submit(batch(3))
-    await held.endNext()
+    const next = queue.submit(sent('c'))
+    store.endAll()
     assert.equal((await next).kind, 'stored')
+    assert.deepEqual(store.commits, ['a b', 'c'])
   })
 
-  it('is drained only when nothing waits any more (graceful stop)', async () => {
-    const held = heldAppend()
-    const queue = createCommitQueue(held, { maxEvents: 1, maxCharacters: 50, maxWaitingCharacters: 500 })
+  it('fails alone the batch that is at fault, and keeps the order of the others (P1, P6)', async () => {
+    const store = heldStore(1)
+    store.failing = (batches) => (batches.some(({ name }) => name === 'b2') ? refused : undefined)
+    const queue = createCommitQueue(store)
+    const names = ['a1', 'a2', 'b1', 'b2', 'b3', 'c1']
+    const all = names.map((name) => queue.submit(sent(name[0] ?? '', { name })))
+    store.endAll()
+    const results = await Promise.allSettled(all)
+    assert.deepEqual(
+      results.map(({ status }, index) => `${names[index]} ${status}`),
+      names.map((name) => `${name} ${name === 'b2' ? 'rejected' : 'fulfilled'}`),
+    )
+    assert.deepEqual(store.stored, ['a1', 'a2', 'b1', 'b3', 'c1'])
+  })
+})
+
+describe('a feed that somebody else has locked', () => {
+  it('makes its commit go again feed by feed, and waits alone while all others go on (P1)', async () => {
+    const store = heldStore(2)
+    store.failing = (batches) => (batches.some(({ feed }) => feed === 'b') ? locked : undefined)
+    const queue = createCommitQueue(store, limits)
+    const group = ['a', 'b', 'c'].map((feed, n) => queue.submit(sent(feed, { name: `${feed}${n}` })))
+    store.endAll()
+    await Promise.all([group[0], group[2]])
+    const later = ['b', 'd', 'b', 'a'].map((feed, n) =>
+      queue.submit(sent(feed, { name: `${feed}later${n}` })),
+    )
+    await Promise.all([later[1], later[3]])
+    const patient = store.commits.filter((_, n) => store.waits[n] === 1_000)
+    assert.ok(patient.length > 0)
+    for (const feeds of patient)
+      assert.match(feeds, /^b( b)*$/, 'nothing else is in a commit that waits long')
+    store.failing = () => undefined
+    await Promise.all([...group, ...later])
+    assert.deepEqual(
+      store.stored.filter((name) => name.startsWith('b')),
+      ['b1', 'blater0', 'blater2'],
+    )
+  })
+
+  it('is answered that the store is unavailable after 30 s, and then no longer tried with others (P11)', async () => {
+    const store = heldStore(2)
+    let nowMs = 0
+    store.failing = (batches) => {
+      nowMs += 400
+      return batches.some(({ feed }) => feed === 'b') ? locked : undefined
+    }
+    const queue = createCommitQueue(store, limits, () => nowMs)
+    store.endAll()
+    await assert.rejects(queue.submit(sent('b')), { code: 'storage_unavailable' })
+    assert.ok(nowMs >= 30_000 && nowMs < 32_000, `${nowMs} ms`)
+    const before = store.commits.length
+    const [again, other] = [queue.submit(sent('b', { name: 'b2' })), queue.submit(sent('c'))]
+    await other
+    assert.ok(
+      store.commits.slice(before).every((feeds) => feeds === 'b' || feeds === 'c'),
+      store.commits.slice(before).join(', '),
+    )
+    store.failing = () => undefined
+    assert.equal((await again).kind, 'stored')
+    await queue.submit(sent('b', { name: 'b3' }))
+    assert.equal(store.waits.at(-1), 50, 'as any other feed')
+  })
+
+  it('takes turns with others that are locked, so that one that is free again is not kept by them (P1)', async () => {
+    const store = heldStore(2)
+    let free = ''
+    store.failing = (batches) =>
+      batches.some(({ feed }) => feed.startsWith('l') && feed !== free) ? locked : undefined
+    const queue = createCommitQueue(store, limits)
+    store.endAll()
+    const all = new Map(['l1', 'l2', 'l3', 'l4', 'l5'].map((feed) => [feed, queue.submit(sent(feed))]))
+    for (const feed of ['l4', 'l1', 'l5', 'l3', 'l2']) {
+      free = feed
+      await all.get(feed)
+    }
+  })
+
+  it('keeps the queue from being drained until it is answered (graceful stop)', async () => {
+    const store = heldStore(2)
+    store.failing = () => locked
+    const queue = createCommitQueue(store, limits)
     await queue.drained()
-    const all = [1, 2].map((number) => queue.submit(batch(number)))
+    store.endAll()
+    const all = ['a', 'b'].map((feed) => queue.submit(sent(feed)))
     let drained = false
     const draining = queue.drained().then(() => (drained = true))
-    await held.endNext()
-    await all[0]
-    await new Promise(setImmediate)
+    for (let n = 0; n < 20; n += 1) await new Promise(setImmediate)
     assert.equal(drained, false)
-    await held.endNext()
+    assert.deepEqual(queue.state(), { waiting: 2, commits: 0, lockedFeeds: 2 })
+    store.failing = () => undefined
     await Promise.all([...all, draining])
     assert.equal(drained, true)
+  })
+})
+
+describe('any number of publishers', () => {
+  it('are all answered, each feed in order and in one commit at a time, whatever happens (P1, P6)', async () => {
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant('submit' as const),
+        feed: fc.constantFrom('a', 'a/contact', 'b', 'c', 'd'),
+        events: fc.constantFrom(1, 1, 2, 5, 9),
+        isRefused: fc.constantFrom(false, false, false, true),
+      }),
+      fc.record({ kind: fc.constant('end' as const), nth: fc.nat(3) }),
+      fc.record({ kind: fc.constant('lock' as const), feed: fc.constantFrom('a', 'b', undefined) }),
+      fc.record({ kind: fc.constant('pause' as const) }),
+    )
+    const schedule = fc.record({ lanes: fc.constantFrom(1, 2, 4), steps: fc.array(step, { maxLength: 40 }) })
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ lanes, steps }) => {
+        const store = heldStore(lanes)
+        let lockedFeed: string | undefined
+        const bad = new Set<string>()
+        store.failing = (batches) => {
+          if (batches.some(({ feed }) => feed === lockedFeed)) return locked
+          return batches.some(({ name }) => bad.has(name)) ? refused : undefined
+        }
+        const queue = createCommitQueue(store, limits)
+        const names: string[] = []
+        const answers: Promise<unknown>[] = []
+        for (const [n, step] of steps.entries()) {
+          if (step.kind === 'submit') {
+            const name = `${step.feed}:${n}`
+            if (step.isRefused) bad.add(name)
+            names.push(name)
+            const answer = queue.submit(sent(step.feed, { name, events: step.events }))
+            answer.catch(() => undefined)
+            answers.push(answer)
+          } else if (step.kind === 'end') store.end(undefined, step.nth)
+          else if (step.kind === 'lock') lockedFeed = step.feed
+          else await new Promise(setImmediate)
+        }
+        lockedFeed = undefined
+        store.endAll()
+        const results = await Promise.allSettled(answers)
+        await queue.drained()
+        assert.deepEqual(store.faults, [])
+        for (const [n, { status }] of results.entries()) {
+          assert.equal(status, bad.has(names[n] ?? '') ? 'rejected' : 'fulfilled')
+        }
+        for (const feed of ['a', 'a/contact', 'b', 'c', 'd']) {
+          const ofFeed = (all: readonly string[]) => all.filter((name) => name.startsWith(`${feed}:`))
+          assert.deepEqual(
+            ofFeed(store.stored),
+            ofFeed(names).filter((name) => !bad.has(name)),
+          )
+        }
+      }),
+      { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 10_000 : 500 },
+    )
+  })
+
+  it('are gathered by the limits that a node has by default (ARCHITECTURE)', async () => {
+    const store = heldStore(4)
+    const queue = createCommitQueue(store, defaultCommitLimits)
+    const first = queue.submit(sent('0'))
+    await untilCommits(store, 1)
+    const all = Array.from({ length: 50 }, (_, n) => queue.submit(sent(`feed${n}`)))
+    store.endAll()
+    await Promise.all([first, ...all])
+    assert.deepEqual(
+      store.commits.map((feeds) => feeds.split(' ').length),
+      [1, 50],
+    )
   })
 })

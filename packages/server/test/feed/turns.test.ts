@@ -127,7 +127,7 @@ function publisherByEvent() {
     return Promise.resolve(batches.map(() => ({ kind: 'stored', events: [] })))
   }
   const unasked = (): never => assert.fail('nobody asks for this')
-  const events = { append, preview: unasked } as const
+  const events = { append, appendsAtOnce: 1, preview: unasked } as const
   const publisher = createPublisher({ events, catalogue: catalogues.default, clock: () => (nowMs += 1) })
   const publish = (count: number, body = bodyOf(count)) =>
     publisher.publish({

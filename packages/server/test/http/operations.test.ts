@@ -25,6 +25,9 @@ onEngines('operating the service', {}, (service) => {
     )
     assert.match(metrics, /property_events_publish_requests_total\{feed="property",outcome="receipt"\} 1/)
     assert.match(metrics, /property_events_stored_events_total\{feed="property"\} 1/)
+    for (const name of ['waiting_publish_requests', 'commits_under_way', 'locked_feeds']) {
+      assert.match(metrics, new RegExp(`^property_events_${name} 0$`, 'm'))
+    }
     assert.match(metrics, /nodejs_eventloop_lag_seconds/)
     for (const path of ['/livez', '/readyz'])
       assert.equal((await operationsCall(service(), path)).status, 200)

@@ -51,6 +51,7 @@ describe('an append', () => {
           clockToleranceTicks: undefined,
           now: () => undefined,
           remembered: rememberedFeeds(),
+          historyOf: () => '',
           vouch: () => Promise.resolve(true),
         }),
       async [Symbol.asyncDispose]() {
@@ -161,9 +162,9 @@ function disturbedDatabase(database: Database, { before, after, afterCommit }: I
   })
   return {
     ...database,
-    write: (run) => database.write((session) => run(disturbed(session))),
-    async transaction(run) {
-      const result = await database.transaction((session) => run(disturbed(session)))
+    write: (run, lockWaitMs) => database.write((session) => run(disturbed(session)), lockWaitMs),
+    async transaction(run, lockWaitMs) {
+      const result = await database.transaction((session) => run(disturbed(session)), lockWaitMs)
       afterCommit?.()
       return result
     },

@@ -2,19 +2,25 @@
 import assert from 'node:assert/strict'
 import { readFileSync, readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
+import Database from 'better-sqlite3'
+import { createCommitQueue } from '../../src/feed/commit-queue.ts'
 import { changeCounts } from '../../src/storage/change-counts.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
 import { commitLine } from '../../src/storage/sqlite/commit-line.ts'
 import { openStore } from '../../src/storage/sqlite/open-store.ts'
+import { accessThrough, portToWriter } from '../../src/storage/sqlite/writer-access.ts'
 import { hostWriter } from '../../src/storage/sqlite/writer-host.ts'
 import type { WriterHost } from '../../src/storage/sqlite/writer-host.ts'
 import { linkWriter } from '../../src/storage/sqlite/writer-link.ts'
 import type { WriterLink } from '../../src/storage/sqlite/writer-link.ts'
 import { batch, draft, tenantA } from './support/drafts.ts'
-import { receipt } from './support/read-back.ts'
+import { list, numbers, receipt } from './support/read-back.ts'
 import { slowCommits } from './support/slow-commits.ts'
+import { withTenants } from './support/stores.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 interface Linked {
@@ -96,6 +102,63 @@ describe('the writer', () => {
     assert.ok(before.every(([, priority]) => priority === own))
     assert.equal(getPriority(process.pid), own)
     await end(linked)
+  })
+
+  it('takes the threads that serve in turn, however much one of them writes (D10)', async () => {
+    using folder = temporaryFolder()
+    const linked = await linkTo(folder.path)
+    const links = Array.from({ length: 3 }, () => linkWriter(accessThrough(portToWriter(linked.host))))
+    const log: string[] = []
+    const stop = new AbortController()
+    let made = 0
+    const publish = async (link: WriterLink, name: string, events: number): Promise<void> => {
+      const drafts = Array.from({ length: events }, () => draft({ subject: `${name}${(made += 1)}` }))
+      receipt((await link.call('append', [batch(drafts)]))[0])
+      log.push(name)
+    }
+    const [light = linked.link, ...heavy] = links
+    const publishing = heavy.map(async (link, n) => {
+      while (!stop.signal.aborted) await publish(link, `heavy ${n}`, 100)
+    })
+    await publish(light, 'light', 1)
+    for (let n = 0; n < 10; n += 1) {
+      const before = log.length
+      await publish(light, 'light', 1)
+      for (const name of ['heavy 0', 'heavy 1']) {
+        const meanwhile = log.slice(before).filter((other) => other === name).length
+        assert.ok(meanwhile <= 2, `${meanwhile} commits of ${name} while one event waited`)
+      }
+    }
+    stop.abort()
+    await Promise.all(publishing)
+    for (const link of links) link.detach()
+    await end(linked)
+  })
+
+  it('fails alone what it cannot store, and stores the rest of the commit (P6)', async () => {
+    using folder = temporaryFolder()
+    await using store = await withTenants(
+      await openStorage({
+        kind: 'sqlite',
+        folder: folder.path,
+        create: true,
+        catalogue: catalogues.default,
+      }),
+    )
+    const database = new Database(join(folder.path, 'property-events.db'))
+    database.exec(`CREATE TRIGGER refuse BEFORE INSERT ON event WHEN CAST(new.json AS TEXT) LIKE '%not this one%'
+      BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+    database.close()
+    const queue = createCommitQueue(store.events)
+    const texts = ['first', 'a', 'not this one', 'b']
+    const results = await Promise.allSettled(
+      texts.map((text, n) => queue.submit(batch([draft({ subject: `p${n}`, text })]))),
+    )
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+    )
+    assert.deepEqual(numbers(await list(store)), [1, 2, 3])
   })
 
   it('says that the store is unavailable when its file is gone, every time it is asked', async () => {

@@ -50,6 +50,7 @@ export async function openMemory(
     keys: memoryKeys(store),
     nodes: memoryNodes(store, clock),
     events: {
+      appendsAtOnce: 1,
       append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),
       preview: async (batch) => preview(store, batch, context()),
       locate: async (query) => locate(store, query, readClock(clock)),

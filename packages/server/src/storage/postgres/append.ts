@@ -13,10 +13,11 @@ import type { CallContext } from './append-call.ts'
 import { smallints, uuids } from './array.ts'
 import { isConnectionLoss } from './connection.ts'
 import type { Database, Session, Statement } from './connection.ts'
+import { isOfStatement } from './failure.ts'
 import { feedNumbers } from './feed-number.ts'
 import { inKeyOrder, readFeeds, readWanted } from './feed-reading.ts'
 import { lostCalls } from './lost-calls.ts'
-import type { LostCalls } from './lost-calls.ts'
+import type { LostCallsOfAppend } from './lost-calls.ts'
 import { planCommit, settleOutcomes } from './plan-commit.ts'
 import type { CommitPlan, FeedPlan, PlanContext } from './plan-commit.ts'
 import type { RememberedFeeds } from './remembered-feeds.ts'
@@ -27,12 +28,15 @@ export interface AppendContext {
   /** In place of the database's clock. For tests. */
   readonly now: () => Ticks | undefined
   readonly remembered: RememberedFeeds
+  /** The history that a connection leads to (D13). */
+  readonly historyOf: (session: Session) => string
   /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
   readonly vouch: () => Promise<boolean>
 }
 
 export interface Appender {
-  append(batches: readonly AppendBatch[]): Promise<readonly AppendOutcome[]>
+  /** As in the port. */
+  append(batches: readonly AppendBatch[], lockWaitMs?: number): Promise<readonly AppendOutcome[]>
   preview(batch: AppendBatch): Promise<AppendOutcome>
 }
 
@@ -53,14 +57,15 @@ const awaitStandbys: Statement = {
 }
 
 export function appender(database: Database, context: AppendContext): Appender {
-  const { remembered } = context
+  const { remembered, historyOf } = context
+  const lostOf = lostCalls()
 
   /** A plan from what is remembered, if the append will check all it was made from: nothing is answered unchecked. */
   const planRemembered = async (
     session: Session,
     batches: readonly AppendBatch[],
   ): Promise<CommitPlan | undefined> => {
-    const reading = remembered.reading(batches)
+    const reading = remembered.reading(batches, historyOf(session))
     if (reading === undefined) return undefined
     const { catalogue, clockToleranceTicks } = context
     const planOnce = () => planCommit(batches, reading, { catalogue, now: reading.now, clockToleranceTicks })
@@ -98,7 +103,7 @@ export function appender(database: Database, context: AppendContext): Appender {
   const write = async (
     session: Session,
     batches: readonly AppendBatch[],
-    lost: LostCalls,
+    lost: LostCallsOfAppend,
   ): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched'> => {
     const made = (await planRemembered(session, batches)) ?? (await plan(session, batches))
     const feeds = feedsToWrite(made)
@@ -117,13 +122,14 @@ export function appender(database: Database, context: AppendContext): Appender {
     if (answer.kind !== 'appended') remembered.forget(batches.map(({ key }) => key))
     if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
     if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
-    remembered.note(feeds, answer.feeds)
+    remembered.note(feeds, answer.feeds, historyOf(session))
     return settleOutcomes(batches, made.outcomes, answer.feeds)
   }
 
   const tryAppend = async (
     batches: readonly AppendBatch[],
-    lost: LostCalls,
+    lost: LostCallsOfAppend,
+    lockWaitMs: number | undefined,
   ): Promise<readonly AppendOutcome[]> => {
     for (let plans = 1; ; plans += 1) {
       const alone = plans > freePlans
@@ -133,8 +139,8 @@ export function appender(database: Database, context: AppendContext): Appender {
             const tenants = uuids(keys.map(({ tenantId }) => tenantId))
             await session.query(lockFeeds, [tenants, smallints(keys.map(({ feed }) => feedNumbers[feed]))])
             return write(session, batches, lost)
-          })
-        : await database.write((session) => write(session, batches, lost))
+          }, lockWaitMs)
+        : await database.write((session) => write(session, batches, lost), lockWaitMs)
       lost.answered()
       if (answer === 'unvouched') {
         if (!(await context.vouch())) return batches.map(() => ({ kind: 'epochRequired' }))
@@ -144,13 +150,15 @@ export function appender(database: Database, context: AppendContext): Appender {
   }
 
   return {
-    async append(batches) {
-      const lost = lostCalls()
+    async append(batches, lockWaitMs) {
+      const lost = lostOf.of(batches)
       for (let tries = 0; ; tries += 1) {
         try {
-          return lost.recognise(batches, await tryAppend(batches, lost))
+          return lost.recognise(await tryAppend(batches, lost, lockWaitMs))
         } catch (error) {
-          lost.unanswered()
+          // A statement that the server has refused has written nothing.
+          if (isOfStatement(error)) lost.answered()
+          else lost.unanswered()
           const delayMs = retryDelaysMs[tries]
           if (delayMs === undefined || !isConnectionLoss(error)) throw error
           await new Promise((resolve) => setTimeout(resolve, delayMs))

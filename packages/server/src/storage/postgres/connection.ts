@@ -3,6 +3,7 @@ import { callbackify } from 'node:util'
 import { Client, Pool } from 'pg'
 import type { ClientConfig, Notification, PoolClient, QueryResultRow } from 'pg'
 import { StorageFailure } from '../storage.ts'
+import { isOfStatement } from './failure.ts'
 
 /** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
 export interface Statement {
@@ -17,6 +18,8 @@ export type Value = string | number | bigint | boolean | null | Uint8Array
 export type Row = QueryResultRow
 
 export interface Session {
+  /** The same object for as long as the connection lives. */
+  readonly connection: object
   query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
   /** Any number of commands, without values. For migrations. */
   script(text: string): Promise<void>
@@ -25,10 +28,13 @@ export interface Session {
 export interface Database {
   /** One statement on a connection for reading. Tried a second time if the connection turns out to be dead. */
   read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]>
-  /** Runs on one connection for writing, outside a transaction. Never tried twice: what was sent may have happened. */
-  write<T>(run: (session: Session) => Promise<T>): Promise<T>
+  /**
+   * Runs on one connection for writing, outside a transaction. Never tried twice: what was sent may have happened. No lock is
+   * waited for longer than `lockWaitMs`; left out: as long as a write may take.
+   */
+  write<T>(run: (session: Session) => Promise<T>, lockWaitMs?: number): Promise<T>
   /** Runs between BEGIN and COMMIT; rolls back when it rejects. */
-  transaction<T>(run: (session: Session) => Promise<T>): Promise<T>
+  transaction<T>(run: (session: Session) => Promise<T>, lockWaitMs?: number): Promise<T>
   /** Runs on one connection without limits of time, outside a transaction: for migrations. */
   longSession<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** As `transaction`, on a connection without limits of time: copies take as long as they take. */
@@ -40,8 +46,10 @@ export interface Database {
 
 export interface ConnectionOptions {
   readonly url: string
-  /** Connections for reading; two more are for writing, one for being told of changes. */
+  /** Connections for reading; one more is for being told of changes. */
   readonly readConnections: number
+  /** Connections for writing. 2 if left out. */
+  readonly writeConnections?: number | undefined
   /** Reaching the server, or waiting for a free connection. 5 s if left out. */
   readonly connectTimeoutMs?: number | undefined
   /** How long a read may take: a few index probes, and at most some megabytes. 10 s if left out. */
@@ -72,8 +80,13 @@ const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
   set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
   set_config('idle_in_transaction_session_timeout', $2, false),
-  set_config('statement_timeout', $1, false),
+  set_config('statement_timeout', $1, false), set_config('lock_timeout', '0', false),
   set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
+
+const setLockWait: Statement = {
+  name: 'lock-wait',
+  text: `SELECT set_config('lock_timeout', $1, false)`,
+}
 
 /** Said first in a transaction: what it reads is of one moment. */
 export const oneSnapshot: Statement = {
@@ -88,29 +101,47 @@ export function connect(options: ConnectionOptions): Database {
     options.readConnections,
     options.readTimeoutMs ?? defaultReadTimeoutMs,
   )
-  const writers = poolOf(options, 'writing', 2, options.writeTimeoutMs ?? 30_000)
+  const writers = poolOf(options, 'writing', options.writeConnections ?? 2, options.writeTimeoutMs ?? 30_000)
   const copiers = poolOf(options, 'writing', 2, noLimit)
+  /** What sessions were told last, where it is not what they began with. */
+  const lockWaits = new WeakMap<PoolClient, number>()
   let closing: Promise<void> | undefined
 
   const on = async <T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
-    let failure: unknown
+    let isUsable = true
     try {
       return await run(client)
     } catch (error) {
-      failure = error
+      // A connection on which something else failed is not used again: its state is not known.
+      isUsable = isOfStatement(error)
       throw error
     } finally {
-      // A connection on which something failed is not used again: its state is not known.
-      client.release(failure !== undefined)
+      client.release(!isUsable)
     }
   }
-  const transactionOn = <T>(pool: Pool, run: (session: Session) => Promise<T>): Promise<T> =>
+  /** Said only when it changes, which is seldom: the connection that was used last is used next. */
+  const waitForLocks = async (client: PoolClient, lockWaitMs: number): Promise<void> => {
+    if ((lockWaits.get(client) ?? noLimit) === lockWaitMs) return
+    await client.query({ ...setLockWait, values: [String(lockWaitMs)] })
+    lockWaits.set(client, lockWaitMs)
+  }
+  const transactionOn = <T>(
+    pool: Pool,
+    run: (session: Session) => Promise<T>,
+    lockWaitMs = noLimit,
+  ): Promise<T> =>
     on(pool, async (client) => {
+      await waitForLocks(client, lockWaitMs)
       await client.query('BEGIN')
-      const result = await run(sessionOf(client))
-      await client.query('COMMIT')
-      return result
+      try {
+        const result = await run(sessionOf(client))
+        await client.query('COMMIT')
+        return result
+      } catch (error) {
+        if (isOfStatement(error)) await client.query('ROLLBACK')
+        throw error
+      }
     })
 
   return {
@@ -122,8 +153,12 @@ export function connect(options: ConnectionOptions): Database {
       })
       return rows
     },
-    write: (run) => on(writers, (client) => run(sessionOf(client))),
-    transaction: (run) => transactionOn(writers, run),
+    write: (run, lockWaitMs = noLimit) =>
+      on(writers, async (client) => {
+        await waitForLocks(client, lockWaitMs)
+        return run(sessionOf(client))
+      }),
+    transaction: (run, lockWaitMs) => transactionOn(writers, run, lockWaitMs),
     longSession: (run) => on(copiers, (client) => run(sessionOf(client))),
     longTransaction: (run) => transactionOn(copiers, run),
     async listen(channel, onMessage, onEnd) {
@@ -150,6 +185,7 @@ export function connect(options: ConnectionOptions): Database {
 
 function sessionOf(client: PoolClient): Session {
   return {
+    connection: client,
     async query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
       const { rows } = await client.query<R>({ ...statement, values: [...values] })
       return rows

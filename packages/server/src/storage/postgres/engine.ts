@@ -9,7 +9,7 @@ import { defaultClockToleranceTicks } from '../decide-append.ts'
 import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
-import { StorageFailure } from '../storage.ts'
+import { StorageFailure, feedName } from '../storage.ts'
 import type { KeyStore, LocateQuery, Located, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { timeReservation } from '../time-reservation.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
@@ -21,6 +21,7 @@ import type { ConnectionOptions } from './connection.ts'
 import type { Statement } from './connection.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
+import { feedLines } from './feed-lines.ts'
 import { positionFinder } from './find-positions.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
@@ -40,6 +41,9 @@ import { forgetSkippedIds } from './skipped-ids.ts'
 import { startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
 
+/** Feeds that somebody else has locked are waited for beside the appends, two at a time; what else is written takes two. */
+const otherWriteConnections = 4
+
 export interface PostgresOptions extends Pick<
   ConnectionOptions,
   'connectTimeoutMs' | 'readTimeoutMs' | 'writeTimeoutMs'
@@ -47,11 +51,20 @@ export interface PostgresOptions extends Pick<
   readonly kind: 'postgres'
   /** `postgres://user:password@host:port/database`, to the primary. */
   readonly url: string
-  /** Connections for reading; three more are for writing and for being told of changes. 8 if left out. */
+  /** Connections for reading; one more is for being told of changes. 8 if left out. */
   readonly readConnections?: number | undefined
+  /**
+   * Appends under way at once, each on a connection; up to 4 more are for what else is written. 4 if left out: with fewer,
+   * single events wait while several tenants publish large batches.
+   */
+  readonly appendsAtOnce?: number | undefined
   /** A file that `backup` of this engine has written, to fill an empty database from. */
   readonly file?: string | undefined
 }
+
+/** No feeds' own names. Imports follow on each other, and dry runs take one connection of those for writing, not all. */
+const imports = 'imports'
+const previews = 'previews'
 
 const ping: Statement = { name: 'ping', text: 'SELECT FROM store' }
 
@@ -100,19 +113,22 @@ function engineOver(
   overrideClockCheck: boolean,
   counts: ChangeCounts,
 ): StorageEngine {
-  const { readConnections = 8 } = options
+  const { readConnections = 8, appendsAtOnce = 4 } = options
   const shown = shownNumbers(counts)
   const history = witness(shown, {
     latestAnswered: () => settle.latestAnswered(),
     historyChanged: () => reservation.forget(),
   })
   const remembered = rememberedFeeds()
+  const histories = new WeakMap<object, string>()
   const database = connect({
     ...options,
     readConnections,
-    onConnect(session, purpose) {
-      if (purpose === 'writing') remembered.forgetAll()
-      return history.meet(session)
+    writeConnections: appendsAtOnce + otherWriteConnections,
+    async onConnect(session, purpose) {
+      const met = await history.meet(session)
+      histories.set(session.connection, met)
+      if (purpose === 'writing') remembered.forgetAll(met)
     },
   })
   const watching = watchers(counts)
@@ -141,13 +157,7 @@ function engineOver(
     return closing
   }
 
-  /** Appends of one node go one after another, in the order they came: what waits meanwhile shares the next commit. */
-  let line: Promise<unknown> = Promise.resolve()
-  const inLine = <T>(run: () => Promise<T>): Promise<T> => {
-    const turn = line.then(run)
-    line = turn.catch(() => undefined)
-    return turn
-  }
+  const inFeedLines = feedLines()
 
   const findPosition = positionFinder(database)
   const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
@@ -167,6 +177,7 @@ function engineOver(
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
     now: given,
     remembered,
+    historyOf: ({ connection }) => histories.get(connection) ?? '',
     vouch: () => database.write((session) => history.vouch(session)),
   })
 
@@ -223,16 +234,18 @@ function engineOver(
     keys,
     nodes,
     events: {
-      append: (batches) =>
+      appendsAtOnce,
+      append: (batches, lockWaitMs) =>
         guarded(async () => {
-          const outcomes = await inLine(() => appending.append(batches))
+          const names = batches.map(({ key }) => feedName(key))
+          const outcomes = await inFeedLines(names, () => appending.append(batches, lockWaitMs))
           shown.noteAppended(batches, outcomes)
           changes.send(appendedFeeds(batches, outcomes))
           return watching.tellAppended(batches, outcomes)
         }),
       preview: (batch) =>
         guarded(async () => {
-          const outcome = await appending.preview(batch)
+          const outcome = await inFeedLines([previews], () => appending.preview(batch))
           shown.notePreviewed(batch, outcome)
           return outcome
         }),
@@ -248,7 +261,7 @@ function engineOver(
         return watching.changeCount(key)
       },
     },
-    startEpoch: (continueAfter) => guarded(() => inLine(() => startEpoch(database, continueAfter))),
+    startEpoch: (continueAfter) => guarded(() => startEpoch(database, continueAfter)),
     // A node that may stand up for the present history does so here: otherwise the first publication would.
     epochNeed: () =>
       guarded(async () => ((await database.write((session) => history.vouch(session))) ? 'none' : 'all')),
@@ -256,7 +269,7 @@ function engineOver(
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
     importRecords: (records) =>
       guarded(() =>
-        inLine(() => {
+        inFeedLines([imports], () => {
           remembered.forgetAll()
           return importRecords(database, records)
         }),

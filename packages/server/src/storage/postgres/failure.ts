@@ -8,9 +8,28 @@ const fullCodes = new Set(['53100'])
 /** `data_corrupted` and `index_corrupted`: a page whose checksum is wrong, where the cluster has data checksums. */
 const damagedCodes = new Set(['XX001', 'XX002'])
 
+/** `lock_not_available`: a lock was waited for as long as `lock_timeout` says. */
+const lockedCode = '55P03'
+
+/** Classes of errors that are about what was sent, and not about the server, the connection or the time it took. */
+const aboutValues = /^(2[1-3]|44|54|P0)/
+
 export function failureOf(error: unknown): StorageFailure | StorageRefusal {
   if (error instanceof StorageFailure || error instanceof StorageRefusal) return error
   const code = error instanceof DatabaseError ? (error.code ?? '') : ''
   if (fullCodes.has(code)) return new StorageFailure('storage_full', error)
-  return new StorageFailure(damagedCodes.has(code) ? 'storage_damaged' : 'storage_unavailable', error)
+  if (damagedCodes.has(code)) return new StorageFailure('storage_damaged', error, 'batches')
+  if (code === lockedCode) return new StorageFailure('feed_locked', error)
+  return new StorageFailure('storage_unavailable', error, isAboutValues(error) ? 'batches' : 'store')
+}
+
+/** True when a statement has failed for what it was given, or could not be made of it: nothing of it is stored. */
+function isAboutValues(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.code !== undefined && aboutValues.test(error.code)
+  return error instanceof TypeError || error instanceof RangeError
+}
+
+/** True when the server has refused one statement, for its values or for a lock, and its session is as good as before. */
+export function isOfStatement(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code === lockedCode || isAboutValues(error))
 }

@@ -1,12 +1,18 @@
 /**
  * What a call that got no answer may have written. Tried again, it finds its own ids taken; these are then told as what
- * they are, events of this very request, and not as repeats of an earlier one.
+ * they are, events of this very request, and not as repeats of an earlier one. That is known of a batch for as long as
+ * anybody holds it: what is left of the lost call may still lock the feed, and then the batch is given again.
  */
 import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../storage.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
 export interface LostCalls {
+  /** Of one append, from its first try to its last. */
+  of(batches: readonly AppendBatch[]): LostCallsOfAppend
+}
+
+export interface LostCallsOfAppend {
   /** Notes what is being sent. */
   sending(feeds: readonly FeedPlan[]): void
   /** The call was answered and its commit, too, so nothing of it is in doubt. */
@@ -14,12 +20,20 @@ export interface LostCalls {
   /** The connection failed: whatever is under way may have been written. */
   unanswered(): void
   /** The outcomes as they would have been if the first answer had arrived. */
-  recognise(batches: readonly AppendBatch[], outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
+  recognise(outcomes: readonly AppendOutcome[]): readonly AppendOutcome[]
 }
 
 export function lostCalls(): LostCalls {
+  /** By the batch, and not by the id: another request with the same id is a repeat. */
+  const lostOf = new WeakMap<AppendBatch, ReadonlyMap<string, readonly AppendRemark[]>>()
+  return { of: (batches) => ofAppend(batches, lostOf) }
+}
+
+function ofAppend(
+  batches: readonly AppendBatch[],
+  lostOf: WeakMap<AppendBatch, ReadonlyMap<string, readonly AppendRemark[]>>,
+): LostCallsOfAppend {
   let underWay: readonly (readonly [string, readonly AppendRemark[]])[] = []
-  const lost = new Map<string, readonly AppendRemark[]>()
 
   return {
     sending(feeds) {
@@ -35,14 +49,16 @@ export function lostCalls(): LostCalls {
       underWay = []
     },
     unanswered() {
-      for (const [id, remarks] of underWay) lost.set(id, remarks)
+      if (underWay.length > 0) {
+        for (const batch of batches) lostOf.set(batch, new Map([...(lostOf.get(batch) ?? []), ...underWay]))
+      }
       underWay = []
     },
-    recognise(batches, outcomes) {
-      if (lost.size === 0) return outcomes
+    recognise(outcomes) {
       return outcomes.map((outcome, index) => {
         const batch = batches[index]
-        if (outcome.kind !== 'stored' || batch === undefined) return outcome
+        const lost = batch && lostOf.get(batch)
+        if (outcome.kind !== 'stored' || batch === undefined || lost === undefined) return outcome
         return { kind: 'stored', events: outcome.events.map((line) => recogniseLine(batch, line, lost)) }
       })
     },

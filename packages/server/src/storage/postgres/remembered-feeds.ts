@@ -10,14 +10,17 @@ import type { FeedReading, Reading, SubjectRow } from './feed-reading.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export interface RememberedFeeds {
-  /** As `readFeeds`, with all ids taken for free; `undefined` unless every feed and subject named is remembered. */
-  reading(batches: readonly AppendBatch[]): Reading | undefined
-  /** Notes what a commit has written. */
-  note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>): void
+  /**
+   * As `readFeeds`, with all ids taken for free; `undefined` unless every feed and subject named is remembered, from commits
+   * of the same history (D13) as that of the connection it is asked for.
+   */
+  reading(batches: readonly AppendBatch[], history: string): Reading | undefined
+  /** Notes what a commit has written. While connections lead to two histories, only the newer one is remembered. */
+  note(plans: readonly FeedPlan[], stamped: ReadonlyMap<string, Stamped>, history: string): void
   /** These feeds are not as they were: a plan was stale, or another node has told of an append. */
   forget(keys: readonly FeedKey[]): void
-  /** No feed may be as it was: a new connection for writing can lead to another history (D13). */
-  forgetAll(): void
+  /** No feed may be as it was. A new connection for writing can lead to another history: then it is this one from now on. */
+  forgetAll(history?: string): void
 }
 
 /** Some 300 bytes each. */
@@ -40,9 +43,11 @@ interface KnownSubject {
 export function rememberedFeeds(): RememberedFeeds {
   const feeds = new BoundedMap<string, KnownFeed>(feedsAtMost)
   const subjects = new BoundedMap<string, KnownSubject>(subjectsAtMost)
+  let newest = ''
 
   return {
-    reading(batches) {
+    reading(batches, history) {
+      if (history !== newest) return undefined
       const readings = new Map<string, FeedReading>()
       for (const { key, drafts } of batches) {
         const name = feedName(key)
@@ -58,7 +63,8 @@ export function rememberedFeeds(): RememberedFeeds {
       }
       return { needsEpoch: false, now: 0n, floor: 0n, feeds: readings }
     },
-    note(plans, stamped) {
+    note(plans, stamped, history) {
+      if (history !== newest) return
       for (const { reading, rows } of plans) {
         const { key, revision } = reading
         const name = feedName(key)
@@ -79,7 +85,8 @@ export function rememberedFeeds(): RememberedFeeds {
     forget(keys) {
       for (const key of keys) feeds.delete(feedName(key))
     },
-    forgetAll() {
+    forgetAll(history = newest) {
+      newest = history
       feeds.clear()
       subjects.clear()
     },

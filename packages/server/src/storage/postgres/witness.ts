@@ -10,8 +10,11 @@ import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 export interface Witness {
-  /** Looks at the history a new connection leads to, and at everything this node has shown if it is another one. */
-  meet(session: Session): Promise<void>
+  /**
+   * Looks at the history a new connection leads to, and at everything this node has shown if it is another one. Resolves
+   * with its name.
+   */
+  meet(session: Session): Promise<string>
   /** Checks what this node has shown against the store, and stops publishing if a number is missing: then false. */
   check(session: Session): Promise<boolean>
   /**
@@ -118,6 +121,7 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
       }
       latest = history.current
       lived.add(history.current)
+      return history.current
     },
     check: isWhole,
     async vouch(session) {

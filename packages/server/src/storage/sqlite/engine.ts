@@ -230,6 +230,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     keys,
     nodes,
     events: {
+      appendsAtOnce: 1,
       append: (batches) =>
         guarded(async () => {
           const outcomes = await link.call('append', batches)

@@ -17,7 +17,15 @@ export function failureOf(error: unknown, file?: string): StorageFailure | Stora
   if (error instanceof StorageFailure || error instanceof StorageRefusal) return error
   const code = codeOf(error) ?? ''
   const seen = file !== undefined && writeCodes.has(code) ? writeFault(file) : undefined
-  return new StorageFailure(failureCodeOf(seen ?? code), error)
+  const failureCode = failureCodeOf(seen ?? code)
+  const isOfBatches = failureCode === 'storage_damaged' || isAboutValues(error, code)
+  return new StorageFailure(failureCode, error, isOfBatches ? 'batches' : 'store')
+}
+
+/** Whether it was thrown for a value or a rule, by SQLite or on the way there, and so before the transaction ended. */
+function isAboutValues(error: unknown, code: string): boolean {
+  if (code === '') return error instanceof Error
+  return /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)|^ERR_/.test(code)
 }
 
 function failureCodeOf(code: string): StorageFailure['code'] {

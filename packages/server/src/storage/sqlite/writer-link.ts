@@ -75,5 +75,5 @@ function settle(waiting: Map<number, Waiting>, reply: WriterReply): void {
   const question = waiting.get(reply.id)
   waiting.delete(reply.id)
   if (reply.kind === 'answer') question?.resolve(reply.value)
-  else question?.reject(new StorageFailure(reply.code, new Error(reply.cause)))
+  else question?.reject(new StorageFailure(reply.code, new Error(reply.cause), reply.scope))
 }

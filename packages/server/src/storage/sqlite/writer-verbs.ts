@@ -55,5 +55,6 @@ export type WriterReply =
       readonly id: number
       readonly kind: 'failure'
       readonly code: StorageFailure['code']
+      readonly scope: StorageFailure['scope']
       readonly cause: string
     }

@@ -102,9 +102,10 @@ function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest, file: st
     return { id, kind: 'answer', value: Reflect.apply(verbs[verb], verbs, args) }
   } catch (error) {
     const failure = failureOf(error, file)
-    const code = failure instanceof StorageFailure ? failure.code : 'storage_unavailable'
+    const { code, scope } =
+      failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
     const cause = failure.cause instanceof Error ? failure.cause : failure
-    return { id, kind: 'failure', code, cause: textOf(cause) }
+    return { id, kind: 'failure', code, scope, cause: textOf(cause) }
   }
 }
 

@@ -54,6 +54,31 @@ export function appendingContract(factory: StoreFactory): void {
       )
     })
 
+    it('takes appends to a feed in the order of the calls, with others beside them, locks or no locks (P1)', async () => {
+      await using store = await withTenants(await factory.create())
+      const keys = [feedKey(tenantA), feedKey(tenantB), feedKey(tenantA, 'contact')]
+      const sent = Array.from({ length: 24 }, (_, n) => {
+        const own = keys[n % 3] ?? feedKey()
+        const drafts = [draft({ subject: `p${n}` })]
+        const shared = n % 5 === 0 ? [batch([draft({ subject: `q${n}` })], { key: feedKey(tenantB) })] : []
+        return [batch(drafts, { key: own }), ...shared]
+      })
+      await Promise.all(
+        sent.map((batches, n) => store.events.append(batches, n % 2 === 0 ? 5_000 : undefined)),
+      )
+      for (const key of keys) {
+        const ids = sent
+          .flat()
+          .filter((one) => one.key.tenantId === key.tenantId && one.key.feed === key.feed)
+          .flatMap(({ drafts }) => drafts.map(({ id }) => id))
+        const events = await list(store, { key })
+        assert.deepEqual(
+          events.map(({ id }) => id),
+          ids,
+        )
+      }
+    })
+
     it('lets time rise with the number, within a batch and across batches (P3)', async () => {
       await using store = await withTenants(await factory.create())
       for (let n = 0; n < 5; n += 1) {

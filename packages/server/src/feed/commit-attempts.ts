@@ -1,0 +1,73 @@
+/** One commit and what becomes of its batches: what makes a commit of several fail is found, and fails alone. */
+import { StorageFailure } from '../storage/storage.ts'
+import type { EventStore } from '../storage/storage.ts'
+import type { Waiting, WaitingRoom } from './waiting-room.ts'
+
+export interface CommitAttempts {
+  /** Answers all of them when they are committed. Otherwise answers none and resolves with the error. */
+  together(batches: readonly Waiting[], lockWaitMs: number): Promise<Failed | undefined>
+  /** Answers each of one feed's batches, but for those that found the feed locked: they are to be tried again. */
+  ofOneFeed(batches: readonly Waiting[], lockWaitMs: number): Promise<readonly Waiting[]>
+  refuse(batches: readonly Waiting[], error: unknown): void
+}
+
+export interface Failed {
+  readonly error: unknown
+}
+
+export function commitAttempts(
+  events: Pick<EventStore, 'append'>,
+  room: Pick<WaitingRoom, 'answered'>,
+): CommitAttempts {
+  async function together(batches: readonly Waiting[], lockWaitMs: number): Promise<Failed | undefined> {
+    try {
+      const sent = batches.map(({ batch }) => batch)
+      const outcomes = await events.append(sent, lockWaitMs)
+      for (const [index, entry] of batches.entries()) {
+        const outcome = outcomes[index]
+        room.answered(entry)
+        if (outcome === undefined) entry.reject(new Error('the engine answered fewer outcomes than batches'))
+        else entry.resolve(outcome)
+      }
+      return undefined
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  function refuse(batches: readonly Waiting[], error: unknown): void {
+    for (const entry of batches) {
+      room.answered(entry)
+      entry.reject(error)
+    }
+  }
+
+  async function ofOneFeed(batches: readonly Waiting[], lockWaitMs: number): Promise<readonly Waiting[]> {
+    const failed = await together(batches, lockWaitMs)
+    if (failed === undefined) return []
+    if (foundLock(failed)) return batches
+    if (batches.length === 1 || !mayBeOfOne(failed)) {
+      refuse(batches, failed.error)
+      return []
+    }
+    for (const [index, entry] of batches.entries()) {
+      const alone = await together([entry], lockWaitMs)
+      if (alone === undefined) continue
+      if (foundLock(alone)) return batches.slice(index)
+      refuse([entry], alone.error)
+    }
+    return []
+  }
+
+  return { together, ofOneFeed, refuse }
+}
+
+/** Somebody else had locked one of the feeds for as long as the commit would wait. */
+export function foundLock({ error }: Failed): boolean {
+  return error instanceof StorageFailure && error.code === 'feed_locked'
+}
+
+/** What the commit was given made it fail, so that without the one that did, the others may succeed. */
+export function mayBeOfOne({ error }: Failed): boolean {
+  return error instanceof StorageFailure && error.scope === 'batches'
+}
