@@ -127,7 +127,7 @@ function checkMessages({ deliversMessages }: ReachedDatabase): Finding {
   )
 }
 
-/** As `serve` opens them without workers: 8 to read, 2 to write, 1 to listen. */
+/** As `serve` opens them without workers: 8 to read, 8 to write, 1 to listen. */
 const connectionsPerNode = 17
 
 function checkConnections({ freeConnections }: ReachedDatabase): Finding {

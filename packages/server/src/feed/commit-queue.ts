@@ -69,6 +69,12 @@ export function createCommitQueue(
     return ofSize.reduce((latest, { sinceMs }) => Math.max(latest, sinceMs + gatherMs), 0)
   }
 
+  /** In few steps, because each connection has to be told. */
+  function lockWaitMs(size: number): number {
+    const twiceMs = 2 * (usualMs[size] ?? 0)
+    return limits.lockWaitsMs.find((waitMs) => waitMs >= twiceMs) ?? limits.lockWaitsMs.at(-1) ?? 0
+  }
+
   function begin(): void {
     beginsSoon = false
     const nowMs = clock()
@@ -101,7 +107,7 @@ export function createCommitQueue(
   async function run(lane: Lane, claims: readonly Claim[]): Promise<void> {
     lanes.add(lane)
     try {
-      await commit(claims)
+      await commit(claims, lockWaitMs(lane.size))
     } finally {
       lanes.delete(lane)
       const before = usualMs[lane.size] ?? 0
@@ -113,10 +119,10 @@ export function createCommitQueue(
   }
 
   /** All feeds together, and when one of them makes that fail, feed by feed. */
-  async function commit(claims: readonly Claim[]): Promise<void> {
+  async function commit(claims: readonly Claim[], waitMs: number): Promise<void> {
     if (claims.length > 1) {
       const all = claims.flatMap(({ batches }) => batches)
-      const failed = await attempts.together(all, limits.lockWaitMs)
+      const failed = await attempts.together(all, waitMs)
       if (failed === undefined || !(foundLock(failed) || mayBeOfOne(failed))) {
         if (failed !== undefined) attempts.refuse(all, failed.error)
         for (const { line } of claims) room.release(line)
@@ -124,7 +130,7 @@ export function createCommitQueue(
       }
     }
     for (const { line, batches } of claims) {
-      const rest = await attempts.ofOneFeed(batches, limits.lockWaitMs)
+      const rest = await attempts.ofOneFeed(batches, waitMs)
       if (rest.length > 0) locked.add({ line, batches: rest })
       else room.release(line)
     }

@@ -15,7 +15,7 @@ const limits: CommitLimits = {
   ],
   maxWaitingCharacters: 10_000,
   gatherMs: [0, 0],
-  lockWaitMs: 50,
+  lockWaitsMs: [50],
   lockedWaitMs: 1_000,
   lockedAtOnce: 2,
   lockedAtMostMs: 30_000,

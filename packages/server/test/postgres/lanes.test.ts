@@ -22,7 +22,7 @@ import { withClient } from './support/standby.ts'
 const long = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
 const pending = Symbol('pending')
 /** Commits beside each other as soon as anything waits. */
-const hasty: CommitLimits = { ...defaultCommitLimits, gatherMs: [0, 0], lockWaitMs: 10, lockedWaitMs: 30 }
+const hasty: CommitLimits = { ...defaultCommitLimits, gatherMs: [0, 0], lockWaitsMs: [10], lockedWaitMs: 30 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
