@@ -1,5 +1,4 @@
 /** How a subject's UUID is spelled for all its events (D15), and whether its `update_date` has moved. */
-import { hash } from 'node:crypto'
 import { sameBytes } from './subject-state.ts'
 import type { SubjectState } from './subject-state.ts'
 
@@ -22,11 +21,24 @@ export function spelled(subjectId: string, spelling: string): string {
   return spelling === '' ? subjectId : spelling
 }
 
-/** 8 bytes: a wrong match costs a wrong warning, and comes once in 2^64. */
+/**
+ * 8 bytes: FNV-1a over UTF-16 units, from two beginnings. A wrong match costs a wrong warning, so it need not withstand
+ * anybody, and SHA-256 took 2 % of the time in which a publication is read (1.1 of 50 us).
+ */
 export function updateDateHashOf(updateDate: string | undefined): Uint8Array | null {
-  return updateDate === undefined || updateDate === ''
-    ? null
-    : new Uint8Array(hash('sha256', updateDate, 'buffer').subarray(0, 8))
+  if (updateDate === undefined || updateDate === '') return null
+  let [one, other] = [0x811c9dc5, 0x050c5d1f]
+  for (let index = 0; index < updateDate.length; index += 1) {
+    const unit = updateDate.charCodeAt(index)
+    one = Math.imul(one ^ unit, 0x01000193)
+    other = Math.imul(other ^ unit, 0x01000193)
+  }
+  const bytes = new Uint8Array(8)
+  for (let place = 0; place < 4; place += 1) {
+    bytes[place] = one >>> (place * 8)
+    bytes[place + 4] = other >>> (place * 8)
+  }
+  return bytes
 }
 
 /** A text member of a stored payload; `undefined` where there is none. */

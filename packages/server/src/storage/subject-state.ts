@@ -16,7 +16,7 @@ export interface SubjectState {
    * this was kept, so its events have to be looked at once, and then `updateDateHash` is not known either.
    */
   readonly spelling: string | null
-  /** The first 8 bytes of the SHA-256 of the latest payload's `update_date`; `null` where it has none. */
+  /** Of the latest payload's `update_date` (`updateDateHashOf`); `null` where it has none. */
   readonly updateDateHash: Uint8Array | null
 }
 
