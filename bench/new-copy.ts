@@ -60,7 +60,7 @@ async function fill(folder: string, events: number, subjects: number): Promise<v
   database.exec(`BEGIN;
     CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${events}) SELECT i FROM n;
     CREATE TEMP TABLE f AS SELECT feed_no FROM feed WHERE feed = 'property';
-    INSERT INTO event SELECT (feed_no << 40) | i, feed_no, (1700000000 + i) * 10000000, i,
+    INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json) SELECT (feed_no << 40) | i, feed_no, (1700000000 + i) * 10000000, i,
       unhex('30000000000040008000' || printf('%012x', i)), ${subject}, 'sales', NULL, 'PropertyUpdated', 'full',
       CAST('{"tenantId":"${tenantId}","sequenceNumber":' || i || ',"eventType":0,"eventTypeShortCode":"PropertyUpdated","payload":"'
         || ${payload} || '","transactionId":"' || ${ref} || '","id":"' || printf('30000000-0000-4000-8000-%012x', i)

@@ -3,6 +3,7 @@
  * same tables, ready-made, with the same durability. `node loop-sqlite.ts <folder of an empty store> <events a commit>
  * <seconds> <average bytes>`
  */
+import { crc32 } from 'node:zlib'
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -45,10 +46,12 @@ const ordinals = new Map(
     .map(({ view, last_ordinal }) => [view, last_ordinal]),
 )
 const insertEvent = database.prepare(
-  `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
-    VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?)`,
+  `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
+    VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?, ?)`,
 )
-const insertId = database.prepare('INSERT INTO event_id VALUES (?, ?, ?, ?)')
+const insertId = database.prepare(
+  'INSERT INTO event_id (feed_no, id, position, content_hash) VALUES (?, ?, ?, ?)',
+)
 const putSubject = database.prepare(
   `INSERT INTO subject VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?) ON CONFLICT DO UPDATE SET position = excluded.position,
     published = excluded.published, category = excluded.category, branch = excluded.branch, code = excluded.code,
@@ -68,7 +71,9 @@ const commit = database.transaction(() => {
     const { event, json, subjectId, contentHash, state } = row
     const { category, branch, code } = event
     randomFillSync(id)
-    insertEvent.run(feedNo, position, feedNo, position, position, id, subjectId, category, branch, code, json)
+    const checksum = crc32(json, position)
+    const places = [feedNo, position, feedNo, position, position] as const
+    insertEvent.run(...places, id, subjectId, category, branch, code, json, checksum)
     insertId.run(feedNo, id, position, contentHash)
     const published = state.published ? 1 : 0
     const hashes = [state.payloadHash, state.updateDateHash]

@@ -28,7 +28,8 @@ export async function storeOfManyEvents(folder: string, count: number): Promise<
     db.exec(`BEGIN;
       CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
         SELECT i, ${firstCreated} + (i - 1) * ${createdStep} AS created FROM n;
-      INSERT INTO event SELECT (${feedNo} << 40) | i, ${feedNo}, created, i, zeroblob(16), zeroblob(16),
+      INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json)
+        SELECT (${feedNo} << 40) | i, ${feedNo}, created, i, zeroblob(16), zeroblob(16),
         iif(i % 2, 'sales', 'lettings'), NULL, 'PropertyUpdated', 'full',
         CAST('{"sequenceNumber":' || i || ',"payload":"${'x'.repeat(200)}"}' AS BLOB) FROM n;
       INSERT INTO view_entry SELECT ${feedNo}, iif(i % 2, 'sales', 'lettings'), (i + 1) / 2, i, created
