@@ -80,6 +80,19 @@ describe('what is known of a feed’s ranges', () => {
     assert.equal(ranges.known(whole)?.range.count, 2)
   })
 
+  it('is nothing where a publication came between the question and its answer (P8)', async () => {
+    await using storage = await memoryStore()
+    const { ranges, hold, letGo } = gated(storage)
+    await publish(storage, [draft({ subject: 'p' })])
+    hold()
+    const before = ranges.locate(whole)
+    await publish(storage, [draft({ subject: 'q' })])
+    letGo()
+    assert.equal((await before)?.range.count, 1)
+    assert.equal(ranges.known(whole), undefined)
+    assert.equal((await ranges.locate(whole))?.range.count, 2)
+  })
+
   it('does not keep whoever comes later waiting for a question that hangs', async () => {
     await using storage = await memoryStore()
     const { asked, ranges, hold, wait } = gated(storage)

@@ -74,6 +74,23 @@ onEngines('a body that is published directly', {}, (service) => {
     }
   })
 
+  it('may have exactly as many bytes as are allowed, and not one more, whichever way it comes (PROTOCOL §8)', async () => {
+    const { publishKey } = service().tenant
+    for (const target of [path, absolute]) {
+      for (const [more, status] of [
+        [0, 201],
+        [1, 413],
+      ] as const) {
+        const body = Buffer.alloc(16 * 2 ** 20 + more, ' ')
+        body.write(JSON.stringify({ payload: property() }))
+        await proveKey(service(), publishKey)
+        const headers = { 'content-type': 'application/json' }
+        const answer = await call(service(), target, { method: 'POST', key: publishKey, headers, body })
+        assert.equal(answer.status, status, `${target} ${answer.text}`)
+      }
+    }
+  })
+
   it('leaves the connection to the next request, and closes it when it is asked to (D9)', async () => {
     await proveKey(service(), service().tenant.publishKey)
     const body = JSON.stringify({ payload: property() })

@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { clientNetwork } from '../../src/http/client-address.ts'
 import { bucketMemory, createTokenBuckets } from '../../src/http/token-bucket.ts'
 import type { StorageEngine } from '../../src/index.ts'
-import { call, listPath, problemOf, publish } from '../support/http-client.ts'
+import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
 import { property } from '../support/property.ts'
 import { head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
@@ -62,6 +62,64 @@ describe('rate limits', () => {
         assert.equal(answer.headers.ratelimit, '"key";r=2;t=1')
       }
     })
+  })
+
+  it('charge nothing for a 304 of any read, by whatever spelling of its address it is asked (D10)', async () => {
+    await withService({ limits: { requests: { perSecond: 1, burst: 20 } } }, async (service) => {
+      const { readKey } = service.tenant
+      const { events } = await publish(service, { payload: property() })
+      const routed = [
+        ['HEAD', listPath],
+        ['GET', listPath.replace('/api/', '/API/')],
+        ['GET', `http://127.0.0.1${listPath}`],
+        ['GET', `http://127.0.0.1${getPath}/${events[0]?.id}`],
+        ['HEAD', `${getPath}/${events[0]?.id}`],
+      ] as const
+      for (const [method, path] of routed) {
+        const { headers } = await call(service, path, { method, key: readKey })
+        const condition = { method, key: readKey, headers: { 'if-none-match': String(headers.etag) } }
+        for (let time = 0; time < 10; time += 1) {
+          const answer = await call(service, path, condition)
+          assert.equal(answer.status, 304)
+          assert.equal(answer.headers.ratelimit, headers.ratelimit, `${method} ${path}`)
+        }
+      }
+    })
+  })
+
+  it('say how long to wait in whole seconds, and never too few (D10)', async () => {
+    const limits = { requests: { perSecond: 0.4, burst: 1 }, failures: { perSecond: 0.4, burst: 1 } }
+    await withService({ limits }, async (service, advance) => {
+      const { readKey } = service.tenant
+      const listed = async () => {
+        const { status, headers } = await call(service, listPath, { key: readKey })
+        return [status, headers['retry-after']]
+      }
+      assert.deepEqual(await listed(), [200, undefined])
+      assert.deepEqual(await listed(), [429, '3'])
+      advance(1_000)
+      assert.deepEqual(await listed(), [429, '2'])
+      advance(1_499)
+      assert.deepEqual(await listed(), [429, '1'])
+      advance(1)
+      assert.deepEqual(await listed(), [200, undefined])
+      const guesses = await Promise.all([1, 2].map(() => call(service, listPath, { key: 'guess' })))
+      assert.ok(guesses.some(({ status }) => status === 401))
+      const { status, headers } = await call(service, listPath, { key: 'guess' })
+      assert.deepEqual([status, Number(headers['retry-after']) >= 3], [429, true])
+    })
+  })
+
+  it('make nobody wait longer than for two bursts, however much was guessed (D10)', () => {
+    const wait = (charges: number): number => {
+      const buckets = createTokenBuckets({ perSecond: 2, burst: 5 }, () => 0)
+      for (let charge = 0; charge < charges; charge += 1) buckets.charge('guesser')
+      return buckets.peek('guesser').nextTokenMs
+    }
+    assert.equal(wait(5), 500)
+    assert.equal(wait(10), 3_000)
+    assert.equal(wait(15), 3_000)
+    assert.equal(wait(1_000), 3_000)
   })
 
   it('stop an address that guesses, but no key that verified in the last minute (D10)', async () => {
@@ -149,17 +207,19 @@ describe('rate limits', () => {
     assert.equal(clientNetwork('10.0.0.1', undefined, 1), '10.0.0.1')
   })
 
-  it('keep the limit of a used-up address through a spray of 50,000 others, in bounded memory (D10)', () => {
+  it('keep the limits of used-up addresses through a spray of 50,000 others, in bounded memory (D10)', () => {
     let nowMs = 0
     const limits = { perSecond: 1, burst: 50 }
     const buckets = createTokenBuckets(limits, () => nowMs, bucketMemory(16_384))
-    for (let index = 0; index < 50; index += 1) buckets.charge('guesser')
+    // Not one alone, which would be spared by chance where just any makes way.
+    const guessers = Array.from({ length: 100 }, (_, index) => `guesser ${index}`)
+    for (const guesser of guessers) for (let index = 0; index < 50; index += 1) buckets.charge(guesser)
     for (let index = 0; index < 50_000; index += 1) {
       if (index % 1_000 === 0) nowMs += 10
       buckets.charge(`2001:db8:${index.toString(16)}::/64`)
     }
     assert.equal(buckets.size, 16_384)
-    assert.equal(buckets.peek('guesser').allowed, false)
+    for (const guesser of guessers) assert.equal(buckets.peek(guesser).allowed, false, guesser)
     assert.equal(buckets.peek('somebody new').allowed, true)
   })
 

@@ -199,7 +199,8 @@ onEngines('our own reads', {}, (service) => {
       assert.ok(items.every(({ sequenceNumber }) => sequenceNumber <= end.head))
       const copy = new Map(foldOf(items))
       let after = end.head
-      for (;;) {
+      for (let runs = 0; ; runs += 1) {
+        assert.ok(runs < 1_000, 'no end of the feed')
         const run = runOf(await read(`/v1/property-events?after=${after}&epoch=${end.epoch}&limit=7`))
         for (const event of run.items) copy.set(refOf(event), event)
         after = run.next
@@ -356,5 +357,27 @@ onEngines('our own reads', {}, (service) => {
     const run = runOf(await read(`/v1/property-events?after=${end.head}&epoch=${end.epoch}`))
     assert.equal(run.items.length, 1)
     assert.ok((run.items[0]?.sequenceNumber ?? 0) > before.head + 1_000)
+  })
+})
+
+onEngines('a snapshot of a long feed', {}, (service) => {
+  it('has every property, however many there are (PROTOCOL §11)', async () => {
+    const { readKey } = service().tenant
+    let count = 0
+    for (const more of [250, 1, 250]) {
+      const events = Array.from({ length: more }, () => ({ payload: property() }))
+      await publish(service(), events)
+      count += more
+      const { items, end } = snapshotOf(
+        (await call(service(), '/v1/property-events/snapshot', { key: readKey })).text,
+      )
+      const numbers = numbersOf(items)
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: count }, (_, index) => (numbers[0] ?? 0) + index),
+      )
+      assert.equal(new Set(items.map(refOf)).size, count)
+      assert.deepEqual([end.events, end.head], [count, numbers.at(-1)])
+    }
   })
 })

@@ -31,6 +31,7 @@ import { createSegmentStore } from '../../src/pages/segment-store.ts'
 import { sealSegment } from '../../src/pages/segment.ts'
 import type { ViewRange } from '../../src/storage/storage.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const key = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' } as const
 
@@ -363,6 +364,61 @@ describe('sealed pages', () => {
       assert.ok(!readFileSync(path).includes(reduced))
       assert.equal(await textOf(old.reader, page, 'gzip'), expected(view.events, page))
       await old.reader.close()
+    }
+  })
+
+  it('are not kept where they were read before everything was forgotten and made after it (D13, D17)', async () => {
+    using folder = temporaryFolder()
+    for (const file of [undefined, openSegmentFile(join(folder.path, 'sealed'), 1e9)]) {
+      const view = growingView(100)
+      const memory = createSegmentMemory({ memoryBytes: 1e7, leastBytes: 2 ** 20 })
+      const store = createSegmentStore({ memory, file })
+      let gate = Promise.withResolvers<void>()
+      const slow = {
+        readRange: (range: ViewRange) =>
+          view.readRange(range).then((bytes) => gate.promise.then(() => bytes)),
+      }
+      const sealer = createSealer(slow, store, () => 0)
+      const segment: SegmentId = { series: `${key.tenantId}/${key.feed} epoch/0 all`, number: 0 }
+      const request = { segment, range: pageAt(1, 100).range }
+      for (const forgotten of [true, false]) {
+        gate = Promise.withResolvers<void>()
+        sealer.want(request)
+        await until(() => view.eventsRead() === (forgotten ? 100 : 200), { what: 'the read' })
+        if (forgotten) {
+          sealer.forgetAll()
+          store.clear()
+        }
+        gate.resolve()
+        await sealer.idle()
+        assert.equal(store.has(segment), !forgotten)
+      }
+      store.close()
+    }
+  })
+
+  it('give no single event out of bytes that nobody has checked (P9)', async () => {
+    using folder = temporaryFolder()
+    const view = growingView(300)
+    const path = join(folder.path, 'sealed')
+    for (const damaged of [false, true]) {
+      await sealAndClose(view, path)
+      rmSync(`${path}.index`)
+      const fifth = readFileSync(path).indexOf(view.events[4] ?? '')
+      assert.ok(fifth > 0)
+      if (damaged) overwrite(path, fifth + 90, Buffer.from('X'))
+      const { reader } = sealedReader(view, { path, memoryBytes: 0 })
+      const page = pageAt(1, 100)
+      const event = (): string | undefined => {
+        const sealed = reader.readSealedEvent(key, page.head, 5)
+        const text = sealed && Buffer.concat(sealed.pieces).toString()
+        sealed?.release()
+        return text
+      }
+      assert.equal(event(), undefined, 'before any page of it was read')
+      assert.equal(await textOf(reader, page, 'identity'), expected(view.events, page))
+      assert.equal(event(), damaged ? undefined : view.events[4])
+      await reader.close()
     }
   })
 
