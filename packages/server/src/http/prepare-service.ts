@@ -9,6 +9,7 @@ import { createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { reportLoss } from '../observability/report-loss.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -86,6 +87,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
   const metrics = createMetrics()
+  const stopReporting = reportLoss(storage, log, metrics)
   const recent = recentKeys(bucketClock, options.buckets?.recentKeys)
   const verifier = createKeyVerifier({ keys: storage.keys, peppers, clock, recent })
   const publisher = createPublisher({
@@ -143,6 +145,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     await stopListening()
     await publisher.drained()
     await verifier.close()
+    stopReporting()
     await pages.close()
   }
 

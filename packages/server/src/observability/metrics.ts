@@ -24,6 +24,8 @@ export interface Metrics {
   watchSnapshots(ask: () => Promise<readonly HeldSnapshot[]>): void
   /** Where to look, each time somebody asks, for what waits to be committed. */
   watchQueue(state: () => QueueState): void
+  /** Numbers that this node has shown and its store does not hold, of all feeds together. */
+  missing(numbers: number): void
   /** All of it, with its content type. */
   render(): Promise<RenderedMetrics>
   /** All of it, to be added up with that of other threads. */
@@ -88,7 +90,13 @@ export function createMetrics(): Metrics {
     labelNames: ['feed'] as const,
     registers: [register],
   })
+  const missingNumbers = new Gauge({
+    name: 'property_events_missing_numbers',
+    help: 'Sequence numbers that this node has shown and does not find in its store any more.',
+    registers: [register],
+  })
   return {
+    missing: (numbers) => missingNumbers.set(numbers),
     requestDone({ route, method, status, seconds }) {
       durations.observe({ route, method: knownMethods.has(method) ? method : 'other', status }, seconds)
     },

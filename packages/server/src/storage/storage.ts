@@ -252,6 +252,22 @@ export interface StoreSettings {
   readonly startSequence: number
 }
 
+/** A feed that publishing is refused to until a new epoch begins in it (D13). */
+export interface WaitingFeed {
+  readonly key: FeedKey
+  /** The highest number the store holds of it, or has counted past. */
+  readonly heldNumber: number
+  /** The highest number that a node has told to have shown, where it is not in the store. */
+  readonly shownNumber: number | undefined
+}
+
+/** What a node has shown of a feed, and its store does not hold (any more). */
+export interface LostNumbers {
+  readonly key: FeedKey
+  readonly shownNumber: number
+  readonly heldNumber: number
+}
+
 /** Which feeds publishing is refused to until a new epoch begins (D13): none, some of them, or every one. */
 export type EpochNeed = 'none' | 'some' | 'all'
 
@@ -262,10 +278,19 @@ export interface StorageEngine extends AsyncDisposable {
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**
-   * Begins a new epoch in every feed (D13): the next number of each is greater than both `continueAfter` and every
-   * number the store holds. Lifts `epochRequired`.
+   * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, every
+   * number the store holds of it, and every number that a node has told to have shown. Lifts `epochRequired` there.
    */
-  startEpoch(continueAfter: number): Promise<void>
+  startEpoch(continueAfter: number, feeds?: readonly FeedKey[]): Promise<void>
+  /**
+   * Lifts `epochRequired` without a new epoch, where an operator knows that this is the whole of the store that was served
+   * before, moved or upgraded. `missing`: a node has shown numbers that are not here, and nothing is changed.
+   */
+  acceptHistory(): Promise<'accepted' | 'missing'>
+  /** The feeds that wait for a new epoch: all of them, where the whole store does. */
+  waitingFeeds(): Promise<readonly WaitingFeed[]>
+  /** Calls the listener with all that this node has shown and finds missing, whenever that changes. Returns how to stop. */
+  onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
   /** Where `append` answers `epochRequired` now. Rejects, as `ping` does, when the store does not answer. */
   epochNeed(): Promise<EpochNeed>
   /**

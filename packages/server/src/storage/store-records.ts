@@ -50,6 +50,8 @@ export interface FeedRecord {
   readonly offset: number
   readonly revision: number
   readonly lastPosition: number
+  /** Publishing waits for `startEpoch` in this feed. Left out: it does not. */
+  readonly needsEpoch?: boolean
 }
 
 /** Of the whole store; the last record of all. */

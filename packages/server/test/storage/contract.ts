@@ -17,6 +17,7 @@ import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { spellingContract } from './contract/spelling.ts'
 import { stampingContract } from './contract/stamping.ts'
+import { waitingFeedsContract } from './contract/waiting-feeds.ts'
 import { windowsContract } from './contract/windows.ts'
 import { transferringContract } from './contract/transferring.ts'
 import { watchingContract } from './contract/watching.ts'
@@ -40,6 +41,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     readSubjectContract(factory)
     stampingContract(factory)
     numberingContract(factory)
+    waitingFeedsContract(factory)
     watchingContract(factory)
     transferringContract(factory)
     backupContract(factory)

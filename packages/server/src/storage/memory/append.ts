@@ -42,7 +42,7 @@ function decide(store: MemoryStore, batch: AppendBatch, context: MemoryAppendCon
   const state = openState(store)
   const feed = feedOf(store, batch.key)
   if (feed === undefined) return { kind: 'refused', outcome: { kind: 'unknownFeed' } }
-  if (state.needsEpoch) return { kind: 'refused', outcome: { kind: 'epochRequired' } }
+  if (state.needsEpoch || feed.needsEpoch) return { kind: 'refused', outcome: { kind: 'epochRequired' } }
   const counter = {
     lastPosition: feed.events.length,
     offset: feed.offset,

@@ -3,13 +3,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { deserialize, serialize } from 'node:v8'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
-import { newEpochId } from '../epoch-id.ts'
 import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 import type { StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
 import { append, preview } from './append.ts'
+import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryKeys } from './keys.ts'
 import { memoryNodes } from './nodes.ts'
 import { locate } from './locate.ts'
@@ -67,11 +67,15 @@ export async function openMemory(
       watch: (listener) => watching.watch(listener),
       changeCount: (key) => watching.changeCount(key),
     },
-    startEpoch: async (continueAfter) => {
-      startEpoch(openState(store), continueAfter)
+    startEpoch: async (continueAfter, feeds) => {
+      startEpoch(openState(store), continueAfter, feeds)
       watching.tell(undefined)
     },
-    epochNeed: async () => (openState(store).needsEpoch ? 'all' : 'none'),
+    acceptHistory: async () => acceptHistory(openState(store)),
+    epochNeed: async () => epochNeed(openState(store)),
+    waitingFeeds: async () => waitingFeeds(openState(store)),
+    // Nothing is lost from under a process that holds it.
+    onLoss: () => () => undefined,
     backup: async (path) => {
       const copy: MemoryState = { ...openState(store), needsEpoch: true }
       await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
@@ -111,16 +115,4 @@ function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['
 async function readBackup(file: string): Promise<MemoryState> {
   const state: MemoryState = deserialize(await readFile(file))
   return state
-}
-
-function startEpoch(state: MemoryState, continueAfter: number): void {
-  const feeds = [...state.feeds.values()]
-  const held = feeds.map((feed) => headOf(feed).sequenceNumber)
-  const offset = Math.max(continueAfter, state.firstOffset, ...held)
-  for (const feed of feeds) {
-    feed.epoch = newEpochId()
-    feed.offset = offset - feed.events.length
-  }
-  state.firstOffset = offset
-  state.needsEpoch = false
 }

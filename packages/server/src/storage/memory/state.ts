@@ -25,6 +25,7 @@ export interface MemoryFeed {
   epoch: string
   offset: number
   revision: number
+  needsEpoch: boolean
   /** The event at position n stands at index n - 1. */
   readonly events: MemoryEvent[]
   readonly ids: Map<string, MemoryId>
@@ -72,6 +73,7 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     epoch: newEpochId(),
     offset,
     revision: 0,
+    needsEpoch: false,
     events: [],
     ids: new Map(),
     subjects: new Map(),

@@ -30,14 +30,14 @@ function feedRecords(
 ): readonly StoreRecord[] {
   const feed = feedOf(store, key)
   if (feed === undefined) return []
-  const { epoch, offset, revision, events } = feed
+  const { epoch, offset, revision, events, needsEpoch } = feed
   return [
     ...eventRecords(feed, key).slice(after(key)),
     ...[...feed.ids].map(([id, taken]) => ({ kind: 'id' as const, key, id, ...taken })),
     ...[...feed.subjects].map(([subjectId, { position, ...state }]) => {
       return { kind: 'subject' as const, key, subjectId, position, state }
     }),
-    { kind: 'feed', key, epoch, offset, revision, lastPosition: events.length },
+    { kind: 'feed', key, epoch, offset, revision, lastPosition: events.length, needsEpoch },
   ]
 }
 
@@ -122,5 +122,6 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       feed.epoch = record.epoch
       feed.offset = record.offset
       feed.revision = record.revision
+      feed.needsEpoch = record.needsEpoch ?? false
   }
 }

@@ -19,6 +19,7 @@ import { databaseChanges } from './changes.ts'
 import { connect, defaultReadTimeoutMs, isConnectionLoss } from './connection.ts'
 import type { ConnectionOptions } from './connection.ts'
 import type { Statement } from './connection.ts'
+import { epochNeed, waitingFeeds } from './epoch-need.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
@@ -38,7 +39,7 @@ import { readLatest, readSubject } from './read-subject.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
 import { reserveTime, settler } from './settle.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
-import { startEpoch } from './start-epoch.ts'
+import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
 
 /** Feeds that somebody else has locked are waited for beside the appends, two at a time; what else is written takes two. */
@@ -261,10 +262,12 @@ function engineOver(
         return watching.changeCount(key)
       },
     },
-    startEpoch: (continueAfter) => guarded(() => startEpoch(database, continueAfter)),
-    // A node that may stand up for the present history does so here: otherwise the first publication would.
-    epochNeed: () =>
-      guarded(async () => ((await database.write((session) => history.vouch(session))) ? 'none' : 'all')),
+    startEpoch: (continueAfter, feeds) =>
+      guarded(() => startEpoch(database, continueAfter, feeds)),
+    acceptHistory: () => guarded(() => acceptHistory(database)),
+    waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
+    onLoss: (listener) => history.onLoss(listener),
+    epochNeed: () => guarded(() => epochNeed(database, history)),
     backup: (path) => guarded(() => backUp(database, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
     importRecords: (records) =>

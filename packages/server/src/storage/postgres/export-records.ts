@@ -47,6 +47,7 @@ interface FeedRow {
   readonly number_offset: string
   readonly revision: string
   readonly last_position: string
+  readonly needs_epoch: boolean
 }
 
 interface StateRow {
@@ -104,7 +105,7 @@ async function exportFeed(
   }
   const [offset, revision] = [Number(row.number_offset), Number(row.revision)]
   await take([
-    { kind: 'feed', key, epoch: row.epoch, offset, revision, lastPosition: Number(row.last_position) },
+    { kind: 'feed', key, epoch: row.epoch, offset, revision, lastPosition: Number(row.last_position), needsEpoch: row.needs_epoch },
   ])
 }
 

@@ -27,6 +27,8 @@ export interface FeedReading {
   readonly lastSequence: number
   /** Ids that are in none of the maps: to be read first, or taken for free until the append looks. */
   readonly idsUnread: 'wanted' | 'free'
+  /** Publishing waits for a new epoch in this feed (D13). */
+  readonly needsEpoch: boolean
   /** `undefined`: the id is free, the subject has no event. */
   readonly ids: Map<string, TakenId | undefined>
   readonly subjects: Map<string, SubjectRow | undefined>
@@ -199,6 +201,7 @@ function feedReading(key: FeedKey, row: LookUpRow): FeedReading {
     lastPosition: Number(row.position),
     offset: Number(row.number_offset),
     revision: Number(row.revision),
+    needsEpoch: row.published,
     lastCreated: row.created === null ? undefined : BigInt(row.created),
     lastSequence: Number(row.sequence ?? 0),
     idsUnread: 'wanted',

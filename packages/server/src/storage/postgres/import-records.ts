@@ -55,7 +55,7 @@ const putSubjects: Statement = {
 }
 const putFeed: Statement = {
   name: 'import-feed',
-  text: 'UPDATE feed SET epoch = $3, number_offset = $4, revision = $5 WHERE tenant = $1 AND feed = $2',
+  text: 'UPDATE feed SET epoch = $3, number_offset = $4, revision = $5, needs_epoch = $6 WHERE tenant = $1 AND feed = $2',
 }
 const putWhole: Statement = {
   name: 'import-whole',
@@ -176,7 +176,7 @@ async function importFeed(session: Session, record: FeedRecord): Promise<void> {
   const { key, epoch, offset, revision, lastPosition } = record
   const held = await lastPositionOf(session, key)
   if (held !== lastPosition) throw positionFault(key, held, lastPosition)
-  await session.query(putFeed, [key.tenantId, feedNumbers[key.feed], epoch, offset, revision])
+  await session.query(putFeed, [key.tenantId, feedNumbers[key.feed], epoch, offset, revision, record.needsEpoch ?? false])
 }
 
 function hex(bytes: Uint8Array | null): string | null {

@@ -15,11 +15,16 @@ const insertTenant: Statement = {
   text: `INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ($1, $2, $3, $4)
     ON CONFLICT DO NOTHING RETURNING tenant`,
 }
-/** FOR SHARE: a new epoch that begins meanwhile either counts this feed or has given its offset already. */
+/**
+ * FOR SHARE: a new epoch that begins meanwhile either counts this feed or has given its offset already. A tenant that was lost with
+ * part of the store and is made again goes on after what nodes have shown of it.
+ */
 const insertFeed: Statement = {
   name: 'feed-insert',
   text: `INSERT INTO feed (tenant, feed, epoch, number_offset, revision, last_position)
-    SELECT $1, $2, $3, first_offset, 0, 0 FROM store FOR SHARE`,
+    SELECT $1, $2, $3, greatest(first_offset,
+      (SELECT l.number FROM lost_number l WHERE l.tenant = $1::uuid AND l.feed = $2::smallint)), 0, 0
+    FROM store FOR SHARE OF store`,
 }
 const insertView: Statement = {
   name: 'view-insert',

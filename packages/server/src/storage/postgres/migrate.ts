@@ -50,6 +50,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0008-one-counter-update.sql'),
   filesOf('0009-nodes.sql'),
   filesOf('0010-idle-marks.sql'),
+  filesOf('0011-waiting-feeds.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -48,7 +48,7 @@ export function planCommit(
     const name = feedName(batch.key)
     const read = reading.feeds.get(name)
     if (read === undefined) return { kind: 'unknownFeed' }
-    if (reading.needsEpoch) return { kind: 'epochRequired' }
+    if (reading.needsEpoch || read.needsEpoch) return { kind: 'epochRequired' }
     const feed = growing.get(name) ?? growingFeed(read)
     growing.set(name, feed)
     const decision = decideAppend(batch, feed.counter(), feed.lookups, { ...context, floor: reading.floor })

@@ -103,6 +103,8 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     lastCreated: undefined,
     lastSequence: lastPosition + offset,
     idsUnread: 'free',
+    // The append looks.
+    needsEpoch: false,
     ids: new Map(),
     subjects: new Map(),
     events: new Map(),

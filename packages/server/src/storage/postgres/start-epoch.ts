@@ -1,19 +1,21 @@
 import { newEpochId } from '../epoch-id.ts'
-import { texts } from './array.ts'
-import type { Database, Statement } from './connection.ts'
+import type { FeedKey } from '../storage.ts'
+import { smallints, texts, uuids } from './array.ts'
+import type { Database, Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
 import { raiseFloorToReservation } from './witness.ts'
 
 /** Waits for commits under way and lets no new one begin; reads go on. */
 const lock: Statement = { name: 'epoch-lock', text: 'LOCK TABLE feed IN EXCLUSIVE MODE' }
 const readOffset: Statement = {
   name: 'epoch-offset',
-  text: `SELECT greatest($1, first_offset, (SELECT max(last_sequence) FROM feed)) AS first_offset,
+  text: `SELECT greatest($1, first_offset, (SELECT max(last_sequence) FROM feed), (SELECT max(number) FROM lost_number)) AS first_offset,
       (SELECT count(*) FROM feed) AS feeds
     FROM store`,
 }
 const update: Statement = {
   name: 'epoch-update',
-  text: `UPDATE feed SET epoch = given.epoch, number_offset = $1 - last_position
+  text: `UPDATE feed SET epoch = given.epoch, number_offset = $1 - last_position, epoch_start = $1, needs_epoch = false
     FROM (SELECT tenant, feed, row_number() OVER (ORDER BY tenant, feed) AS n FROM feed) AS place
     JOIN unnest($2::text[]) WITH ORDINALITY AS given (epoch, n) USING (n)
     WHERE feed.tenant = place.tenant AND feed.feed = place.feed`,
@@ -22,16 +24,90 @@ const record: Statement = {
   name: 'epoch-record',
   text: 'UPDATE store SET first_offset = $1, needs_epoch = false, incarnation = incarnation()',
 }
+const forgetLosses: Statement = { name: 'epoch-forget-losses', text: 'DELETE FROM lost_number' }
 
-/** A new epoch in every feed, in one commit (D13): the next numbers lie behind all that were or may have been shown. */
-export function startEpoch(database: Database, continueAfter: number): Promise<void> {
+/** What the whole store waits for, every feed waits for by itself from here on. */
+const spread: Statement = {
+  name: 'epoch-spread',
+  text: `UPDATE feed SET needs_epoch = true
+    WHERE NOT needs_epoch AND (SELECT needs_epoch OR incarnation <> incarnation() FROM store)`,
+}
+const recordSpread: Statement = {
+  name: 'epoch-record-spread',
+  text: 'UPDATE store SET needs_epoch = false, incarnation = incarnation()',
+}
+const updateSome: Statement = {
+  name: 'epoch-update-some',
+  text: `WITH begun AS (
+      SELECT f.tenant, f.feed, given.epoch,
+        greatest($1::bigint, f.last_sequence, f.number_offset + f.last_position, l.number) AS start
+      FROM unnest($2::uuid[], $3::smallint[], $4::text[]) AS given (tenant, feed, epoch)
+      JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed
+      LEFT JOIN lost_number l ON l.tenant = f.tenant AND l.feed = f.feed
+    )
+    UPDATE feed f SET epoch = begun.epoch, number_offset = begun.start - f.last_position, epoch_start = begun.start,
+      needs_epoch = false
+    FROM begun WHERE f.tenant = begun.tenant AND f.feed = begun.feed`,
+}
+const forgetSomeLosses: Statement = {
+  name: 'epoch-forget-some-losses',
+  text: `DELETE FROM lost_number l USING unnest($1::uuid[], $2::smallint[]) AS given (tenant, feed)
+    WHERE l.tenant = given.tenant AND l.feed = given.feed`,
+}
+
+/**
+ * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers lie behind all that were or may have
+ * been shown.
+ */
+export function startEpoch(
+  database: Database,
+  continueAfter: number,
+  feeds: readonly FeedKey[] | undefined,
+): Promise<void> {
   return database.transaction(async (session) => {
     await session.query(lock, [])
-    const [row] = await session.query<{ first_offset: string; feeds: string }>(readOffset, [continueAfter])
-    const offset = Number(row?.first_offset ?? continueAfter)
-    const epochs = Array.from({ length: Number(row?.feeds ?? 0) }, newEpochId)
-    await session.query(update, [offset, texts(epochs)])
-    await session.query(record, [offset])
+    if (feeds === undefined) await startEverywhere(session, continueAfter)
+    else await startIn(session, continueAfter, feeds)
     await session.query(raiseFloorToReservation, [])
+  })
+}
+
+async function startEverywhere(session: Session, continueAfter: number): Promise<void> {
+  const [row] = await session.query<{ first_offset: string; feeds: string }>(readOffset, [continueAfter])
+  const offset = Number(row?.first_offset ?? continueAfter)
+  const epochs = Array.from({ length: Number(row?.feeds ?? 0) }, newEpochId)
+  await session.query(update, [offset, texts(epochs)])
+  await session.query(record, [offset])
+  await session.query(forgetLosses, [])
+}
+
+async function startIn(session: Session, continueAfter: number, feeds: readonly FeedKey[]): Promise<void> {
+  const tenants = uuids(feeds.map(({ tenantId }) => tenantId))
+  const numbers = smallints(feeds.map(({ feed }) => feedNumbers[feed]))
+  await session.query(spread, [])
+  await session.query(recordSpread, [])
+  await session.query(updateSome, [continueAfter, tenants, numbers, texts(feeds.map(newEpochId))])
+  await session.query(forgetSomeLosses, [tenants, numbers])
+}
+
+/** Some node has shown a number that is not here. */
+const findMissing: Statement = {
+  name: 'epoch-find-missing',
+  text: 'SELECT FROM lost_number LIMIT 1',
+}
+const acceptFeeds: Statement = {
+  name: 'epoch-accept-feeds',
+  text: 'UPDATE feed SET needs_epoch = false WHERE needs_epoch',
+}
+
+/** Publishing goes on in the epochs there are: an operator knows that nothing is missing, and no node knows better. */
+export function acceptHistory(database: Database): Promise<'accepted' | 'missing'> {
+  return database.transaction(async (session) => {
+    await session.query(lock, [])
+    if ((await session.query(findMissing, [])).length > 0) return 'missing'
+    await session.query(acceptFeeds, [])
+    await session.query(recordSpread, [])
+    await session.query(raiseFloorToReservation, [])
+    return 'accepted'
   })
 }

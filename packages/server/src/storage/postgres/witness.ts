@@ -4,7 +4,10 @@
  * `append_events_2` refuses to give any in another one. A node stands up for the new history only if nothing can be missing.
  */
 import type { Ticks } from '@property-events/protocol'
+import { feedNames } from '@property-events/protocol'
 import type { ShownNumber, ShownNumbers } from '../shown-numbers.ts'
+import { feedName } from '../storage.ts'
+import type { LostNumbers } from '../storage.ts'
 import { bigints, smallints, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -15,8 +18,15 @@ export interface Witness {
    * with its name.
    */
   meet(session: Session): Promise<string>
-  /** Checks what this node has shown against the store, and stops publishing if a number is missing: then false. */
+  /**
+   * Checks what this node has shown against the store. False: numbers are missing, publishing to their feeds is stopped, and
+   * what a new epoch has to go past is noted in the store.
+   */
   check(session: Session): Promise<boolean>
+  /** Whether the last check has found numbers missing. */
+  finds(): boolean
+  /** Calls the listener with all that is missing, at once if something is, and whenever that changes. Returns how to stop. */
+  onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
   /**
    * True when publishing may go on in the present history: it is the recorded one, or it follows from it with every
    * commit replicated and everything this node has shown in place.
@@ -31,28 +41,44 @@ const readHistory: Statement = {
     FROM store`,
 }
 /**
- * `lost`: one of the given numbers is not in the store, or stands for another event. Numbers up to `first_offset` are of
- * earlier epochs: what was lost of them was dealt with when the present one began, and whatever loses one of them since
- * loses that beginning as well.
+ * Of the given numbers those that are not in the store, or stand for another event. Numbers up to the start of a feed's epoch
+ * are of earlier ones: what was lost of them was dealt with when the present one began, and whatever loses one of them since
+ * loses that beginning as well. Of a feed that is not there at all, all is lost.
  */
-const findLoss: Statement = {
-  name: 'witness-loss',
-  text: `SELECT first_offset, EXISTS (
-      SELECT FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[]) AS shown (tenant, feed, number, created)
-      LEFT JOIN event e ON e.tenant = shown.tenant AND e.feed = shown.feed
-        AND e.position = position_at(shown.tenant, shown.feed, shown.number)
-        AND e.sequence = shown.number AND e.created = coalesce(shown.created, e.created)
-      WHERE e.position IS NULL AND shown.number > first_offset
-    ) AS lost FROM store`,
+const findLosses: Statement = {
+  name: 'witness-losses',
+  text: `SELECT shown.tenant, shown.feed, shown.number, coalesce(f.last_sequence, f.number_offset, 0) AS held,
+      coalesce(f.epoch_start, first_offset) AS epoch_start
+    FROM store CROSS JOIN unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bigint[]) AS shown (tenant, feed, number, created)
+    LEFT JOIN feed f ON f.tenant = shown.tenant AND f.feed = shown.feed
+    LEFT JOIN event e ON e.tenant = shown.tenant AND e.feed = shown.feed
+      AND e.position = position_at(shown.tenant, shown.feed, shown.number)
+      AND e.sequence = shown.number AND e.created = coalesce(shown.created, e.created)
+    WHERE e.position IS NULL AND shown.number > coalesce(f.epoch_start, first_offset)`,
+}
+/** What a new epoch has to go past. */
+const noteLosses: Statement = {
+  name: 'witness-note-losses',
+  text: `INSERT INTO lost_number AS known (tenant, feed, number)
+    SELECT tenant, feed, number FROM unnest($1::uuid[], $2::smallint[], $3::bigint[]) AS lost (tenant, feed, number)
+    ORDER BY tenant, feed
+    ON CONFLICT (tenant, feed) DO UPDATE SET number = excluded.number WHERE excluded.number > known.number`,
+}
+/** Unless a new epoch has begun there since the loss was found. In key order, as everybody takes counters. */
+const stopFeeds: Statement = {
+  name: 'witness-stop-feeds',
+  text: `WITH held AS (
+      SELECT f.tenant, f.feed FROM feed f
+      JOIN unnest($1::uuid[], $2::smallint[], $3::bigint[]) AS lost (tenant, feed, epoch_start)
+        ON f.tenant = lost.tenant AND f.feed = lost.feed
+      WHERE NOT f.needs_epoch AND coalesce(f.epoch_start, (SELECT first_offset FROM store)) = lost.epoch_start
+      ORDER BY f.tenant, f.feed FOR NO KEY UPDATE OF f
+    )
+    UPDATE feed f SET needs_epoch = true FROM held WHERE f.tenant = held.tenant AND f.feed = held.feed`,
 }
 const stop: Statement = {
   name: 'witness-stop',
   text: 'UPDATE store SET needs_epoch = true WHERE NOT needs_epoch',
-}
-/** Unless a new epoch has begun since the loss was found. */
-const stopInEpoch: Statement = {
-  name: 'witness-stop-in-epoch',
-  text: 'UPDATE store SET needs_epoch = true WHERE NOT needs_epoch AND first_offset = $1',
 }
 const accept: Statement = {
   name: 'witness-accept',
@@ -83,9 +109,12 @@ interface History {
   readonly unreadable: boolean
 }
 
-interface Loss {
-  readonly lost: boolean
-  readonly first_offset: string
+interface LossRow {
+  readonly tenant: string
+  readonly feed: number
+  readonly number: string
+  readonly held: string
+  readonly epoch_start: string
 }
 
 const numbersPerQuestion = 5_000
@@ -95,15 +124,28 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
   const lived = new Set<string>()
   let latest: string | undefined
 
+  let known: readonly LostNumbers[] = []
+  const listeners = new Set<(lost: readonly LostNumbers[]) => void>()
+
+  const tell = (lost: readonly LostNumbers[]): void => {
+    if (lostText(lost) === lostText(known)) return
+    known = lost
+    for (const listener of listeners) listener(lost)
+  }
+
   const isWhole = async (session: Session): Promise<boolean> => {
     const all = shown.all()
+    const lost: LossRow[] = []
     for (let from = 0; from < all.length; from += numbersPerQuestion) {
-      const { lost, first_offset } = await lossAmong(session, all.slice(from, from + numbersPerQuestion))
-      if (!lost) continue
-      await session.query(stopInEpoch, [first_offset])
-      return false
+      lost.push(...(await lossesAmong(session, all.slice(from, from + numbersPerQuestion))))
     }
-    return true
+    if (lost.length > 0) {
+      const feeds = [uuids(lost.map(({ tenant }) => tenant)), smallints(lost.map(({ feed }) => feed))]
+      await session.query(noteLosses, [...feeds, bigints(lost.map(({ number }) => BigInt(number)))])
+      await session.query(stopFeeds, [...feeds, bigints(lost.map(({ epoch_start }) => BigInt(epoch_start)))])
+    }
+    tell(lost.flatMap(lostNumbers))
+    return lost.length === 0
   }
 
   return {
@@ -124,6 +166,12 @@ export function witness(shown: ShownNumbers, time: AnsweredTime): Witness {
       return history.current
     },
     check: isWhole,
+    finds: () => known.length > 0,
+    onLoss(listener) {
+      listeners.add(listener)
+      if (known.length > 0) listener(known)
+      return () => void listeners.delete(listener)
+    },
     async vouch(session) {
       const { recorded, current, replicated, needs_epoch } = await historyOf(session)
       if (needs_epoch) return false
@@ -143,15 +191,25 @@ async function historyOf(session: Session): Promise<History> {
   return history
 }
 
-async function lossAmong(session: Session, shown: readonly ShownNumber[]): Promise<Loss> {
-  const [loss] = await session.query<Loss & Record<string, unknown>>(findLoss, [
+async function lossesAmong(session: Session, shown: readonly ShownNumber[]): Promise<readonly LossRow[]> {
+  return session.query<LossRow & Record<string, unknown>>(findLosses, [
     uuids(shown.map(({ key }) => key.tenantId)),
     smallints(shown.map(({ key }) => feedNumbers[key.feed])),
     bigints(shown.map(({ sequenceNumber }) => sequenceNumber)),
     bigints(shown.map(({ created }) => created ?? null)),
   ])
-  if (loss === undefined) throw new Error('the store has no settings')
-  return loss
+}
+
+function lostNumbers({ tenant, feed: number, ...row }: LossRow): readonly LostNumbers[] {
+  const feed = feedNames.find((name) => feedNumbers[name] === number)
+  if (feed === undefined) return []
+  return [
+    { key: { tenantId: tenant, feed }, shownNumber: Number(row.number), heldNumber: Number(row.held) },
+  ]
+}
+
+function lostText(lost: readonly LostNumbers[]): string {
+  return lost.map(({ key, shownNumber }) => `${feedName(key)} ${shownNumber}`).join()
 }
 
 function systemOf(incarnation: string): string {

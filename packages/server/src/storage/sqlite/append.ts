@@ -42,7 +42,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
   const decide = (batch: AppendBatch, now: Ticks, floor: Ticks): Decided => {
     const feed = feedOf(batch.key)
     if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
-    if (meta.get('needs_epoch') === '1') return { outcome: { kind: 'epochRequired' } }
+    if (feed.needsEpoch || meta.get('needs_epoch') === '1') return { outcome: { kind: 'epochRequired' } }
     const decision = decideAppend(batch, feed, lookupsOf(feed.feedNo), {
       catalogue: context.catalogue,
       now,

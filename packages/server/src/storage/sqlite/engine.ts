@@ -16,7 +16,7 @@ import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
-import { epochNeedReader } from './epoch-need.ts'
+import { epochReads } from './epoch-need.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
@@ -201,7 +201,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   const readSubject = subjectReader(db)
   const feedOf = feedReader(db)
   const headOf = headReader(db)
-  const epochNeedOf = epochNeedReader(db)
+  const epochs = epochReads(db)
   const reads = notedReads(
     {
       locate: (query) =>
@@ -256,8 +256,12 @@ function engineOver(parts: EngineParts): StorageEngine {
       },
       changeCount: (key) => changes.of(key),
     },
-    startEpoch: (continueAfter) => guarded(() => link.call('startEpoch', continueAfter)),
-    epochNeed: () => guarded(() => epochNeedOf()),
+    startEpoch: (continueAfter, feeds) => guarded(() => link.call('startEpoch', continueAfter, feeds)),
+    acceptHistory: () => guarded(() => link.call('acceptHistory')),
+    waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
+    // Nothing is lost from under a process that holds the file.
+    onLoss: () => () => undefined,
+    epochNeed: () => guarded(() => epochs.epochNeed()),
     backup: (path) => guarded(() => backUp(file, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records) => guarded(() => link.call('importRecords', records)),

@@ -1,9 +1,37 @@
-import type { EpochNeed } from '../storage.ts'
+import { feedNames } from '@property-events/protocol'
+import type { EpochNeed, WaitingFeed } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { feedReader, headReader } from './feed-row.ts'
 import { metaOf } from './meta.ts'
 
+export interface EpochReads {
+  epochNeed(): EpochNeed
+  waitingFeeds(): readonly WaitingFeed[]
+}
+
 /** Reads where publishing waits for a new epoch (D13). */
-export function epochNeedReader(db: Connection): () => EpochNeed {
+export function epochReads(db: Connection): EpochReads {
   const meta = metaOf(db)
-  return () => (meta.get('needs_epoch') === '1' ? 'all' : 'none')
+  const count = db.prepare<[], { waiting: number | null; feeds: number }>(
+    'SELECT sum(needs_epoch) AS waiting, count(*) AS feeds FROM feed',
+  )
+  const selectTenants = db.prepare<[], string>('SELECT tenant FROM tenant ORDER BY tenant_no').pluck()
+  const [feedOf, headOf] = [feedReader(db), headReader(db)]
+  const isWhole = () => meta.get('needs_epoch') === '1'
+  return {
+    epochNeed() {
+      const { waiting, feeds } = count.get() ?? { waiting: 0, feeds: 0 }
+      if (isWhole() || (waiting !== null && waiting > 0 && waiting === feeds)) return 'all'
+      return waiting === null || waiting === 0 ? 'none' : 'some'
+    },
+    waitingFeeds: db.transaction((): readonly WaitingFeed[] => {
+      const all = isWhole()
+      const keys = selectTenants.all().flatMap((tenantId) => feedNames.map((feed) => ({ tenantId, feed })))
+      return keys.flatMap((key) => {
+        const feed = feedOf(key)
+        if (feed === undefined || !(all || feed.needsEpoch)) return []
+        return [{ key, heldNumber: headOf(feed).sequenceNumber, shownNumber: undefined }]
+      })
+    }),
+  }
 }

@@ -41,12 +41,13 @@ interface FeedRow {
   readonly offset: number
   readonly revision: number
   readonly last_position: number
+  readonly needs_epoch: number
 }
 
 function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator<StoreRecord> {
   const feeds = db
     .prepare<[], FeedRow>(
-      'SELECT feed_no, tenant, feed, epoch, offset, revision, last_position FROM feed ORDER BY feed_no',
+      'SELECT feed_no, tenant, feed, epoch, offset, revision, last_position, needs_epoch FROM feed ORDER BY feed_no',
     )
     .all()
   for (const row of feeds) {
@@ -57,7 +58,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* ids(db, key, row.feed_no)
     yield* subjects(db, key, row.feed_no)
     const { epoch, offset, revision, last_position: lastPosition } = row
-    yield { kind: 'feed', key, epoch, offset, revision, lastPosition }
+    yield { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch: row.needs_epoch === 1 }
   }
   const meta = metaOf(db)
   yield {

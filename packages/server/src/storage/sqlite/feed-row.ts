@@ -11,6 +11,8 @@ export interface FeedRow {
   readonly revision: number
   readonly lastPosition: number
   readonly lastCreated: Ticks | undefined
+  /** Publishing waits for a new epoch in this feed (D13). */
+  readonly needsEpoch: boolean
 }
 
 /** Ticks exceed 2^53, so the row is read with whole numbers as `bigint`. */
@@ -21,9 +23,10 @@ interface RawFeedRow {
   readonly revision: bigint
   readonly last_position: bigint
   readonly last_created: bigint | null
+  readonly needs_epoch: bigint
 }
 
-const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created
+const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created, needs_epoch
   FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
 
 /** Reads feed rows; `undefined`: no such tenant. */
@@ -39,6 +42,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
         revision: Number(row.revision),
         lastPosition: Number(row.last_position),
         lastCreated: row.last_created ?? undefined,
+        needsEpoch: row.needs_epoch === 1n,
       }
     )
   }

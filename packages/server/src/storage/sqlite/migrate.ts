@@ -17,6 +17,7 @@ const migrations: readonly string[] = [
   '0004-event-checksum.sql',
   '0005-subject-spelling.sql',
   '0006-nodes.sql',
+  '0007-waiting-feeds.sql',
 ]
 
 /** The schema this program reads and writes. */

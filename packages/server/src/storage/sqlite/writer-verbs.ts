@@ -1,6 +1,6 @@
 /** What is asked of the writer's thread, and how question and answer travel. */
 import type { SharedClock } from '../clock.ts'
-import type { AppendBatch, AppendOutcome, StorageFailure } from '../storage.ts'
+import type { AppendBatch, AppendOutcome, FeedKey, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { KeyWrites } from './key-writes.ts'
@@ -9,7 +9,8 @@ import type { NodeWrites } from './nodes.ts'
 export interface WriterVerbs extends KeyWrites, NodeWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
-  startEpoch(continueAfter: number): void
+  startEpoch(continueAfter: number, feeds?: readonly FeedKey[]): void
+  acceptHistory(): 'accepted'
   importRecords(records: readonly StoreRecord[]): void
   forgetSkippedIds(): number
   /** Moves the reservation of time on, if need be, and answers when that is on disk (P3). */

@@ -16,7 +16,7 @@ import { lowerOwnPriority } from './lower-priority.ts'
 import { readSettings } from './meta.ts'
 import { nodeWrites } from './nodes.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
-import { startEpoch } from './start-epoch.ts'
+import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
@@ -54,10 +54,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       return outcomes
     },
     preview: (batch) => appending.preview(batch),
-    startEpoch(continueAfter) {
-      startEpoch(db, continueAfter)
+    startEpoch(continueAfter, feeds) {
+      startEpoch(db, continueAfter, feeds)
       changes.raise(undefined)
     },
+    acceptHistory: () => acceptHistory(db),
     importRecords(records) {
       line.commit(() => importRecords(records))
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)

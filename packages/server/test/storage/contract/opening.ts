@@ -66,6 +66,8 @@ export function openingContract(factory: StoreFactory): void {
         () => store.forgetSkippedIds(),
         () => store.epochNeed(),
         () => store.heldSnapshots(),
+        () => store.waitingFeeds(),
+        () => store.acceptHistory(),
         () => store.ping(),
       ]
       for (const verb of verbs) {
