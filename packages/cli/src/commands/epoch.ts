@@ -1,35 +1,161 @@
+/** Going on after numbers were lost, or may have been: with a new epoch, or in the old one where nothing is missing (D13). */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { feedNames } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { FeedKey, StorageEngine } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { storeSettings, withStore } from '../open-store.ts'
+import { headsFault, readHeads } from '../epoch-heads.ts'
+import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
+import { epochCommand } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
+import type { SettingReader } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 
 export function addEpoch(program: Command, context: CommandContext): void {
-  const epoch = program.command('epoch').description('carry sequence numbers on after a restore')
+  const epoch = program
+    .command('epoch')
+    .description('carry sequence numbers on after a restore, a loss or a move')
+  addStart(epoch, context)
+  addHeads(epoch, context)
+  addAccept(epoch, context)
+}
+
+function addStart(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('start')
-    .description('begin a new epoch in every feed')
+    .description('begin a new epoch in every feed, in those of one tenant, or in one feed')
     .requiredOption('--continue-after <number>', 'the highest sequence number that anybody was ever shown')
+    .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
+    .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
     .addHelpText(
       'after',
-      '\nConsumers keep the highest number per property: numbers that come back would be ignored.',
+      '\nConsumers keep the highest number per property: numbers that come back would be ignored. Whoever reads a feed in which a new epoch\n' +
+        'begins reads all of it again. `doctor` proposes a number where nodes have told what they had shown.',
     )
   addSettings(command, storeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {
-    const written = flagText(flags, 'continueAfter') ?? ''
-    const continueAfter = Number(written)
-    if (!/^(0|[1-9][0-9]{0,15})$/.test(written) || continueAfter > 2 ** 52) {
-      reader.fault(
-        `--continue-after is "${plainText(written)}", but must be a whole number from 0 to ${2 ** 52}.`,
-      )
+    const continueAfter = readNumber(flagText(flags, 'continueAfter') ?? '', reader)
+    const feed = readFeed(flags, reader)
+    const tenantName = flagText(flags, 'tenant')
+    if (feed !== undefined && tenantName === undefined) {
+      reader.fault('--feed names one feed of a tenant: say of which, with --tenant.')
     }
-    await withStore(reader, flags, async ({ storage }) => {
-      await storage.startEpoch(continueAfter)
-      if (output.json) return output.writeJson({ continueAfter })
-      return output.write(
-        `A new epoch has begun: the next number of every feed is greater than ${continueAfter}.\n`,
+    await withStore(reader, flags, async (store) => {
+      const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
+      await store.storage.startEpoch(continueAfter, feeds)
+      const readers = await readersOf(store.storage, feeds)
+      const waiting = (await store.storage.waitingFeeds()).length
+      if (output.json) {
+        return output.writeJson({ continueAfter, feeds: feeds ?? 'all', readers, waitingFeeds: waiting })
+      }
+      const where = feeds === undefined ? 'every feed' : `${feeds.length} of the feeds`
+      await output.write(
+        `A new epoch has begun: the next number of ${where} is greater than ${continueAfter}.\n` +
+          `Who reads there reads everything again: ${readersText(readers)}.\n`,
       )
+      if (waiting > 0) await output.write(`Publishing to ${waiting} other feeds still waits.\n`)
     })
   })
+}
+
+function addHeads(epoch: Command, context: CommandContext): void {
+  const command = epoch
+    .command('heads')
+    .description('print the last number of every feed, for `epoch accept` after a move')
+  addSettings(command, storeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }) =>
+    withStore(reader, flags, async ({ storage }) => output.writeJson(await readHeads(storage))),
+  )
+}
+
+function addAccept(epoch: Command, context: CommandContext): void {
+  const command = epoch
+    .command('accept')
+    .description('go on without a new epoch after planned work, when nothing is missing')
+    .requiredOption('--heads <file>', 'what `epoch heads` printed before, when nobody published any more')
+    .addHelpText(
+      'after',
+      '\nFor pg_upgrade, and for a store that was moved as a whole: every feed is looked at, and nothing is changed where one is short of\n' +
+        'what it was, or a node has shown more. Then nobody reads anything again.',
+    )
+  addSettings(command, storeSettings)
+  addAction(command, context, async ({ output, settings: reader, flags }) => {
+    const path = resolve(flagText(flags, 'heads') ?? '')
+    await withStore(reader, flags, async ({ storage, flags: store }) => {
+      const fault = await headsFault(storage, readFileSync(path, 'utf8'))
+      const advice = `Nothing was changed. If it is lost for good: ${epochCommand(store)}`
+      if (fault !== undefined) throw new Refusal(`${fault} ${advice}`)
+      if ((await storage.acceptHistory()) === 'missing') {
+        throw new Refusal(`A node has shown numbers that this store does not hold. ${advice}`)
+      }
+      if (output.json) return output.writeJson({ accepted: true })
+      return output.write('Nothing is missing. Publishing goes on, and nobody reads anything again.\n')
+    })
+  })
+}
+
+function readNumber(written: string, reader: SettingReader): number {
+  const number = Number(written)
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(written) || number > 2 ** 52) {
+    reader.fault(
+      `--continue-after is "${plainText(written)}", but must be a whole number from 0 to ${2 ** 52}.`,
+    )
+  }
+  return number
+}
+
+function readFeed(flags: Readonly<Record<string, unknown>>, reader: SettingReader): FeedName | undefined {
+  const written = flagText(flags, 'feed')
+  const feed = feedNames.find((name) => name === written)
+  if (written !== undefined && feed === undefined) {
+    reader.fault(`--feed is "${plainText(written)}", but must be ${feedNames.join(' or ')}.`)
+  }
+  return feed
+}
+
+async function feedsOf(
+  store: OpenedStore,
+  tenantName: string,
+  feed: FeedName | undefined,
+): Promise<readonly FeedKey[]> {
+  const { tenantId } = await findTenant(store, tenantName)
+  return (feed === undefined ? feedNames : [feed]).map((name) => ({ tenantId, feed: name }))
+}
+
+interface Readers {
+  readonly tenants: readonly string[]
+  /** Labels of the keys that may read there and still work, or their ids. */
+  readonly keys: readonly string[]
+}
+
+/** Who reads the feeds, as far as keys tell. */
+async function readersOf(storage: StorageEngine, feeds: readonly FeedKey[] | undefined): Promise<Readers> {
+  const tenantIds = feeds && new Set(feeds.map(({ tenantId }) => tenantId))
+  const scopes = new Set((feeds ?? feedNames.map((feed) => ({ feed }))).map(({ feed }) => `${feed}:read`))
+  const tenants = (await storage.keys.tenants()).filter(({ tenantId }) => tenantIds?.has(tenantId) ?? true)
+  const keys = (await storage.keys.keys()).filter(
+    ({ revokedMs, grants }) =>
+      revokedMs === undefined &&
+      grants.some(
+        (grant) =>
+          (tenantIds?.has(grant.tenantId) ?? true) && grant.scopes.some((scope) => scopes.has(scope)),
+      ),
+  )
+  return { tenants: tenants.map(({ name }) => name), keys: keys.map(({ label, keyId }) => label || keyId) }
+}
+
+/** Names in one sentence; the rest is counted. */
+const namedAtMost = 10
+
+function readersText({ tenants, keys }: Readers): string {
+  const of = tenants.length === 1 ? `of ${plainText(tenants[0] ?? '')}` : `of ${tenants.length} tenants`
+  if (keys.length === 0) return `nobody, since no key reads the feeds ${of}`
+  const named = keys.slice(0, namedAtMost).map((label) => plainText(label))
+  const rest = keys.length - named.length
+  return `the keys ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} ${of}`
 }

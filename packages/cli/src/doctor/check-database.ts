@@ -178,13 +178,42 @@ function checkStoreIn(
   store: InspectedStore,
   storeFlags: string,
 ): readonly Finding[] {
-  const newEpoch = store.needsEpoch || store.movedCluster
   return [
     checkRole(database, store),
     checkMigration(database, store, storeFlags),
     checkCompression(database, store),
-    ...(newEpoch ? [epochFinding(storeFlags)] : []),
+    ...checkEpoch(store, storeFlags),
   ]
+}
+
+/** N is proposed where nodes have told what they had shown; others may have shown more. */
+function checkEpoch(
+  { needsEpoch, movedCluster, waitingFeeds, lostFeeds }: InspectedStore,
+  storeFlags: string,
+): readonly Finding[] {
+  if (!needsEpoch && !movedCluster && waitingFeeds === 0) return []
+  const ofAll = needsEpoch || movedCluster
+  if (lostFeeds.length === 0) {
+    const detail = `publishing to ${waitingFeeds} feeds waits`
+    return [ofAll ? epochFinding(storeFlags) : epochFinding(storeFlags, detail)]
+  }
+  const lost = lostFeeds
+    .slice(0, 3)
+    .map(({ tenantId, feed, shownNumber, heldNumber }) => {
+      return `${feed} of tenant ${tenantId} up to ${shownNumber}, and ${heldNumber} is here`
+    })
+    .join('; ')
+  const detail = `publishing to ${ofAll ? 'every feed' : `${waitingFeeds} feeds`} waits: nodes have shown ${lost}${lostFeeds.length > 3 ? '; …' : ''}`
+  const commandFor = (number: number, where = '') =>
+    `\`${commandLine(`epoch start --continue-after ${number}${where}`, storeFlags)}\``
+  const commands = ofAll
+    ? [commandFor(Math.max(...lostFeeds.map(({ shownNumber }) => shownNumber)))]
+    : lostFeeds.map(({ tenantId, feed, shownNumber }) =>
+        commandFor(shownNumber, ` --tenant ${tenantId} --feed ${feed}`),
+      )
+  const rest = commands.length > 3 ? ' and so on' : ''
+  const remedy = `Run ${commands.slice(0, 3).join(', ')}${rest}, with a higher number if anybody else was shown one.`
+  return [fail('epoch', detail, remedy)]
 }
 
 function checkRole({ user, schema }: ReachedDatabase, { missingPrivileges, owner }: InspectedStore): Finding {

@@ -67,9 +67,12 @@ export function checkSchema({
     : warn('schema', detail, 'The next start brings it up to date; make a backup before.')
 }
 
-export function epochFinding(storeFlags: string): Finding {
+export function epochFinding(
+  storeFlags: string,
+  detail = 'the store is a restored copy, and publishing waits',
+): Finding {
   const remedy = `Run \`${epochCommand(storeFlags)}\`; ${epochNumber}.`
-  return fail('epoch', 'the store is a restored copy, and publishing waits', remedy)
+  return fail('epoch', detail, remedy)
 }
 
 /** When this was written: no clock that is right shows less. */

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
+import type { LostNumbers, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { headOf, list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -115,7 +115,62 @@ describe('a standby that takes over', () => {
       )
     })
     assert.deepEqual(numbers(await list(one, quiet)), [1])
-    assert.deepEqual(await one.events.append([asked]), [{ kind: 'epochRequired' }])
+    const alsoQuiet = batch([draft({ subject: 'd' })], quiet)
+    const outcomes = await one.events.append([asked, alsoQuiet])
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['stored', 'epochRequired'],
+      'in the feed that lost it, and in no other',
+    )
+  })
+
+  it('is told of by feed and number, and every feed that lost nothing goes on in its epoch once that is accepted (D13)', async () => {
+    await using primary = await launchPostgres({ settings: { wal_keep_size: '64MB' } })
+    await using proxy = await startProxy(primary.socketFile)
+    await using standby = await startStandby(primary)
+    await using one = await withTenants(await openNode(proxy.url()))
+    await using two = await openNode(proxy.url())
+    const quiet = { key: feedKey(tenantB) }
+    const told: (readonly LostNumbers[])[] = []
+    one.onLoss((lost) => told.push(lost))
+    for (const feed of [{}, quiet]) await publish(one, [draft({ subject: 'a' })], feed)
+    const before = await headOf(one, quiet.key)
+    await untilReplayed(primary, standby)
+    await standby.halt('fast')
+    // Each node has shown what the other has not.
+    await publish(one, [draft({ subject: 'b' })])
+    await publish(two, [draft({ subject: 'c' }), draft({ subject: 'd' })])
+    await primary.halt('crash')
+    await standby.start()
+    await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
+    const asked = batch([draft({ subject: 'e' })])
+    for (const node of [one, two]) {
+      assert.deepEqual(await node.events.append([asked]), [{ kind: 'epochRequired' }])
+      await headOf(node)
+    }
+    assert.equal(await one.epochNeed(), 'all')
+    assert.deepEqual(told, [[{ key: feedKey(), shownNumber: 2, heldNumber: 1 }]])
+    const waiting = await one.waitingFeeds()
+    assert.equal(waiting.length, 4)
+    assert.deepEqual(
+      waiting.filter(({ shownNumber }) => shownNumber !== undefined),
+      [{ key: feedKey(), heldNumber: 1, shownNumber: 4 }],
+      'of all nodes',
+    )
+    assert.equal(await one.acceptHistory(), 'missing')
+    // Whatever the operator says, the numbers go on after those that nodes have told of.
+    await two.startEpoch(0, [feedKey()])
+    assert.equal(await one.epochNeed(), 'some')
+    assert.deepEqual(told.at(-1), [], 'nothing is missing any more')
+    await publish(one, [draft({ subject: 'e' })])
+    assert.deepEqual(numbers(await list(one)), [1, 5])
+    assert.deepEqual(await one.events.append([batch([draft({ subject: 'e' })], quiet)]), [
+      { kind: 'epochRequired' },
+    ])
+    assert.equal(await one.acceptHistory(), 'accepted')
+    for (const node of [one, two]) await publish(node, [draft({ subject: 'e' })], quiet)
+    assert.deepEqual(numbers(await list(two, quiet)), [1, 2, 3])
+    assert.equal((await headOf(two, quiet.key)).epoch, before.epoch)
   })
 
   it('may lack what another node has published: one that has shown none of it does not vouch either (D13)', async () => {

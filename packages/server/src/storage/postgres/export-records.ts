@@ -105,7 +105,15 @@ async function exportFeed(
   }
   const [offset, revision] = [Number(row.number_offset), Number(row.revision)]
   await take([
-    { kind: 'feed', key, epoch: row.epoch, offset, revision, lastPosition: Number(row.last_position), needsEpoch: row.needs_epoch },
+    {
+      kind: 'feed',
+      key,
+      epoch: row.epoch,
+      offset,
+      revision,
+      lastPosition: Number(row.last_position),
+      needsEpoch: row.needs_epoch,
+    },
   ])
 }
 

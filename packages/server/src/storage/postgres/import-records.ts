@@ -176,7 +176,14 @@ async function importFeed(session: Session, record: FeedRecord): Promise<void> {
   const { key, epoch, offset, revision, lastPosition } = record
   const held = await lastPositionOf(session, key)
   if (held !== lastPosition) throw positionFault(key, held, lastPosition)
-  await session.query(putFeed, [key.tenantId, feedNumbers[key.feed], epoch, offset, revision, record.needsEpoch ?? false])
+  await session.query(putFeed, [
+    key.tenantId,
+    feedNumbers[key.feed],
+    epoch,
+    offset,
+    revision,
+    record.needsEpoch ?? false,
+  ])
 }
 
 function hex(bytes: Uint8Array | null): string | null {

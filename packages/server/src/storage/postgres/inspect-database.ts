@@ -58,12 +58,25 @@ export interface InspectedStore {
   readonly usesLz4: boolean
   /** Publishing waits for `startEpoch`. */
   readonly needsEpoch: boolean
+  /** Publishing waits in these alone, or in all: what is known of the numbers that nodes have shown and the store lacks. */
+  readonly lostFeeds: readonly LostFeed[]
+  /** Feeds that wait by themselves. */
+  readonly waitingFeeds: number
   /** The cluster is not the one that numbers were last given in: it was restored, upgraded or moved. */
   readonly movedCluster: boolean
   /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
   readonly newestEventMs: number | undefined
   /** Peppers that keys in use were made with. */
   readonly pepperIds: readonly string[]
+}
+
+export interface LostFeed {
+  readonly tenantId: string
+  readonly feed: 'property' | 'contact'
+  /** The highest number a node has shown. */
+  readonly shownNumber: number
+  /** The highest the store holds. */
+  readonly heldNumber: number
 }
 
 const limits = { connectionTimeoutMillis: 5_000, query_timeout: 10_000 }
@@ -132,11 +145,11 @@ async function readServer(client: Client): Promise<ServerFacts> {
 /** What a node does with each table and sequence (those that an older schema lacks are left out), and every function that came with them: it calls them all, or they each other. */
 const privilegesQuery = `
   SELECT privilege || ' on ' || relation AS missing
-  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation}'::text[]) AS relation,
+  FROM unnest('{store,tenant,feed,event,event_id,subject,view,view_entry,key,key_grant,time_reservation,node,lost_number}'::text[]) AS relation,
     unnest('{SELECT,INSERT,UPDATE}'::text[]) AS privilege
   WHERE NOT has_table_privilege(to_regclass(relation), privilege)
   UNION ALL
-  SELECT 'DELETE on ' || relation FROM unnest('{event_id,node}'::text[]) AS relation
+  SELECT 'DELETE on ' || relation FROM unnest('{event_id,node,lost_number}'::text[]) AS relation
   WHERE to_regclass(relation) IS NOT NULL AND NOT has_table_privilege(to_regclass(relation), 'DELETE')
   UNION ALL
   SELECT privilege || ' on answered_until' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
@@ -158,6 +171,8 @@ async function readStore(client: Client): Promise<InspectedStore> {
     owner: '',
     usesLz4: false,
     needsEpoch: false,
+    lostFeeds: [],
+    waitingFeeds: 0,
     movedCluster: false,
     newestEventMs: undefined,
     pepperIds: [],
@@ -165,11 +180,15 @@ async function readStore(client: Client): Promise<InspectedStore> {
   if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
     return { ...nothing, schemaVersion: migrations.length, missingPrivileges, owner: await ownerOf(client) }
   }
-  const { rows } = await client.query<Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs'> & Newest>(`
+  const { rows } = await client.query<
+    Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds'> & Newest
+  >(`
     SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
       (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('store')) AS "mayMigrate",
       (SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')) AS owner,
-      split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) AS "movedCluster",
+      split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) 
+        OR incarnation <> incarnation() AND NOT replicated AS "movedCluster",
+      (SELECT count(*) FROM feed f WHERE (to_jsonb(f) ->> 'needs_epoch')::boolean)::integer AS "waitingFeeds",
       (SELECT attcompression = 'l' FROM pg_attribute
         WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
       (SELECT max(last_created) / 10000 FROM feed)::float8 AS "newestMs",
@@ -178,7 +197,19 @@ async function readStore(client: Client): Promise<InspectedStore> {
   const [row] = rows
   if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
   const { newestMs, ...facts } = row
-  return { ...nothing, ...facts, missingPrivileges, newestEventMs: newestMs ?? undefined }
+  const lostFeeds = await readLostFeeds(client)
+  return { ...nothing, ...facts, lostFeeds, missingPrivileges, newestEventMs: newestMs ?? undefined }
+}
+
+/** An older schema has no such table. */
+async function readLostFeeds(client: Client): Promise<readonly LostFeed[]> {
+  const present = await client.query(`SELECT WHERE to_regclass('lost_number') IS NOT NULL`)
+  if (present.rowCount === 0) return []
+  const { rows } = await client.query<LostFeed>(`
+    SELECT l.tenant AS "tenantId", CASE l.feed WHEN 1 THEN 'property' ELSE 'contact' END AS feed,
+      l.number::float8 AS "shownNumber", coalesce(f.last_sequence, f.number_offset, 0)::float8 AS "heldNumber"
+    FROM lost_number l LEFT JOIN feed f USING (tenant, feed) ORDER BY l.tenant, l.feed LIMIT 1000`)
+  return rows
 }
 
 /** Every role may read the catalogue. */

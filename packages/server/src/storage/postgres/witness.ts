@@ -203,9 +203,7 @@ async function lossesAmong(session: Session, shown: readonly ShownNumber[]): Pro
 function lostNumbers({ tenant, feed: number, ...row }: LossRow): readonly LostNumbers[] {
   const feed = feedNames.find((name) => feedNumbers[name] === number)
   if (feed === undefined) return []
-  return [
-    { key: { tenantId: tenant, feed }, shownNumber: Number(row.number), heldNumber: Number(row.held) },
-  ]
+  return [{ key: { tenantId: tenant, feed }, shownNumber: Number(row.number), heldNumber: Number(row.held) }]
 }
 
 function lostText(lost: readonly LostNumbers[]): string {

@@ -23,7 +23,9 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
       ON CONFLICT DO UPDATE SET position = excluded.position, content_hash = excluded.content_hash,
         skipped = excluded.skipped`,
   )
-  const putFeed = db.prepare('UPDATE feed SET epoch = ?, offset = ?, revision = ?, needs_epoch = ? WHERE feed_no = ?')
+  const putFeed = db.prepare(
+    'UPDATE feed SET epoch = ?, offset = ?, revision = ?, needs_epoch = ? WHERE feed_no = ?',
+  )
 
   const putEvent = ({ feedNo, lastPosition }: FeedRow, record: EventRecord): void => {
     const { key, position, created, sequenceNumber, category, branch, code, payloadState } = record

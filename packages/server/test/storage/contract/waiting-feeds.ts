@@ -78,7 +78,8 @@ export function waitingFeedsContract(factory: StoreFactory): void {
 
     it('are one after the other those of a restored store, until none is left (D13)', async () => {
       await using store = await withTenants(await factory.create())
-      for (const key of [feedKey(), feedKey(tenantB)]) await publish(store, [draft({ subject: 'a' })], { key })
+      for (const key of [feedKey(), feedKey(tenantB)])
+        await publish(store, [draft({ subject: 'a' })], { key })
       const path = factory.backupPath()
       await store.backup(path)
       await using copy = await factory.openBackup(path)
