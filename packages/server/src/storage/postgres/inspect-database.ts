@@ -62,7 +62,7 @@ export interface InspectedStore {
   readonly lostFeeds: readonly LostFeed[]
   /** Feeds that wait by themselves. */
   readonly waitingFeeds: number
-  /** The cluster is not the one that numbers were last given in: it was restored, upgraded or moved. */
+  /** The history is not the one that numbers were last given in: the cluster was restored, upgraded or moved, or a standby that may lag was promoted. */
   readonly movedCluster: boolean
   /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
   readonly newestEventMs: number | undefined
@@ -186,8 +186,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
       (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('store')) AS "mayMigrate",
       (SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')) AS owner,
-      split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) 
-        OR incarnation <> incarnation() AND NOT replicated AS "movedCluster",
+      split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) AS "movedCluster",
       (SELECT count(*) FROM feed f WHERE (to_jsonb(f) ->> 'needs_epoch')::boolean)::integer AS "waitingFeeds",
       (SELECT attcompression = 'l' FROM pg_attribute
         WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
@@ -198,7 +197,26 @@ async function readStore(client: Client): Promise<InspectedStore> {
   if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
   const { newestMs, ...facts } = row
   const lostFeeds = await readLostFeeds(client)
-  return { ...nothing, ...facts, lostFeeds, missingPrivileges, newestEventMs: newestMs ?? undefined }
+  const movedCluster = facts.movedCluster || (await hasOtherHistory(client))
+  return {
+    ...nothing,
+    ...facts,
+    movedCluster,
+    lostFeeds,
+    missingPrivileges,
+    newestEventMs: newestMs ?? undefined,
+  }
+}
+
+/** As after a restore to a moment. A standby cannot tell, nor a role that may not ask. */
+async function hasOtherHistory(client: Client): Promise<boolean> {
+  const mayAsk = await client.query(
+    `SELECT WHERE NOT pg_is_in_recovery() AND has_function_privilege('incarnation()', 'EXECUTE')
+      AND has_function_privilege('timeline()', 'EXECUTE')`,
+  )
+  if (mayAsk.rowCount === 0) return false
+  const other = await client.query('SELECT FROM store WHERE incarnation <> incarnation() AND NOT replicated')
+  return other.rowCount !== 0
 }
 
 /** An older schema has no such table. */
