@@ -262,8 +262,7 @@ function engineOver(
         return watching.changeCount(key)
       },
     },
-    startEpoch: (continueAfter, feeds) =>
-      guarded(() => startEpoch(database, continueAfter, feeds)),
+    startEpoch: (continueAfter, feeds) => guarded(() => startEpoch(database, continueAfter, feeds)),
     acceptHistory: () => guarded(() => acceptHistory(database)),
     waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
     onLoss: (listener) => history.onLoss(listener),
