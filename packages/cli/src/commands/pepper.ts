@@ -85,7 +85,8 @@ interface Status {
 /** What the peppers are called where this command runs. */
 function namesOf(folder: string, given: GivenPeppers): ReadonlyMap<string, string> {
   const peppers = findPeppers({ folder, ...given }) ?? []
-  return new Map(peppers.map(({ pepperId, isOld }) => [pepperId, isOld ? 'the old one' : 'the new one']))
+  const present = peppers.some(({ isOld }) => isOld) ? 'the new one' : 'the one given here'
+  return new Map(peppers.map(({ pepperId, isOld }) => [pepperId, isOld ? 'the old one' : present]))
 }
 
 async function readStatus(storage: StorageEngine, names: ReadonlyMap<string, string>): Promise<Status> {

@@ -319,6 +319,35 @@ describe('the schema in PostgreSQL', () => {
     })
   })
 
+  it('of before waits for a new epoch as it did when it is brought up to date, feed by feed if asked (D13)', async () => {
+    const url = await databases.create()
+    const old = connect({ url, readConnections: 1 })
+    await migrate(old, fillWithSettings(settings), { steps: migrations.slice(0, 10) })
+    await old.close()
+    await withClient(url, (client) =>
+      client.query(`INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ('${tenantA}', 'A', 0, false);
+        INSERT INTO feed VALUES ('${tenantA}', 1, 'first', 6, 0, 0), ('${tenantA}', 2, 'second', 6, 0, 0);
+        INSERT INTO view VALUES ('${tenantA}', 1, 'sales', '', 0), ('${tenantA}', 1, 'lettings', '', 0);
+        UPDATE store SET needs_epoch = true, first_offset = 6`),
+    )
+    await using store = await open(url, false)
+    const asked = { key: feedKey(), drafts: [draft({ subject: 'p' })], unchanged: 'store' } as const
+    assert.deepEqual(await store.events.append([asked]), [{ kind: 'epochRequired' }])
+    assert.deepEqual(
+      (await store.waitingFeeds()).map(({ heldNumber }) => heldNumber),
+      [6, 6],
+    )
+    await store.startEpoch(0, [feedKey()])
+    const [line] = await publish(store, [draft({ subject: 'p' })])
+    assert.equal(line?.stored?.sequenceNumber, 7)
+    assert.equal(await store.epochNeed(), 'some')
+    // A node of the version before, which finds a loss, stops the whole store: that is still understood.
+    await withClient(url, (client) => client.query('UPDATE store SET needs_epoch = true'))
+    assert.deepEqual(await store.events.append([asked]), [{ kind: 'epochRequired' }])
+    await store.startEpoch(0)
+    assert.equal(await store.epochNeed(), 'none')
+  })
+
   it('goes on being served, when it is brought up to date, by a role that was let in before', async () => {
     const url = await databases.create()
     const old = connect({ url, readConnections: 1 })
