@@ -45,8 +45,8 @@ export const serveSettings = [
 ] as const
 
 /** As `serve` takes it: any free one where the service takes any free one, too. */
-export function metricsPortOf(reader: SettingReader): number {
-  return reader.value(settings.metricsPort) ?? (reader.value(settings.port) === 0 ? 0 : defaultMetricsPort)
+export function metricsPortOf(reader: SettingReader, port: number): number {
+  return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
 }
 
 export type ServeOptions = ReturnType<typeof readServeOptions>
@@ -61,7 +61,7 @@ export function readServeOptions(reader: SettingReader) {
     port,
     workers: reader.value(settings.workers),
     metricsHost: reader.value(settings.metricsHost),
-    metricsPort: metricsPortOf(reader),
+    metricsPort: metricsPortOf(reader, port),
     basePath: reader.value(settings.basePath),
     maxPageSize: reader.value(settings.maxPageSize),
     rateLimit: reader.value(settings.rateLimit),

@@ -41,7 +41,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
     const folder = reader.value(settings.data)
     const database = reader.value(settings.database)
     const service = { host: reader.value(settings.host), port: reader.value(settings.port) }
-    const metrics = { host: reader.value(settings.metricsHost), port: metricsPortOf(reader) }
+    const metrics = { host: reader.value(settings.metricsHost), port: metricsPortOf(reader, service.port) }
     const pepper = readPeppers(reader)
     const deep = flags['deep'] === true
     if (deep && database !== undefined) {
