@@ -2,19 +2,23 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { catalogues } from '@property-events/protocol'
+import { catalogues, parseCreatedDate } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
-import type { AppendedEvent, StorageEngine } from '../../src/storage/storage.ts'
+import { feedNumbers } from '../../src/storage/postgres/feed-number.ts'
+import type { AppendedEvent, FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { codes, list, numbers, publish, receipt } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { putGates } from './support/gates.ts'
 import type { GatePoint, Gates } from './support/gates.ts'
+import { holdFeed } from './support/hold-feed.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
 
 interface Site extends AsyncDisposable {
+  readonly url: string
   readonly gates: Gates
   node(name: string): Promise<StorageEngine>
 }
@@ -41,6 +45,7 @@ describe('nodes that overtake each other', () => {
     const gates = await putGates(url)
     const nodes: StorageEngine[] = []
     return {
+      url,
       gates,
       async node(name) {
         const options = {
@@ -205,6 +210,54 @@ describe('nodes that overtake each other', () => {
     await publish(two, [draft({ subject: 'p' })], { key: feedKey(tenantA, 'contact') })
     await place.gates.open('one', 'commit')
     await held
+  })
+
+  it('take counters in one order: two that are given feeds in opposite orders wait, and never for each other (P1)', async () => {
+    await using place = await site()
+    const [one, two] = [await place.node('one'), await place.node('two')]
+    const [first, middle, last] = [feedKey(tenantA), feedKey(tenantA, 'contact'), feedKey(tenantB)].toSorted(
+      (a, b) => (`${a.tenantId} ${feedNumbers[a.feed]}` < `${b.tenantId} ${feedNumbers[b.feed]}` ? -1 : 1),
+    )
+    assert.ok(first && middle && last)
+    const batchesOf = (name: string, keys: readonly FeedKey[]) =>
+      keys.map((key) => batch([draft({ subject: name })], { key }))
+    const waiting = async (lockers: number): Promise<void> =>
+      until(async () => {
+        const rows = await place.gates.query(
+          `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%append_events%' AND pid <> pg_backend_pid()`,
+        )
+        return rows.length === lockers
+      })
+    const held = await holdFeed(place.url, middle)
+    // It has the first and waits for the middle one; the other would have the last, and they would wait in a circle.
+    const there = one.events.append(batchesOf('one', [first, middle, last]))
+    await waiting(1)
+    const back = two.events.append(batchesOf('two', [last, first]))
+    await waiting(2)
+    await held.release()
+    for (const outcomes of await Promise.all([there, back])) {
+      assert.ok(outcomes.every(({ kind }) => kind === 'stored'))
+    }
+    assert.deepEqual(
+      await place.gates.query(
+        'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+      ),
+      [{ deadlocks: 0 }],
+    )
+  })
+
+  it('stamp after a poll by a microsecond at least, which is what the clock counts in (P3)', async () => {
+    await using place = await site()
+    const one = await place.node('one')
+    // A clock that stands still.
+    const now = 18_000_000_000_000_000n
+    await place.gates.query(
+      `CREATE OR REPLACE FUNCTION now_ticks() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ${now}'`,
+    )
+    assert.deepEqual(await list(one, { from: now - 1n }), [])
+    const [line] = await publish(one, [draft({ subject: 'p' })])
+    const created = parseCreatedDate(line?.stored?.createdDate ?? '')
+    assert.ok(created !== undefined && created >= now + 10n, line?.stored?.createdDate)
   })
 
   it('never wait in a circle, whatever order they were given feeds in (P1)', async () => {
