@@ -55,9 +55,11 @@ export async function untilReplayed(primary: LaunchedPostgres, standby: Launched
   })
 }
 
-async function until(client: Client, condition: string): Promise<void> {
-  for (let tries = 0; (await client.query(condition)).rowCount === 0; tries += 1) {
-    if (tries === 1000) throw new Error(`never true: ${condition}`)
+/** Resolves once the query gives a row. */
+export async function until(client: Client, condition: string, limitMs = 30_000): Promise<void> {
+  const giveUp = performance.now() + limitMs
+  while ((await client.query(condition)).rowCount === 0) {
+    if (performance.now() > giveUp) throw new Error(`never true: ${condition}`)
     await delay(10)
   }
 }
