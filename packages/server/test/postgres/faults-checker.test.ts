@@ -53,10 +53,7 @@ const planted: Readonly<Record<string, readonly [RegExp, (record: FeedRecord) =>
     /^P7: .* another payload/m,
     (r) => changedEvent(r, 3, () => ({ payload: '{"view":"sales"}' })),
   ],
-  'an id that is there twice': [
-    /^P6: .* twice/m,
-    (r) => changedEvent(r, 11, () => ({ id: idAt(r, 10) })),
-  ],
+  'an id that is there twice': [/^P6: .* twice/m, (r) => changedEvent(r, 11, () => ({ id: idAt(r, 10) }))],
   'half a request that was given up': [
     /^P6: .* not there whole/m,
     (r) => ({
@@ -87,7 +84,8 @@ const planted: Readonly<Record<string, readonly [RegExp, (record: FeedRecord) =>
   ],
   'one byte changed in one answer': [
     /^P9: node 1 answered by id/m,
-    (r) => changedAnswers(r, 'id', ({ items }) => ({ items: items.map((bytes) => bytes.replace('{', '{ ')) })),
+    (r) =>
+      changedAnswers(r, 'id', ({ items }) => ({ items: items.map((bytes) => bytes.replace('{', '{ ')) })),
   ],
   'an event left out by number': [
     /^P2: node 1 left out number 6/m,

@@ -10,6 +10,8 @@ export interface Cluster extends AsyncDisposable {
   readonly socketFile: () => string
   /** By how much the clock of the present primary differs from this machine's. */
   readonly clockOffsetMs: () => number
+  /** Sets the clock of the present primary. */
+  setClock(offsetMs: number): Promise<void>
   /** As superuser, on the primary. */
   query(text: string): Promise<void>
   /** What the primary is lost to is a crash; `before` runs on the standby that took over, before any node can reach it. */
@@ -37,6 +39,8 @@ export async function startCluster(): Promise<Cluster> {
   let standby: LaunchedPostgres | undefined
   let clockOffsetMs = 0
 
+  const query = (text: string): Promise<void> =>
+    withClient(primary.url(), async (client) => void (await client.query(text)))
   const addStandby = async (): Promise<void> => {
     standby = await copiedStandby(primary)
     await replicateSynchronously(primary)
@@ -46,7 +50,11 @@ export async function startCluster(): Promise<Cluster> {
   return {
     socketFile: () => primary.socketFile,
     clockOffsetMs: () => clockOffsetMs,
-    query: (text) => withClient(primary.url(), async (client) => void (await client.query(text))),
+    async setClock(offsetMs) {
+      await query(clockThatIs(offsetMs))
+      clockOffsetMs = offsetMs
+    },
+    query,
     async promote({ clockOffsetMs: offsetMs, plant = '', lead }) {
       const [lost, next] = [primary, standby]
       if (next === undefined) throw new Error('there is no standby')

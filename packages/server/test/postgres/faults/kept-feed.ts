@@ -15,8 +15,7 @@ export interface KeptFeed {
 
 export function eventsOf(kept: readonly string[]): KeptFeed {
   const events = kept.map((bytes) => JSON.parse(bytes) as EventInFeed)
-  const isSales = ({ payload }: EventInFeed): boolean =>
-    (JSON.parse(payload) as { view?: string }).view === 'sales'
+  const views = events.map(({ payload }) => (JSON.parse(payload) as { view?: string }).view)
   const places = events.map((_, place) => place)
   return {
     kept,
@@ -25,8 +24,8 @@ export function eventsOf(kept: readonly string[]): KeptFeed {
     byId: new Map(events.map(({ id }, place) => [id, place])),
     views: {
       all: places,
-      sales: places.filter((place) => isSales(events[place] ?? failed())),
-      lettings: places.filter((place) => !isSales(events[place] ?? failed())),
+      sales: places.filter((place) => views[place] === 'sales'),
+      lettings: places.filter((place) => views[place] === 'lettings'),
     },
   }
 }
@@ -48,8 +47,4 @@ export function countBelow<T extends number | string>(
 
 export function few(faults: readonly string[]): readonly string[] {
   return faults.length > 3 ? [...faults.slice(0, 3), `… and ${faults.length - 3} more like it`] : faults
-}
-
-function failed(): never {
-  throw new Error('out of bounds')
 }

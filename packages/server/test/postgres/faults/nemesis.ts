@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
 import { nodeFaults } from './service-nodes.ts'
 import type { NodeFault, ServiceNode, ServiceNodes } from './service-nodes.ts'
+import { shuffled } from './shuffled.ts'
 
 export type Fault = NodeFault | 'promotion'
 
@@ -50,7 +51,7 @@ export async function mischief(
       await cluster.promote({ clockOffsetMs: offsetMs, lead: nodes.leadTo })
       await cluster.untilVouchedFor()
     })()
-    const troubles = shuffled<NodeFault>(['kill', 'drain', 'pause', 'cut', 'freeze', 'silence'])
+    const troubles = shuffled(nodeFaults)
     const kind = shuffled<NodeFault>(['pause', 'cut', 'freeze'])[0]
     await Promise.all([
       promoted,
@@ -72,11 +73,4 @@ export async function mischief(
     }
   }
   return { counts, story }
-}
-
-export function shuffled<T>(things: readonly T[]): readonly T[] {
-  return things
-    .map((thing) => ({ thing, order: Math.random() }))
-    .sort((a, b) => a.order - b.order)
-    .map(({ thing }) => thing)
 }

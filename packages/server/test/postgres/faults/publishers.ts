@@ -2,9 +2,9 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ask, passing, refusal } from './ask.ts'
-import { shuffled } from './nemesis.ts'
 import type { Publication, ReceiptLine } from './record.ts'
 import type { FeedLoad } from './run-load.ts'
+import { shuffled } from './shuffled.ts'
 
 /** Fewer than events, so that subjects have histories. */
 const subjects = Array.from({ length: 200 }, () => randomUUID())

@@ -2,11 +2,11 @@
 import { randomInt } from 'node:crypto'
 import { ask, passing, refusal } from './ask.ts'
 import type { Reply, Request } from './ask.ts'
-import { shuffled } from './nemesis.ts'
 import { itemsIn } from './record.ts'
 import type { Question, View } from './record.ts'
 import type { FeedLoad } from './run-load.ts'
 import type { ServiceNode } from './service-nodes.ts'
+import { shuffled } from './shuffled.ts'
 
 const listPath = '/api/func/api/v1/events/getevents'
 const viewNames = { all: 'property', sales: 'salesproperty', lettings: 'lettingsproperty' } as const
@@ -105,7 +105,12 @@ export function pageReader(load: FeedLoad): Step {
     const reply = await read(load, node, { path, key: load.feed.readKey, minimum })
     if (reply === undefined) return false
     const body = JSON.parse(reply.text) as { availableCount: number; totalPages: number }
-    load.note({ door: 'page', view, page, pageSize: 100, available: body.availableCount }, node, reply, minimum)
+    load.note(
+      { door: 'page', view, page, pageSize: 100, available: body.availableCount },
+      node,
+      reply,
+      minimum,
+    )
     pages = Math.max(1, body.totalPages)
     seen = Math.max(seen, reply.head)
     return true

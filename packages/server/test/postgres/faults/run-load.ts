@@ -42,6 +42,8 @@ export interface FeedLoad extends LoadOptions {
 }
 
 export interface RunningLoad {
+  /** Resolves when so many requests were acknowledged and so many polls by time answered. */
+  reached(acknowledged: number, polls: number): Promise<void>
   /** Each request is seen to its end, everybody reads once more, and the whole feed is read. */
   finish(): Promise<FeedRecord>
 }
@@ -74,9 +76,17 @@ export function startLoad(options: LoadOptions): RunningLoad {
   ]
   const publishing = Promise.all(Array.from({ length: options.publishers }, () => publishUntilOver(load)))
   let published = false
-  const reading = Promise.all(readers.map((step) => readUntil(step, () => published || options.signal.aborted)))
+  const reading = Promise.all(
+    readers.map((step) => readUntil(step, () => published || options.signal.aborted)),
+  )
 
   return {
+    async reached(acknowledged, polls) {
+      const isReached = (): boolean =>
+        load.publications.length >= acknowledged &&
+        answers.filter(({ question }) => question.door === 'window').length >= polls
+      while (!isReached() && !options.signal.aborted) await delay(20)
+    },
     async finish() {
       over = true
       await publishing

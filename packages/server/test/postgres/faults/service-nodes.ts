@@ -26,7 +26,7 @@ export interface ServiceNodes extends AsyncDisposable {
   readonly all: readonly ServiceNode[]
   /** Variables for commands on the same store. */
   readonly environment: Readonly<Record<string, string>>
-  leadTo(socketFile: string): void
+  readonly leadTo: (socketFile: string) => void
 }
 
 export async function startNodes(count: number, socketFile: string): Promise<ServiceNodes> {
