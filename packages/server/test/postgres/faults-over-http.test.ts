@@ -17,7 +17,7 @@ import type { ServiceNodes } from './faults/service-nodes.ts'
 
 const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
 /** Another duration of the faults, in seconds, for those who look for something. */
-const durationMs = Number(process.env['PROPERTY_EVENTS_TEST_FAULTS_SECONDS'] ?? (isLong ? 600 : 10)) * 1_000
+const durationMs = Number(process.env['PROPERTY_EVENTS_TEST_FAULTS_SECONDS'] ?? (isLong ? 600 : 8)) * 1_000
 
 describe('three services on a primary and its standby', () => {
   let cluster: Cluster

@@ -21,7 +21,10 @@ const offsetsMs = [-30_000, 30_000] as const
 const shortFaultMs = [300, 2_000] as const
 const longFaultMs = [300, 13_000] as const
 
-/** Goes on for so long, and to the end of a round in which each kind of fault has its turn. */
+/** On a busy machine a single restart can take up the time. */
+const faultsAtLeast = 6
+
+/** Goes on for so long, round after round in which each kind of fault has its turn; longer where there were few yet. */
 export async function mischief(
   cluster: Cluster,
   nodes: ServiceNodes,
@@ -61,15 +64,20 @@ export async function mischief(
     await cluster.addStandby()
   }
 
-  while (performance.now() - begun < durationMs) {
-    for (const fault of shuffled<Fault>([...nodeFaults, ...nodeFaults.slice(0, 3), 'promotion'])) {
+  const isOver = (): boolean =>
+    performance.now() - begun > durationMs && counts.promotion > 0 && story.length >= faultsAtLeast
+  while (!isOver()) {
+    // Twice what has most to do with processes. The promotion early, so that the short run comes to it.
+    const others = shuffled<Fault>([...nodeFaults, ...nodeFaults.slice(0, 3)])
+    const promoteAfter = randomInt(counts.promotion === 0 ? 3 : others.length)
+    for (const fault of others.toSpliced(promoteAfter, 0, 'promotion')) {
       if (fault === 'promotion') await takeOver()
       else {
         const [node] = shuffled(nodes.all)
         if (node !== undefined) await suffer(node, fault)
       }
       await delay(randomInt(100, 700))
-      if (performance.now() - begun > durationMs && counts.promotion > 0) break
+      if (isOver()) break
     }
   }
   return { counts, story }
