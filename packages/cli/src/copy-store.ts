@@ -1,16 +1,10 @@
 /** Copying a store into another one, of either engine, so that nobody who reads it can tell them apart. */
-import { createHash } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
-import type { FeedKey, KeyRecord, StorageEngine, StoreRecord, StoredEvent } from '@property-events/server'
+import type { FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
+import { compareFeeds, heldPosition } from './compare-feeds.ts'
+import type { CopiedFeed } from './compare-feeds.ts'
 import { Refusal } from './refusal.ts'
-
-export interface CopiedFeed {
-  readonly key: FeedKey
-  readonly events: number
-  /** SHA-256 over every number and its bytes, in order, read back from the copy and equal to the source's. */
-  readonly checksum: string
-}
 
 export interface CopyOptions {
   readonly from: StorageEngine
@@ -57,24 +51,16 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
   for (const { tenantId } of await to.keys.tenants()) {
     for (const feed of feedNames) {
       const key = { tenantId, feed }
-      const head = await to.events.head(key)
-      if (head === undefined || head.position === 0) continue
-      const last = { key, view: 'all', after: head.sequenceNumber - 1, limit: 1, latestOnly: false } as const
-      const [[copied], [original]] = [await to.events.readAfter(last), await from.events.readAfter(last)]
-      if (copied === undefined || original === undefined || !sameEvent(copied, original)) {
-        throw new Refusal(
-          `The ${feed} events of tenant ${tenantId} in the target end with one that the source does not have (${head.sequenceNumber}), ` +
+      const position = await heldPosition(from, to, key, (number) => {
+        return new Refusal(
+          `The ${feed} events of tenant ${tenantId} in the target end with one that the source does not have (${number}), ` +
             'so somebody publishes there. Nothing was changed. Copy into an empty store.',
         )
-      }
-      held.set(feedName(key), head.position)
+      })
+      if (position > 0) held.set(feedName(key), position)
     }
   }
   return held
-}
-
-function sameEvent(one: StoredEvent, other: StoredEvent): boolean {
-  return one.sequenceNumber === other.sequenceNumber && Buffer.from(one.json).equals(other.json)
 }
 
 async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<void> {
@@ -111,32 +97,13 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine): Promise<
   if (uses.length > 0) await to.keys.recordKeyUses(uses)
 }
 
-const eventsPerPage = 500
-
 /** Reads the feed from both, as far as the copy goes, which is every event its counter knows of. */
 async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Promise<CopiedFeed> {
-  const counted = (await to.events.head(key))?.position ?? 0
-  const sums = [createHash('sha256'), createHash('sha256')] as const
-  let [after, events] = [0, 0]
-  for (;;) {
-    const query = { key, view: 'all', after, limit: eventsPerPage, latestOnly: false } as const
-    const copies = await to.events.readAfter(query)
-    const originals = await from.events.readAfter({ ...query, limit: copies.length })
-    for (const [sum, read] of [
-      [sums[0], originals],
-      [sums[1], copies],
-    ] as const) {
-      for (const { sequenceNumber, json } of read) sum.update(`${sequenceNumber} `).update(json).update('\n')
-    }
-    events += copies.length
-    after = copies.at(-1)?.sequenceNumber ?? after
-    if (copies.length < eventsPerPage) break
-  }
-  const [expected, checksum] = [sums[0].digest('hex'), sums[1].digest('hex')]
-  if (expected !== checksum || events !== counted) {
-    throw new Refusal(
-      `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
-    )
-  }
-  return { key, events, checksum }
+  const differs = (): Refusal =>
+    new Refusal(
+    `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
+  )
+  const comparison = compareFeeds(from, to, key, differs)
+  await comparison.goOn()
+  return comparison.end()
 }

@@ -71,6 +71,8 @@ export class StorageUnavailableError extends UnavailableError {}
 export class ClockBehindError extends UnavailableError {}
 export class OverloadedError extends UnavailableError {}
 export class EpochRequiredError extends UnavailableError {}
+/** The tenant is moving to another store: the same request is answered there in a moment, at the same address. */
+export class TenantMovingError extends UnavailableError {}
 export class SequenceNotReachedError extends UnavailableError {}
 export class UnsupportedHttpVersionError extends ServiceError {}
 /** The address leads elsewhere. Not followed: the key would go along. `status` is 0 in browsers, which do not tell it. */
@@ -117,6 +119,7 @@ const classOfCode: Readonly<Record<string, ServiceErrorClass>> = {
   clock_behind: ClockBehindError,
   overloaded: OverloadedError,
   epoch_required: EpochRequiredError,
+  tenant_moving: TenantMovingError,
   sequence_not_reached: SequenceNotReachedError,
   unsupported_http_version: UnsupportedHttpVersionError,
 }

@@ -1,72 +1,172 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { openStorage } from '@property-events/server'
-import type { StorageEngine } from '@property-events/server'
+import { loadPeppers, openStorage, pepperFileName } from '@property-events/server'
+import type { Peppers, StorageEngine, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import type { CopiedFeed } from '../compare-feeds.ts'
 import { copyStore } from '../copy-store.ts'
+import { moveTenant, reopenTenant } from '../move-tenant.ts'
+import { findTenant } from '../open-store.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
+import { settings as known } from '../settings.ts'
 import { stopSignal } from '../stop-signal.ts'
-import { tableText } from '../terminal-text.ts'
+import { plainText, tableText } from '../terminal-text.ts'
 
 const place = 'data folder, or postgres:// address of a database'
+
+const help = `
+Run again it goes on where it stopped, and takes in what has come since. To move for good: stop publishing, run it
+a last time, and serve the new store with the old key pepper.
+
+With --tenant it moves one tenant into a store that may hold others, while both are served: its events with every id,
+number, time and byte, and its keys. Publishing for it goes on in the source until nearly all is there, is then answered
+503 tenant_moving for as long as the rest takes, and is open in the target afterwards: send its clients there. In the
+source it can be read until you suspend it there. After an end at any moment, run the same command again; or with
+--reopen, to publish in the source again. PROPERTY_EVENTS_KEY_PEPPER: that of the target, where it has no keys yet.`
 
 export function addCopy(program: Command, context: CommandContext): void {
   const command = program
     .command('copy')
-    .description('copy a store into another one, with every id, number, time and byte')
+    .description('copy a store into another one, or move one tenant, with every id, number, time and byte')
     .requiredOption('--from <store>', `${place}; it may be in use`)
-    .requiredOption('--to <store>', `${place}; made if there is none`)
-    .addHelpText(
-      'after',
-      '\nRun again it goes on where it stopped, and takes in what has come since. To move for good: stop publishing, run it\n' +
-        'a last time, and serve the new store with the old key pepper.',
-    )
-  addAction(command, context, async ({ output, settings, flags }) => {
-    const [source, target] = [flagText(flags, 'from') ?? '', flagText(flags, 'to') ?? '']
-    if (source === '' || target === '' || source === target) {
+    .option('--to <store>', `${place}; made if there is none`)
+    .option('--tenant <tenant>', 'move this tenant alone: its id or name')
+    .option('--without-keys', 'with --tenant: leave its keys behind; make new ones in the target')
+    .option('--reopen', 'with --tenant: do not move it after all; without --to: that store is gone for good')
+    .addHelpText('after', help)
+  addAction(command, context, async (invocation) => {
+    const { settings, flags } = invocation
+    const [source, target] = [flagText(flags, 'from') ?? '', flagText(flags, 'to')]
+    const tenant = flagText(flags, 'tenant')
+    const [reopens, withoutKeys] = [flags['reopen'] === true, flags['withoutKeys'] === true]
+    if (source === '' || source === target || target === '' || (target === undefined && !reopens)) {
       settings.fault(
         '--from and --to are two different stores: a data folder or the address of a database each.',
       )
     }
-    settings.finish()
-    await using from = await openStorage({ ...placeOf(source), create: false })
-    await using to = await openTarget(target, from)
-    if (to.settings.storeId === from.settings.storeId) {
-      throw new Refusal(
-        '--from and --to are one store under two names, or a backup of it. Copy into an empty store of its own.',
+    if (tenant === undefined && (reopens || withoutKeys)) {
+      settings.fault(
+        `--${reopens ? 'reopen' : 'without-keys'} is about one tenant: name it with --tenant, by its id or name.`,
       )
     }
-    const progress = createProgress(output, 'events copied')
-    const feeds = await copyStore({
-      from,
-      to,
-      onProgress: (events) => progress.update(events, undefined),
-      signal: stopSignal(),
-    })
-    progress.end()
-    if (output.json) {
-      return output.writeJson(feeds.map(({ key, events, checksum }) => ({ ...key, events, checksum })))
-    }
-    const rows = feeds.map(({ key, events, checksum }) => [
-      key.tenantId,
-      key.feed,
-      String(events),
-      checksum.slice(0, 16),
-    ])
-    return output.write(tableText(['tenant', 'feed', 'events', 'checksum'], rows))
+    const pepper = tenant === undefined ? undefined : settings.value(known.keyPepper)
+    settings.finish()
+    await using from = await openStorage({ ...placeOf(source), create: false })
+    if (tenant === undefined) return copyAll(invocation, from, target ?? '')
+    const places = { folder: source, database: undefined, flags: storeFlag(source), storage: from }
+    const found = await findTenant(places, tenant)
+    if (reopens) return takeBack(invocation, from, found, target)
+    return moveOne(invocation, from, found, target ?? '', { withoutKeys, pepper })
   })
 }
 
-function placeOf(store: string) {
+async function copyAll({ output }: Invocation, from: StorageEngine, target: string): Promise<void> {
+  // With the source's event types and start: their numbers stand in the events.
+  const { catalogue, startSequence } = from.settings
+  await using to = await openStorage({ ...placeOf(target), catalogue, startSequence, create: true })
+  refuseSameStore(from, to)
+  const progress = createProgress(output, 'events copied')
+  const feeds = await copyStore({
+    from,
+    to,
+    onProgress: (events) => progress.update(events, undefined),
+    signal: stopSignal(),
+  })
+  progress.end()
+  if (output.json) return output.writeJson(feeds.map(feedJson))
+  return output.write(feedTable(feeds))
+}
+
+async function moveOne(
+  { output }: Invocation,
+  from: StorageEngine,
+  tenant: Tenant,
+  target: string,
+  options: { readonly withoutKeys: boolean; readonly pepper: string | undefined },
+): Promise<void> {
+  // Its event types have to be the same; its numbers are each feed's own.
+  const { catalogue } = from.settings
+  await using to = await openStorage({ ...placeOf(target), catalogue, create: true })
+  refuseSameStore(from, to)
+  const progress = createProgress(output, 'events copied')
+  const { feeds, keys, closedMs } = await moveTenant({
+    from,
+    to,
+    tenant,
+    withoutKeys: options.withoutKeys,
+    peppers: peppersOf(target, options.pepper),
+    onProgress: (events) => progress.update(events, undefined),
+    signal: stopSignal(),
+  })
+  progress.end()
+  if (output.json) return output.writeJson({ feeds: feeds.map(feedJson), keys, closedMs: closedMs ?? null })
+  const closed =
+    closedMs === undefined
+      ? 'It was closed in the source by an earlier run.'
+      : `Nobody could publish for ${(closedMs / 1_000).toFixed(1)} s.`
+  return output.write(
+    `${feedTable(feeds)}
+Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the target now, with ${keys} keys. ${closed}
+Send its clients there. The source answers their publications with 503 tenant_moving; once nobody reads there any
+more, suspend the tenant in the source: property-events tenants suspend ${tenant.tenantId}
+`,
+  )
+}
+
+async function takeBack(
+  { output }: Invocation,
+  from: StorageEngine,
+  tenant: Tenant,
+  target: string | undefined,
+): Promise<void> {
+  await using to =
+    target === undefined ? undefined : await openStorage({ ...placeOf(target), create: false })
+  if (to !== undefined) refuseSameStore(from, to)
+  await reopenTenant({ from, to, tenant })
+  if (output.json) return output.writeJson({ tenantId: tenant.tenantId, reopened: true })
+  return output.write(
+    `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the source again.\n`,
+  )
+}
+
+function refuseSameStore(from: StorageEngine, to: StorageEngine): void {
+  if (to.settings.storeId !== from.settings.storeId) return
+  throw new Refusal(
+    '--from and --to are one store under two names, or a backup of it. Copy into an empty store of its own.',
+  )
+}
+
+/** Nothing is made where there is no pepper yet. */
+function peppersOf(target: string, given: string | undefined): Peppers | undefined {
+  const folder = isDatabase(target) ? undefined : resolve(target)
+  const isThere = folder !== undefined && existsSync(join(folder, pepperFileName))
+  return given !== undefined || isThere ? loadPeppers({ folder, given }) : undefined
+}
+
+function isDatabase(store: string): boolean {
   return /^postgres(ql)?:\/\//.test(store)
+}
+
+function placeOf(store: string) {
+  return isDatabase(store)
     ? ({ kind: 'postgres', url: store, readConnections: 2 } as const)
     : ({ kind: 'sqlite', folder: resolve(store) } as const)
 }
 
-/** With the source's event types and start: their numbers stand in the events. */
-function openTarget(store: string, { settings }: StorageEngine): Promise<StorageEngine> {
-  const { catalogue, startSequence } = settings
-  return openStorage({ ...placeOf(store), catalogue, startSequence, create: true })
+function storeFlag(store: string): string {
+  return isDatabase(store) ? ' --database …' : ` --data ${store}`
+}
+
+function feedJson({ key, events, checksum }: CopiedFeed) {
+  return { ...key, events, checksum }
+}
+
+function feedTable(feeds: readonly CopiedFeed[]): string {
+  const rows = feeds.map(({ key, events, checksum }) => {
+    return [key.tenantId, key.feed, String(events), checksum.slice(0, 16)]
+  })
+  return tableText(['tenant', 'feed', 'events', 'checksum'], rows)
 }

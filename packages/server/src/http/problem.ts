@@ -210,6 +210,12 @@ export const problems = {
     title: 'The store was restored',
     detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
   },
+  tenant_moving: {
+    status: 503,
+    title: 'The tenant is moving',
+    detail:
+      'This tenant is moving to another store, and nothing is published to it here any more, nor is a window of time without an end answered. Nothing was stored. Try again in a moment, at the same address.',
+  },
   sequence_not_reached: {
     status: 503,
     title: 'The feed is not that far',
@@ -239,6 +245,7 @@ const retryAfterSeconds: Partial<Record<ProblemCode, number>> = {
   clock_behind: 30,
   overloaded: 1,
   epoch_required: 60,
+  tenant_moving: 2,
   sequence_not_reached: 1,
 }
 

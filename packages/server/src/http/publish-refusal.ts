@@ -6,6 +6,7 @@ import type { ProblemCode, Refusal } from './problem.ts'
 const plainCodes = {
   epochRequired: 'epoch_required',
   overloaded: 'overloaded',
+  tenantMoving: 'tenant_moving',
   unknownFeed: 'key_disabled',
 } as const satisfies Record<string, ProblemCode>
 

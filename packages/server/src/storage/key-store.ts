@@ -63,6 +63,8 @@ export interface KeyStore {
   setTenantSuspended(tenantId: string, suspended: boolean): Promise<'done' | 'unknownTenant'>
   /** Stores a new key. `unknownTenant`: a grant names a tenant that does not exist. */
   insertKey(record: KeyRecord): Promise<'created' | 'exists' | 'unknownTenant'>
+  /** The key has these scopes for the tenant from now on, in place of those it had for it. */
+  grant(keyId: string, grant: Grant): Promise<'done' | 'unknownKey' | 'unknownTenant'>
   findKey(keyId: string): Promise<FoundKey | undefined>
   /** In order of creation. */
   keys(): Promise<readonly KeyRecord[]>

@@ -5,10 +5,12 @@
  */
 import type { Category, EventTypeCatalogue, FeedName, Ticks, ViewName } from '@property-events/protocol'
 import type { KeyStore } from './key-store.ts'
+import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
 import type { StoreRecord } from './store-records.ts'
 
 export type * from './key-store.ts'
+export type * from './move-store.ts'
 export type * from './node-store.ts'
 
 /** One tenant's feed: the unit of ordering (P1). */
@@ -113,6 +115,8 @@ export type AppendOutcome =
   | { readonly kind: 'clockBehind'; readonly headCreated: Ticks; readonly now: Ticks }
   /** The store was restored; numbers may have been shown that it does not hold (D13). `startEpoch` lifts it. */
   | { readonly kind: 'epochRequired' }
+  /** The tenant is being moved to another store, or was (`MoveState`). Nothing of the batch is stored here. */
+  | { readonly kind: 'tenantMoving' }
 
 /** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
 export interface Head {
@@ -193,7 +197,7 @@ export interface EventStore {
   /**
    * View and window to a range, with index probes only (P5). `undefined`: no such tenant. With a window that is still
    * open it answers in a moment at which no stamped event is waiting for its commit, and every later stamp lies behind
-   * that moment (P3).
+   * that moment (P3). Rejects with `tenant_moving` where such windows are not answered any more (`MoveState`).
    */
   locate(query: LocateQuery): Promise<Located | undefined>
   /**
@@ -275,6 +279,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly events: EventStore
   readonly keys: KeyStore
   readonly nodes: NodeStore
+  readonly moves: MoveStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**
@@ -331,8 +336,17 @@ export interface StorageEngine extends AsyncDisposable {
 
 /** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
 export class StorageFailure extends Error {
-  /** `storage_damaged`: bytes of the store are not what was written; reading them again does not help. */
-  readonly code: 'storage_full' | 'storage_unavailable' | 'storage_damaged' | 'storage_closed' | 'feed_locked'
+  /**
+   * `storage_damaged`: bytes of the store are not what was written; reading them again does not help.
+   * `tenant_moving`: nothing is wrong with the store, but the tenant is at home in another one (`MoveState`).
+   */
+  readonly code:
+    | 'storage_full'
+    | 'storage_unavailable'
+    | 'storage_damaged'
+    | 'storage_closed'
+    | 'feed_locked'
+    | 'tenant_moving'
   /**
    * `batches`: the store works and has stored nothing of what it was given, because it could not store all of it: without
    * the batch that is at fault, the others may succeed.

@@ -3,6 +3,7 @@
  * as they are. Tenants and keys have verbs of their own.
  */
 import type { Category, Ticks } from '@property-events/protocol'
+import type { MoveState } from './move-store.ts'
 import type { FeedKey } from './storage.ts'
 import type { SubjectState } from './subject-state.ts'
 
@@ -52,6 +53,12 @@ export interface FeedRecord {
   readonly lastPosition: number
   /** Publishing waits for `startEpoch` in this feed. Left out: it does not. */
   readonly needsEpoch?: boolean
+  /** Left out: as it is where the record comes to. */
+  readonly move?: MoveState
+  /** Windows of the feed may have been answered until then, so no later stamp lies before it (P3). Left out: nothing is known. */
+  readonly stampFloor?: Ticks
+  /** Numbers up to it are of earlier epochs (D13). Left out: nothing is known. */
+  readonly epochStart?: number
 }
 
 /** Of the whole store; the last record of all. */
@@ -66,6 +73,16 @@ export interface WholeRecord {
 }
 
 export type StoreRecord = EventRecord | IdRecord | SubjectRecord | FeedRecord | WholeRecord
+
+/** As pieces of a tenant's part are handed over: in runs of one kind, each subject and id once. */
+export function pieceOf(
+  events: readonly EventRecord[],
+  ids: readonly IdRecord[],
+  subjects: readonly SubjectRecord[],
+): readonly StoreRecord[] {
+  const once = new Map(subjects.map((subject) => [subject.subjectId, subject]))
+  return [...events, ...ids, ...once.values()]
+}
 
 /** Records handed over together. */
 export const recordsPerPiece = 500

@@ -68,6 +68,9 @@ export function countingKeyStore(): CountingKeyStore {
     async keys() {
       return [...records.values()]
     },
+    async grant(keyId, grant) {
+      return change(keyId, { grants: [grant] })
+    },
     async revokeKey(keyId, revokedMs) {
       return change(keyId, { revokedMs })
     },

@@ -5,6 +5,7 @@ import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { keysContract } from './contract/keys.ts'
+import { movingContract } from './contract/moving.ts'
 import { nodesContract } from './contract/nodes.ts'
 import { numberingContract } from './contract/numbering.ts'
 import { openingContract } from './contract/opening.ts'
@@ -44,6 +45,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     waitingFeedsContract(factory)
     watchingContract(factory)
     transferringContract(factory)
+    movingContract(factory)
     backupContract(factory)
     keysContract(factory)
     nodesContract(factory)

@@ -91,6 +91,7 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
         'clock_behind',
         'overloaded',
         'epoch_required',
+        'tenant_moving',
       ),
     },
   }

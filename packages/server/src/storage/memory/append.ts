@@ -43,6 +43,7 @@ function decide(store: MemoryStore, batch: AppendBatch, context: MemoryAppendCon
   const feed = feedOf(store, batch.key)
   if (feed === undefined) return { kind: 'refused', outcome: { kind: 'unknownFeed' } }
   if (state.needsEpoch || feed.needsEpoch) return { kind: 'refused', outcome: { kind: 'epochRequired' } }
+  if (feed.move !== 'open') return { kind: 'refused', outcome: { kind: 'tenantMoving' } }
   const counter = {
     lastPosition: feed.events.length,
     offset: feed.offset,
@@ -51,7 +52,7 @@ function decide(store: MemoryStore, batch: AppendBatch, context: MemoryAppendCon
   const decision = decideAppend(batch, counter, lookupsOf(feed), {
     catalogue: state.settings.catalogue,
     now: context.now,
-    floor: state.stampFloor,
+    floor: feed.stampFloor > state.stampFloor ? feed.stampFloor : state.stampFloor,
     clockToleranceTicks: context.overrideClockCheck ? undefined : defaultClockToleranceTicks,
   })
   return { kind: 'decided', feed, decision }

@@ -14,6 +14,7 @@ import { memoryKeys } from './keys.ts'
 import { memoryNodes } from './nodes.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
+import { memoryMoves } from './moves.ts'
 import { positionOf, readEvent } from './read-event.ts'
 import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
@@ -49,6 +50,7 @@ export async function openMemory(
     settings: state.settings,
     keys: memoryKeys(store),
     nodes: memoryNodes(store, clock),
+    moves: memoryMoves(store, clock, (key) => watching.tell(key)),
     events: {
       appendsAtOnce: 1,
       append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),

@@ -41,6 +41,12 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       keys.set(record.keyId, structuredClone(record))
       return 'created'
     },
+    async grant(keyId, { tenantId, scopes }) {
+      const { keys, tenants } = openState(store)
+      if (keys.has(keyId) && !tenants.has(tenantId)) return 'unknownTenant'
+      const others = (keys.get(keyId)?.grants ?? []).filter((grant) => grant.tenantId !== tenantId)
+      return change(keyId, (record) => ({ ...record, grants: [...others, { tenantId, scopes }] }))
+    },
     async findKey(keyId) {
       const { keys, tenants, pepperId: currentPepperId } = openState(store)
       const record = keys.get(keyId)

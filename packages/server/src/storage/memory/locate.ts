@@ -1,6 +1,8 @@
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter } from '../clock.ts'
 import { isOpenWindow } from '../open-window.ts'
+import { answersOpenWindows } from '../move-store.ts'
+import { StorageFailure } from '../storage.ts'
 import type { LocateQuery, Located } from '../storage.ts'
 import { eventsOfView, feedOf, headOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
@@ -16,6 +18,7 @@ export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Loca
   const count = Math.max(0, events.length - before - behind)
   const located = { range: { key, view, first: before + 1, count }, head: headOf(feed) }
   if (isOpenWindow(query, located)) {
+    if (!answersOpenWindows(feed.move)) throw new StorageFailure('tenant_moving')
     const floor = floorAfter(now)
     if (floor > store.state.stampFloor) store.state.stampFloor = floor
   }

@@ -4,7 +4,15 @@ import { viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure, feedName } from '../storage.ts'
-import type { FeedKey, Head, KeyRecord, NodeAnnouncement, StoreSettings, Tenant } from '../storage.ts'
+import type {
+  FeedKey,
+  Head,
+  KeyRecord,
+  MoveState,
+  NodeAnnouncement,
+  StoreSettings,
+  Tenant,
+} from '../storage.ts'
 
 export interface MemoryEvent {
   readonly sequenceNumber: number
@@ -26,6 +34,9 @@ export interface MemoryFeed {
   offset: number
   revision: number
   needsEpoch: boolean
+  move: MoveState
+  /** No later stamp lies before it (P3). */
+  stampFloor: Ticks
   /** The event at position n stands at index n - 1. */
   readonly events: MemoryEvent[]
   readonly ids: Map<string, MemoryId>
@@ -74,6 +85,8 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     offset,
     revision: 0,
     needsEpoch: false,
+    move: 'open',
+    stampFloor: 0n,
     events: [],
     ids: new Map(),
     subjects: new Map(),

@@ -30,18 +30,19 @@ function feedRecords(
 ): readonly StoreRecord[] {
   const feed = feedOf(store, key)
   if (feed === undefined) return []
-  const { epoch, offset, revision, events, needsEpoch } = feed
+  const { epoch, offset, revision, events, needsEpoch, move, stampFloor } = feed
+  const lastPosition = events.length
   return [
     ...eventRecords(feed, key).slice(after(key)),
     ...[...feed.ids].map(([id, taken]) => ({ kind: 'id' as const, key, id, ...taken })),
     ...[...feed.subjects].map(([subjectId, { position, ...state }]) => {
       return { kind: 'subject' as const, key, subjectId, position, state }
     }),
-    { kind: 'feed', key, epoch, offset, revision, lastPosition: events.length, needsEpoch },
+    { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor },
   ]
 }
 
-function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventRecord[] {
+export function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventRecord[] {
   const categoryAt = new Map(
     [...feed.views].flatMap(([view, positions]) => positions.map((at) => [at, view])),
   )
@@ -123,5 +124,9 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       feed.offset = record.offset
       feed.revision = record.revision
       feed.needsEpoch = record.needsEpoch ?? false
+      feed.move = record.move ?? feed.move
+      if (record.stampFloor !== undefined && record.stampFloor > feed.stampFloor) {
+        feed.stampFloor = record.stampFloor
+      }
   }
 }

@@ -1,5 +1,5 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
-import { millisecondsOfTicks } from '@property-events/protocol'
+import { feedNames, millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
@@ -10,7 +10,15 @@ import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure, feedName } from '../storage.ts'
-import type { KeyStore, LocateQuery, Located, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type {
+  KeyStore,
+  LocateQuery,
+  Located,
+  MoveStore,
+  NodeStore,
+  StorageEngine,
+  StoreSettings,
+} from '../storage.ts'
 import { timeReservation } from '../time-reservation.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
@@ -30,6 +38,7 @@ import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeys, readPepperIds, readTenants } from './keys.ts'
 import { locate, readHead } from './locate.ts'
+import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { readAfter } from './read-after.ts'
@@ -230,10 +239,25 @@ function engineOver(
     pepperId: () => guarded(() => nodeStore.pepperId()),
     finishPepper: (pepperId) => guarded(() => nodeStore.finishPepper(pepperId)),
   }
+  const moves: MoveStore = {
+    states: () => guarded(() => moveStates(database)),
+    change: (tenantId, from, to) =>
+      guarded(async () => {
+        const outcome = await changeMove(database, tenantId, from, to)
+        changes.send(feedNames.map((feed) => ({ tenantId, feed })))
+        return outcome
+      }),
+    exportTenant: (tenantId, held, take) =>
+      guarded(() => {
+        const now = given()
+        return exportTenant(database, now && floorAfter(now), tenantId, held, take)
+      }),
+  }
   return {
     settings,
     keys,
     nodes,
+    moves,
     events: {
       appendsAtOnce,
       append: (batches, lockWaitMs) =>
@@ -299,6 +323,7 @@ function guardedKeyWrites(
     setTenantSuspended: (tenantId, suspended) =>
       guarded(() => writes.setTenantSuspended(tenantId, suspended)),
     insertKey: (record) => guarded(() => writes.insertKey(record)),
+    grant: (keyId, grant) => guarded(() => writes.grant(keyId, grant)),
     revokeKey: (keyId, revokedMs) => guarded(() => writes.revokeKey(keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guarded(() => writes.setKeyExpiry(keyId, expiresMs)),
     rehashKey: (keyId, fromPepperId, hashed) => guarded(() => writes.rehashKey(keyId, fromPepperId, hashed)),

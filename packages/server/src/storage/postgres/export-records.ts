@@ -1,8 +1,9 @@
 import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
+import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece } from '../store-records.ts'
-import type { StoreRecord } from '../store-records.ts'
+import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -40,7 +41,7 @@ interface WholeRow {
   readonly reserved: string | null
 }
 
-interface FeedRow {
+export interface FeedRow {
   readonly tenant: string
   readonly feed: number
   readonly epoch: string
@@ -48,6 +49,8 @@ interface FeedRow {
   readonly revision: string
   readonly last_position: string
   readonly needs_epoch: boolean
+  readonly move: string | null
+  readonly stamp_floor: string | null
 }
 
 interface StateRow {
@@ -58,7 +61,7 @@ interface StateRow {
   readonly code: string
 }
 
-interface EventRow extends StateRow {
+export interface EventRow extends StateRow {
   readonly sequence: string
   readonly created: string
   readonly id: string
@@ -66,14 +69,14 @@ interface EventRow extends StateRow {
   readonly json: string
 }
 
-interface IdRow {
+export interface IdRow {
   readonly id: string
   readonly position: string
   readonly content_hash: Buffer | null
   readonly skipped: string | null
 }
 
-interface SubjectRow extends StateRow {
+export interface SubjectRow extends StateRow {
   readonly published: boolean
   readonly payload_hash: Buffer | null
   readonly spelling: string | null
@@ -93,31 +96,35 @@ async function exportFeed(
     await take(rows.map((event) => eventRecord(key, event)))
   }
   for await (const rows of pages<IdRow>('event_id', 'id', 'uuid')) {
-    await take(
-      rows.map(({ id, position, content_hash: contentHash, skipped: text }) => {
-        const skipped = text === null ? null : BigInt(text)
-        return { kind: 'id', key, id, position: Number(position), contentHash, skipped }
-      }),
-    )
+    await take(rows.map((id) => idRecord(key, id)))
   }
   for await (const rows of pages<SubjectRow>('subject', 'subject', 'uuid')) {
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
-  const [offset, revision] = [Number(row.number_offset), Number(row.revision)]
-  await take([
-    {
-      kind: 'feed',
-      key,
-      epoch: row.epoch,
-      offset,
-      revision,
-      lastPosition: Number(row.last_position),
-      needsEpoch: row.needs_epoch,
-    },
-  ])
+  await take([feedRecord(key, row)])
 }
 
-function eventRecord(key: FeedKey, event: EventRow): StoreRecord {
+export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {
+  return {
+    kind: 'feed',
+    key,
+    epoch: row.epoch,
+    offset: Number(row.number_offset),
+    revision: Number(row.revision),
+    lastPosition: Number(row.last_position),
+    needsEpoch: row.needs_epoch,
+    move: moveStateOf(row.move),
+    stampFloor: BigInt(row.stamp_floor ?? 0),
+  }
+}
+
+export function idRecord(key: FeedKey, row: IdRow): IdRecord {
+  const { id, position, content_hash: contentHash } = row
+  const skipped = row.skipped === null ? null : BigInt(row.skipped)
+  return { kind: 'id', key, id, position: Number(position), contentHash, skipped }
+}
+
+export function eventRecord(key: FeedKey, event: EventRow): EventRecord {
   const { id, category, branch, code, state, json } = event
   return {
     kind: 'event',
@@ -135,7 +142,7 @@ function eventRecord(key: FeedKey, event: EventRow): StoreRecord {
   }
 }
 
-function subjectRecord(key: FeedKey, row: SubjectRow): StoreRecord {
+export function subjectRecord(key: FeedKey, row: SubjectRow): SubjectRecord {
   const { published, category, branch, code, spelling } = row
   const { payload_hash: payloadHash, update_date_hash: updateDateHash } = row
   const state = { code, published, category, branch, payloadHash, spelling, updateDateHash }

@@ -5,6 +5,9 @@ import { StorageFailure, StorageRefusal } from '../storage.ts'
 /** `disk_full`, and what PostgreSQL says when it cannot extend a file. */
 const fullCodes = new Set(['53100'])
 
+/** Raised by `settle_window`. */
+const movingCode = 'PE001'
+
 /** `data_corrupted` and `index_corrupted`: a page whose checksum is wrong, where the cluster has data checksums. */
 const damagedCodes = new Set(['XX001', 'XX002'])
 
@@ -17,6 +20,7 @@ const aboutValues = /^(2[1-3]|44|54|P0)/
 export function failureOf(error: unknown): StorageFailure | StorageRefusal {
   if (error instanceof StorageFailure || error instanceof StorageRefusal) return error
   const code = error instanceof DatabaseError ? (error.code ?? '') : ''
+  if (code === movingCode) return new StorageFailure('tenant_moving', error)
   if (fullCodes.has(code)) return new StorageFailure('storage_full', error)
   if (damagedCodes.has(code)) return new StorageFailure('storage_damaged', error, 'batches')
   if (code === lockedCode) return new StorageFailure('feed_locked', error)

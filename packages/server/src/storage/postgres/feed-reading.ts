@@ -25,6 +25,8 @@ export interface FeedReading {
   readonly revision: number
   readonly lastCreated: Ticks | undefined
   readonly lastSequence: number
+  /** Nothing can be published to it: the tenant is being moved to another store, or was. */
+  readonly isClosed: boolean
   /** Ids that are in none of the maps: to be read first, or taken for free until the append looks. */
   readonly idsUnread: 'wanted' | 'free'
   /** Publishing waits for a new epoch in this feed (D13). */
@@ -204,6 +206,7 @@ function feedReading(key: FeedKey, row: LookUpRow): FeedReading {
     needsEpoch: row.published,
     lastCreated: row.created === null ? undefined : BigInt(row.created),
     lastSequence: Number(row.sequence ?? 0),
+    isClosed: row.code !== null,
     idsUnread: 'wanted',
     ids: new Map(),
     subjects: new Map(),

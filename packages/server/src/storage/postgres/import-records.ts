@@ -1,4 +1,5 @@
 import type { FeedKey } from '../storage.ts'
+import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { bigints, booleans, texts, uuids } from './array.ts'
@@ -55,7 +56,10 @@ const putSubjects: Statement = {
 }
 const putFeed: Statement = {
   name: 'import-feed',
-  text: 'UPDATE feed SET epoch = $3, number_offset = $4, revision = $5, needs_epoch = $6 WHERE tenant = $1 AND feed = $2',
+  text: `UPDATE feed SET epoch = $3, number_offset = $4, revision = $5, needs_epoch = $6,
+      move = CASE WHEN $7 THEN $8 ELSE move END, stamp_floor = greatest(stamp_floor, $9),
+      epoch_start = coalesce($10, epoch_start)
+    WHERE tenant = $1 AND feed = $2`,
 }
 const putWhole: Statement = {
   name: 'import-whole',
@@ -173,16 +177,18 @@ async function importEvents(session: Session, key: FeedKey, events: readonly Eve
 }
 
 async function importFeed(session: Session, record: FeedRecord): Promise<void> {
-  const { key, epoch, offset, revision, lastPosition } = record
+  const { key, epoch, offset, revision, lastPosition, move } = record
+  const { stampFloor = null, epochStart = null } = record
   const held = await lastPositionOf(session, key)
   if (held !== lastPosition) throw positionFault(key, held, lastPosition)
+  const counter = [key.tenantId, feedNumbers[key.feed], epoch, offset, revision] as const
   await session.query(putFeed, [
-    key.tenantId,
-    feedNumbers[key.feed],
-    epoch,
-    offset,
-    revision,
+    ...counter,
     record.needsEpoch ?? false,
+    move !== undefined,
+    move === undefined ? null : moveText(move),
+    stampFloor,
+    epochStart,
   ])
 }
 

@@ -1,7 +1,7 @@
 /** Writing keys and tenants. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
-import type { KeyRecord, KeyStore, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import type { Grant, KeyRecord, KeyStore, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -44,6 +44,18 @@ const insertGrant: Statement = {
   text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
     SELECT $1, $2, tenant, $4 FROM tenant WHERE tenant = $3 RETURNING grant_no`,
 }
+/** An UPDATE where there is one: nodes need not be allowed to delete. */
+const setGrant: Statement = {
+  name: 'grant-set',
+  text: 'UPDATE key_grant SET scopes = $3 WHERE key_no = $1 AND tenant = $2 RETURNING grant_no',
+}
+const addGrant: Statement = {
+  name: 'grant-add',
+  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
+    SELECT $1, coalesce(max(grant_no) + 1, 0), $2, $3 FROM key_grant WHERE key_no = $1`,
+}
+/** One who gives a key grants at a time. */
+const lockKey: Statement = { name: 'key-lock', text: 'SELECT key_no FROM key WHERE key_id = $1 FOR UPDATE' }
 const hasKey: Statement = { name: 'key-exists', text: 'SELECT FROM key WHERE key_id = $1' }
 const countTenants: Statement = {
   name: 'tenant-count',
@@ -84,6 +96,7 @@ export function keyWrites(database: Database): KeyWrites {
       return (await changed(suspend, [tenantId, suspended])) ? 'done' : 'unknownTenant'
     },
     insertKey: (record) => database.transaction((session) => insertKey(session, record)),
+    grant: (keyId, grant) => database.transaction((session) => giveGrant(session, keyId, grant)),
     async revokeKey(keyId, revokedMs) {
       return (await changed(revoke, [keyId, revokedMs])) ? 'done' : 'unknownKey'
     },
@@ -121,6 +134,19 @@ async function createTenant(
     }
   }
   return 'created'
+}
+
+async function giveGrant(
+  session: Session,
+  keyId: string,
+  { tenantId, scopes }: Grant,
+): Promise<'done' | 'unknownKey' | 'unknownTenant'> {
+  const [key] = await session.query<{ key_no: string }>(lockKey, [keyId])
+  if (key === undefined) return 'unknownKey'
+  if ((await session.query(hasTenant, [tenantId])).length === 0) return 'unknownTenant'
+  const given = [key.key_no, tenantId, scopes.join(' ')]
+  if ((await session.query(setGrant, given)).length === 0) await session.query(addGrant, given)
+  return 'done'
 }
 
 async function insertKey(

@@ -51,6 +51,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0009-nodes.sql'),
   filesOf('0010-idle-marks.sql'),
   filesOf('0011-waiting-feeds.sql'),
+  filesOf('0012-moving-tenants.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

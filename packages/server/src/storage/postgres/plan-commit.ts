@@ -49,6 +49,7 @@ export function planCommit(
     const read = reading.feeds.get(name)
     if (read === undefined) return { kind: 'unknownFeed' }
     if (reading.needsEpoch || read.needsEpoch) return { kind: 'epochRequired' }
+    if (read.isClosed) return { kind: 'tenantMoving' }
     const feed = growing.get(name) ?? growingFeed(read)
     growing.set(name, feed)
     const decision = decideAppend(batch, feed.counter(), feed.lookups, { ...context, floor: reading.floor })

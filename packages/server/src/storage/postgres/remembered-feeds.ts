@@ -102,6 +102,8 @@ function readingOf(key: FeedKey, { revision, lastPosition, offset }: KnownFeed):
     // Whether the head is ahead of the clock (D25) is seen under the lock.
     lastCreated: undefined,
     lastSequence: lastPosition + offset,
+    // Seen under the lock as well.
+    isClosed: false,
     idsUnread: 'free',
     // The append looks.
     needsEpoch: false,

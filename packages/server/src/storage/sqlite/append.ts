@@ -43,10 +43,11 @@ export function appender(db: Connection, context: AppendContext): Appender {
     const feed = feedOf(batch.key)
     if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
     if (feed.needsEpoch || meta.get('needs_epoch') === '1') return { outcome: { kind: 'epochRequired' } }
+    if (feed.move !== 'open') return { outcome: { kind: 'tenantMoving' } }
     const decision = decideAppend(batch, feed, lookupsOf(feed.feedNo), {
       catalogue: context.catalogue,
       now,
-      floor,
+      floor: feed.stampFloor > floor ? feed.stampFloor : floor,
       clockToleranceTicks: context.overrideClockCheck ? undefined : defaultClockToleranceTicks,
     })
     return { feed, decision }

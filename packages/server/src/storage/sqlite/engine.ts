@@ -9,7 +9,7 @@ import { isOpenWindow } from '../open-window.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
-import type { KeyStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { timeReservation } from '../time-reservation.ts'
 import { watchers } from '../watchers.ts'
 import { backUp } from './backup.ts'
@@ -22,6 +22,7 @@ import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { keyReads } from './keys.ts'
 import { locator } from './locate.ts'
+import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { afterReader } from './read-after.ts'
@@ -158,6 +159,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     setTenantSuspended: (tenantId, suspended) =>
       guarded(() => link.call('setTenantSuspended', tenantId, suspended)),
     insertKey: (record) => guarded(() => link.call('insertKey', record)),
+    grant: (keyId, grant) => guarded(() => link.call('grant', keyId, grant)),
     revokeKey: (keyId, revokedMs) => guarded(() => link.call('revokeKey', keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guarded(() => link.call('setKeyExpiry', keyId, expiresMs)),
     recordKeyUses: (uses) => guarded(() => link.call('recordKeyUses', uses)),
@@ -188,6 +190,13 @@ function engineOver(parts: EngineParts): StorageEngine {
         return now
       }
     }
+  }
+
+  const readStates = moveStates(db)
+  const moves: MoveStore = {
+    states: () => guarded(() => readStates()),
+    change: (tenantId, from, to) => guarded(() => link.call('changeMove', tenantId, from, to)),
+    exportTenant: (tenantId, held, take) => guarded(() => exportTenant(file, clock, tenantId, held, take)),
   }
 
   const watching = watchers()
@@ -229,6 +238,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     settings,
     keys,
     nodes,
+    moves,
     events: {
       appendsAtOnce: 1,
       append: (batches) =>

@@ -1,8 +1,9 @@
 import { feedNames, uuidOfBytes } from '@property-events/protocol'
 import type { Category, FeedName } from '@property-events/protocol'
+import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece } from '../store-records.ts'
-import type { StoreRecord } from '../store-records.ts'
+import type { EventRecord, IdRecord, StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
@@ -42,12 +43,15 @@ interface FeedRow {
   readonly revision: number
   readonly last_position: number
   readonly needs_epoch: number
+  readonly move: string | null
+  readonly stamp_floor: string | null
 }
 
 function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator<StoreRecord> {
   const feeds = db
     .prepare<[], FeedRow>(
-      'SELECT feed_no, tenant, feed, epoch, offset, revision, last_position, needs_epoch FROM feed ORDER BY feed_no',
+      `SELECT feed_no, tenant, feed, epoch, offset, revision, last_position, needs_epoch, move,
+        CAST(stamp_floor AS TEXT) AS stamp_floor FROM feed ORDER BY feed_no`,
     )
     .all()
   for (const row of feeds) {
@@ -58,7 +62,9 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* ids(db, key, row.feed_no)
     yield* subjects(db, key, row.feed_no)
     const { epoch, offset, revision, last_position: lastPosition } = row
-    yield { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch: row.needs_epoch === 1 }
+    const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
+    const stampFloor = BigInt(row.stamp_floor ?? 0)
+    yield { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor }
   }
   const meta = metaOf(db)
   yield {
@@ -69,7 +75,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
   }
 }
 
-interface EventRow {
+export interface EventRow {
   readonly place: bigint
   readonly created: bigint
   readonly sequence: bigint
@@ -91,28 +97,31 @@ function* events(db: Connection, key: FeedKey, feedNo: number, after: number): G
       FROM event WHERE place > (? << 40) | ? AND place < (? + 1) << 40 ORDER BY place`,
     )
     .safeIntegers()
-  for (const row of select.iterate(feedNo, after, feedNo)) {
-    const { created, category, branch, code, state, json } = row
-    const position = Number(row.place)
-    assertUndamaged({ position, checksum: row.checksum === null ? null : Number(row.checksum) }, json)
-    yield {
-      kind: 'event',
-      key,
-      position,
-      sequenceNumber: Number(row.sequence),
-      created,
-      id: uuidOfBytes(row.id),
-      subjectId: uuidOfBytes(row.subject),
-      category,
-      branch,
-      code,
-      payloadState: state,
-      json: json.toString('utf8'),
-    }
+  for (const row of select.iterate(feedNo, after, feedNo)) yield eventRecordOf(key, row)
+}
+
+/** Throws where the bytes are not what was written. */
+export function eventRecordOf(key: FeedKey, row: EventRow): EventRecord {
+  const { created, category, branch, code, state, json } = row
+  const position = Number(row.place)
+  assertUndamaged({ position, checksum: row.checksum === null ? null : Number(row.checksum) }, json)
+  return {
+    kind: 'event',
+    key,
+    position,
+    sequenceNumber: Number(row.sequence),
+    created,
+    id: uuidOfBytes(row.id),
+    subjectId: uuidOfBytes(row.subject),
+    category,
+    branch,
+    code,
+    payloadState: state,
+    json: json.toString('utf8'),
   }
 }
 
-interface IdRow {
+export interface IdRow {
   readonly id: Buffer
   readonly position: bigint
   readonly content_hash: Buffer | null
@@ -123,9 +132,12 @@ function* ids(db: Connection, key: FeedKey, feedNo: number): Generator<StoreReco
   const select = db
     .prepare<[number], IdRow>('SELECT id, position, content_hash, skipped FROM event_id WHERE feed_no = ?')
     .safeIntegers()
-  for (const { id, position, content_hash: contentHash, skipped } of select.iterate(feedNo)) {
-    yield { kind: 'id', key, id: uuidOfBytes(id), position: Number(position), contentHash, skipped }
-  }
+  for (const row of select.iterate(feedNo)) yield idRecordOf(key, row)
+}
+
+export function idRecordOf(key: FeedKey, row: IdRow): IdRecord {
+  const { id, position, content_hash: contentHash, skipped } = row
+  return { kind: 'id', key, id: uuidOfBytes(id), position: Number(position), contentHash, skipped }
 }
 
 function* subjects(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {

@@ -1,6 +1,7 @@
 /** A feed's counter row: where every verb begins. */
 import type { Ticks } from '@property-events/protocol'
-import type { FeedKey, Head } from '../storage.ts'
+import { moveStateOf } from '../move-store.ts'
+import type { FeedKey, Head, MoveState } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
 export interface FeedRow {
@@ -13,6 +14,9 @@ export interface FeedRow {
   readonly lastCreated: Ticks | undefined
   /** Publishing waits for a new epoch in this feed (D13). */
   readonly needsEpoch: boolean
+  readonly move: MoveState
+  /** No later stamp lies before it (P3); 0 where nothing is known. */
+  readonly stampFloor: Ticks
 }
 
 /** Ticks exceed 2^53, so the row is read with whole numbers as `bigint`. */
@@ -24,9 +28,11 @@ interface RawFeedRow {
   readonly last_position: bigint
   readonly last_created: bigint | null
   readonly needs_epoch: bigint
+  readonly move: string | null
+  readonly stamp_floor: bigint | null
 }
 
-const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created, needs_epoch
+const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created, needs_epoch, move, stamp_floor
   FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
 
 /** Reads feed rows; `undefined`: no such tenant. */
@@ -43,6 +49,8 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
         lastPosition: Number(row.last_position),
         lastCreated: row.last_created ?? undefined,
         needsEpoch: row.needs_epoch === 1n,
+        move: moveStateOf(row.move),
+        stampFloor: row.stamp_floor ?? 0n,
       }
     )
   }

@@ -1,4 +1,5 @@
 import { bytesOfUuid } from '@property-events/protocol/plain'
+import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
 import type { Connection } from './connection.ts'
@@ -24,7 +25,8 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
         skipped = excluded.skipped`,
   )
   const putFeed = db.prepare(
-    'UPDATE feed SET epoch = ?, offset = ?, revision = ?, needs_epoch = ? WHERE feed_no = ?',
+    `UPDATE feed SET epoch = ?, offset = ?, revision = ?, needs_epoch = ?, move = ?,
+      stamp_floor = max(coalesce(stamp_floor, 0), ?) WHERE feed_no = ?`,
   )
 
   const putEvent = ({ feedNo, lastPosition }: FeedRow, record: EventRecord): void => {
@@ -66,7 +68,15 @@ export function recordImporter(db: Connection): (records: readonly StoreRecord[]
         break
       case 'feed':
         checkFeed(feed, record)
-        putFeed.run(record.epoch, record.offset, record.revision, record.needsEpoch === true ? 1 : 0, feedNo)
+        putFeed.run(
+          record.epoch,
+          record.offset,
+          record.revision,
+          record.needsEpoch === true ? 1 : 0,
+          moveText(record.move ?? feed.move),
+          record.stampFloor ?? 0n,
+          feedNo,
+        )
     }
   }
   const all = db.transaction((records: readonly StoreRecord[]) => {

@@ -1,7 +1,7 @@
 /** Writing keys and tenants, each in one immediate transaction. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { newEpochId } from '../epoch-id.ts'
-import type { KeyRecord, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import type { Grant, KeyRecord, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
@@ -9,6 +9,7 @@ export interface KeyWrites {
   createTenant(tenant: Tenant, options?: NewTenantOptions): NewTenantOutcome
   setTenantSuspended(tenantId: string, suspended: boolean): 'done' | 'unknownTenant'
   insertKey(record: KeyRecord): 'created' | 'exists' | 'unknownTenant'
+  grant(keyId: string, grant: Grant): 'done' | 'unknownKey' | 'unknownTenant'
   revokeKey(keyId: string, revokedMs: number): 'done' | 'unknownKey'
   setKeyExpiry(keyId: string, expiresMs: number | undefined): 'done' | 'unknownKey'
   rehashKey(
@@ -43,6 +44,20 @@ export function keyWrites(db: Connection): KeyWrites {
     insertKey(db, record)
     return 'created'
   })
+  const keyNo = db.prepare<[string], number>('SELECT key_no FROM key WHERE key_id = ?').pluck()
+  const ungrant = db.prepare('DELETE FROM key_grant WHERE key_no = ? AND tenant = ?')
+  const addGrant = db.prepare(
+    `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
+      SELECT ?, coalesce(max(grant_no) + 1, 0), ?, ? FROM key_grant WHERE key_no = ?`,
+  )
+  const grant = db.transaction((keyId: string, { tenantId, scopes }: Grant) => {
+    const no = keyNo.get(keyId)
+    if (no === undefined) return 'unknownKey'
+    if (hasTenant.get(tenantId) === undefined) return 'unknownTenant'
+    ungrant.run(no, tenantId)
+    addGrant.run(no, tenantId, scopes.join(' '), no)
+    return 'done'
+  })
   const recordUses = db.transaction((uses: Parameters<KeyWrites['recordKeyUses']>[0]) => {
     for (const { keyId, usedMs } of uses) use.run(usedMs, keyId)
   })
@@ -52,6 +67,7 @@ export function keyWrites(db: Connection): KeyWrites {
     setTenantSuspended: (tenantId, suspended) =>
       suspend.run(suspended ? 1 : 0, tenantId).changes === 0 ? 'unknownTenant' : 'done',
     insertKey: (record) => insert.immediate(record),
+    grant: (keyId, given) => grant.immediate(keyId, given),
     revokeKey: (keyId, revokedMs) => (revoke.run(revokedMs, keyId).changes === 0 ? 'unknownKey' : 'done'),
     setKeyExpiry: (keyId, expiresMs) =>
       expire.run(expiresMs ?? null, keyId).changes === 0 ? 'unknownKey' : 'done',

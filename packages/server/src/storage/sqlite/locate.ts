@@ -1,4 +1,7 @@
 import type { Ticks, ViewName } from '@property-events/protocol'
+import { isOpenWindow } from '../open-window.ts'
+import { answersOpenWindows } from '../move-store.ts'
+import { StorageFailure } from '../storage.ts'
 import type { LocateQuery, Located } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
@@ -32,8 +35,11 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
     if (feed === undefined) return undefined
     const { key, view, from, to } = query
     const behindLast = lastOf(feed, view) + 1
+    const head = headOf(feed)
+    // In the look whose answer counts: it comes after the time was read (P3).
+    if (!answersOpenWindows(feed.move) && isOpenWindow(query, { head })) throw new StorageFailure('tenant_moving')
     const first = from === undefined ? 1 : (firstFrom(feed, view, from) ?? behindLast)
     const end = to === undefined ? behindLast : (firstFrom(feed, view, to) ?? behindLast)
-    return { range: { key, view, first, count: Math.max(0, end - first) }, head: headOf(feed) }
+    return { range: { key, view, first, count: Math.max(0, end - first) }, head }
   })
 }

@@ -18,6 +18,7 @@ const migrations: readonly string[] = [
   '0005-subject-spelling.sql',
   '0006-nodes.sql',
   '0007-waiting-feeds.sql',
+  '0008-moving-tenants.sql',
 ]
 
 /** The schema this program reads and writes. */

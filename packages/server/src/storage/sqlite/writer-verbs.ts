@@ -1,6 +1,6 @@
 /** What is asked of the writer's thread, and how question and answer travel. */
 import type { SharedClock } from '../clock.ts'
-import type { AppendBatch, AppendOutcome, FeedKey, StorageFailure } from '../storage.ts'
+import type { AppendBatch, AppendOutcome, FeedKey, MoveState, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { KeyWrites } from './key-writes.ts'
@@ -11,6 +11,7 @@ export interface WriterVerbs extends KeyWrites, NodeWrites {
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, feeds?: readonly FeedKey[]): void
   acceptHistory(): 'accepted'
+  changeMove(tenantId: string, from: MoveState, to: MoveState): 'done' | 'otherState'
   importRecords(records: readonly StoreRecord[]): void
   forgetSkippedIds(): number
   /** Moves the reservation of time on, if need be, and answers when that is on disk (P3). */

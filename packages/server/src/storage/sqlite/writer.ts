@@ -14,6 +14,7 @@ import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { readSettings } from './meta.ts'
+import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
@@ -41,6 +42,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     clock,
     overrideClockCheck,
   })
+  const changeMove = moveChanger(db)
   const importRecords = recordImporter(db)
   const forgetSkippedIds = skippedIdRemover(db)
   const stopFilling = fillChecksums(db)
@@ -59,6 +61,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       changes.raise(undefined)
     },
     acceptHistory: () => acceptHistory(db),
+    changeMove(tenantId, from, to) {
+      const outcome = changeMove(tenantId, from, to)
+      changes.raise(undefined)
+      return outcome
+    },
     importRecords(records) {
       line.commit(() => importRecords(records))
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)

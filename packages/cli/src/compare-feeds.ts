@@ -1,0 +1,74 @@
+/** Reads a feed from two stores and compares numbers and bytes. */
+import { createHash } from 'node:crypto'
+import type { FeedKey, StorageEngine } from '@property-events/server'
+import { Refusal } from './refusal.ts'
+
+export interface CopiedFeed {
+  readonly key: FeedKey
+  readonly events: number
+  /** SHA-256 over every number and its bytes, in order, read back from the copy and equal to the source's. */
+  readonly checksum: string
+}
+
+export interface FeedComparison {
+  /** Compares what the copy has beyond what was compared. Rejects with a `Refusal` where it differs. */
+  goOn(): Promise<void>
+  /** That was all the copy has. Rejects where its counter knows of more, or of less. */
+  end(): Promise<CopiedFeed>
+}
+
+const eventsPerPage = 500
+
+export function compareFeeds(
+  from: Pick<StorageEngine, 'events'>,
+  to: Pick<StorageEngine, 'events'>,
+  key: FeedKey,
+  differs: () => Refusal,
+): FeedComparison {
+  const sum = createHash('sha256')
+  let [after, events] = [0, 0]
+  return {
+    async goOn() {
+      for (;;) {
+        const query = { key, view: 'all', after, limit: eventsPerPage, latestOnly: false } as const
+        const copies = await to.events.readAfter(query)
+        const originals = await from.events.readAfter({ ...query, limit: copies.length })
+        for (const [index, { sequenceNumber, json }] of copies.entries()) {
+          const original = originals[index]
+          if (original?.sequenceNumber !== sequenceNumber || !Buffer.from(json).equals(original.json)) {
+            throw differs()
+          }
+          sum.update(`${sequenceNumber} `).update(json).update('\n')
+        }
+        events += copies.length
+        after = copies.at(-1)?.sequenceNumber ?? after
+        if (copies.length < eventsPerPage) return
+      }
+    },
+    async end() {
+      const counted = (await to.events.head(key))?.position ?? 0
+      if (events !== counted) throw differs()
+      return { key, events, checksum: sum.digest('hex') }
+    },
+  }
+}
+
+/** How many events the copy has. Its last one has to be one of the source, at the same place. */
+export async function heldPosition(
+  from: Pick<StorageEngine, 'events'>,
+  to: Pick<StorageEngine, 'events'>,
+  key: FeedKey,
+  differs: (lastNumber: number) => Refusal,
+): Promise<number> {
+  const head = await to.events.head(key)
+  if (head === undefined || head.position === 0) return 0
+  const last = { key, view: 'all', after: head.sequenceNumber - 1, limit: 1, latestOnly: false } as const
+  const [[copied], [original]] = [await to.events.readAfter(last), await from.events.readAfter(last)]
+  const isSame =
+    copied !== undefined &&
+    original !== undefined &&
+    copied.sequenceNumber === original.sequenceNumber &&
+    Buffer.from(copied.json).equals(original.json)
+  if (!isSame) throw differs(head.sequenceNumber)
+  return head.position
+}

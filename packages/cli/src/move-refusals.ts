@@ -1,0 +1,65 @@
+/** What stands in the way of moving a tenant, in sentences, and where a move stands that was cut off. */
+import type { MoveState, Tenant } from '@property-events/server'
+import { Refusal } from './refusal.ts'
+import { plainText } from './terminal-text.ts'
+
+/** How far a run has come when it ends early. */
+export type MoveStage = 'before' | 'copying' | 'closed' | 'opening'
+
+const standings: Readonly<Record<MoveStage, string>> = {
+  before: 'Nothing was changed.',
+  copying:
+    'The tenant is published in the source as before, and not in the target. Run the same command again to go on.',
+  closed:
+    'Nothing can be published for the tenant now, in neither store; it is read in the source. Run the same command again to go on, or with --reopen to publish in the source again.',
+  opening:
+    'Whether the target is open for the tenant yet is not known here; the source is closed for it. Run the same command again: it looks, and goes on.',
+}
+
+/** `reason`: a whole sentence. */
+export function endedEarly(stage: MoveStage, reason: string): Refusal {
+  return new Refusal(`${reason} ${standings[stage]}`)
+}
+
+/** Why the states of the two stores do not allow the move; `undefined`: they do. `there`: `undefined` for no such tenant. */
+export function movingFault(
+  tenant: Tenant,
+  here: MoveState,
+  there: MoveState | undefined,
+  isEmptyThere: boolean,
+): string | undefined {
+  const name = `Tenant ${tenant.tenantId} "${plainText(tenant.name)}"`
+  if (here.startsWith('arriving') || here === 'abandoned') {
+    return `${name} is not complete in the source: a move to there was begun and not finished. Finish that one first, or name the store that it is published in.`
+  }
+  if (there === 'open' && !isEmptyThere && here !== 'left') {
+    return `${name} is open in both stores, so what is published to it can be in either. If the source was restored from an earlier state, the target has the tenant: suspend it in the source. Otherwise move it into another store.`
+  }
+  if (here === 'left' && (there === undefined || there === 'left')) {
+    return `${name} has left the source for another store than this target. Name the store that it is published in as --from; or, if that store is gone for good, run this with --reopen and without --to.`
+  }
+  return undefined
+}
+
+/** Why the tenant cannot be taken back to the source; `undefined`: it can. */
+export function reopeningFault(
+  tenant: Tenant,
+  here: MoveState,
+  there: MoveState | undefined,
+): string | undefined {
+  const name = `Tenant ${tenant.tenantId} "${plainText(tenant.name)}"`
+  if (here === 'open') return `${name} is open in the source already.`
+  if (here !== 'leaving' && here !== 'left') {
+    return `${name} was never complete in the source: only a finished move to there opens it.`
+  }
+  if (there === 'open') {
+    return `${name} is published in the target by now. Move it back: the same command with --from and --to the other way round.`
+  }
+  if (there === 'left') {
+    return `${name} has gone from the target to a third store. Move it back from the one that it is published in.`
+  }
+  if (here === 'left' && there === undefined) {
+    return `The target has no such tenant, so ${name} has left for another store. Name that one as --to; or leave --to out, if it is gone for good.`
+  }
+  return undefined
+}

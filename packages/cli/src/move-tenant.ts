@@ -1,0 +1,249 @@
+/** Moving one tenant into a store that holds others, while both are in use (docs/decisions/0019). */
+import { randomUUID } from 'node:crypto'
+import { feedNames } from '@property-events/protocol'
+import { StorageFailure } from '@property-events/server'
+import type { FeedKey, MoveState, Peppers, StorageEngine, StoreRecord, Tenant } from '@property-events/server'
+import { compareFeeds, heldPosition } from './compare-feeds.ts'
+import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
+import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
+import { endedEarly, movingFault, reopeningFault } from './move-refusals.ts'
+import type { MoveStage } from './move-refusals.ts'
+import { Refusal } from './refusal.ts'
+
+export interface MoveOptions {
+  readonly from: StorageEngine
+  readonly to: StorageEngine
+  /** As the source has it. */
+  readonly tenant: Tenant
+  /** New keys are made at the target by hand. */
+  readonly withoutKeys: boolean
+  /** The target's, where they were given. */
+  readonly peppers: Peppers | undefined
+  /** Events copied so far, in this run. */
+  readonly onProgress: (events: number) => void
+  /** Heard between two pieces, until the source is closed: from then on the rest is quicker than to begin again. */
+  readonly signal: AbortSignal
+}
+
+export interface MovedTenant {
+  readonly feeds: readonly CopiedFeed[]
+  readonly keys: number
+  /** How long nobody could publish; `undefined` when the tenant had been moved, or closed, by an earlier run. */
+  readonly closedMs: number | undefined
+}
+
+/** A round that brings no more is the last before the source is closed. */
+const smallRound = 500
+/** Where publishers are as quick as the copy, rounds never get small. */
+const roundsAtMost = 12
+/** Ids that were skipped before are looked at again so far back: a commit under way shows them late. */
+const skippedMarginTicks = 6_000_000_000n
+
+/**
+ * Copies what the target lacks, round by round, while the source serves; closes the source for publishing to this tenant;
+ * copies and compares the rest; opens the target. Run again after an end at any moment it goes on. At no moment can anything
+ * be published in both. Rejects with a `Refusal` that says where things stand.
+ */
+export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
+  const stage: { now: MoveStage } = { now: 'before' }
+  try {
+    return await move(options, stage)
+  } catch (error) {
+    // An engine reports what is thrown while it hands records over as a failure of its own.
+    const cause = error instanceof StorageFailure && error.cause instanceof Refusal ? error.cause : error
+    if (cause instanceof StorageFailure) {
+      const reason =
+        cause.code === 'storage_full'
+          ? 'One of the two stores has no room left.'
+          : 'One of the two stores failed, or does not answer.'
+      throw endedEarly(stage.now, reason)
+    }
+    throw cause
+  }
+}
+
+async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<MovedTenant> {
+  const { from, to, tenant, withoutKeys } = options
+  const { tenantId } = tenant
+  const here = await stateIn(from, tenantId)
+  const there = await stateIn(to, tenantId)
+  const isEmptyThere = there === undefined || (await isEmpty(to, tenantId))
+  const fault = movingFault(tenant, here ?? 'open', there, isEmptyThere)
+  if (fault !== undefined) throw endedEarly('before', fault)
+  await refuseWithoutEpoch(from, to)
+  if (here === 'left' && there === 'open') return await alreadyMoved(options)
+  const copy = tenantCopy(options, stage)
+  await copy.begin()
+  if (!withoutKeys) await refuseForeignKeys(from, to, tenant, options.peppers)
+
+  stage.now = here === 'open' ? 'copying' : 'closed'
+  const arriving: MoveState = `arriving ${randomUUID()}`
+  if (there === undefined) await to.keys.createTenant(tenant, { sameName: 'allowed' })
+  if ((await to.moves.change(tenantId, there ?? 'open', arriving)) !== 'done') throw overtaken(stage.now)
+  const holdOn = async (): Promise<void> => {
+    if ((await stateIn(to, tenantId)) !== arriving) throw overtaken(stage.now)
+  }
+
+  if (here === 'open') {
+    for (let rounds = 1; (await copy.round(arriving)) > smallRound && rounds < roundsAtMost; rounds += 1);
+    await holdOn()
+    if ((await from.moves.change(tenantId, 'open', 'leaving')) !== 'done') throw overtaken(stage.now)
+  }
+  const closed = performance.now()
+  stage.now = 'closed'
+  await copy.round(arriving)
+  const feeds = await copy.end()
+  await holdOn()
+  if (here !== 'left' && (await from.moves.change(tenantId, 'leaving', 'left')) !== 'done') {
+    throw overtaken(stage.now)
+  }
+  // Once more for the counters: no window is answered in the source any more, so their floors are the last ones.
+  await copy.round(arriving)
+  const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId)
+  await to.keys.setTenantSuspended(tenantId, tenant.suspended)
+  stage.now = 'opening'
+  if ((await to.moves.change(tenantId, arriving, 'open')) !== 'done') throw overtaken('closed')
+  return { feeds, keys, closedMs: here === 'open' ? Math.round(performance.now() - closed) : undefined }
+}
+
+async function stateIn(store: StorageEngine, tenantId: string): Promise<MoveState | undefined> {
+  const states = await store.moves.states()
+  const known = (await store.keys.tenants()).some((tenant) => tenant.tenantId === tenantId)
+  return known ? (states.get(tenantId) ?? 'open') : undefined
+}
+
+/** A tenant without events that no key is for: made by a run that was ended in the next moment. */
+async function isEmpty(store: StorageEngine, tenantId: string): Promise<boolean> {
+  for (const feed of feedNames) {
+    if (((await store.events.head({ tenantId, feed }))?.position ?? 0) > 0) return false
+  }
+  return (await keysOfTenant(store, tenantId)).length === 0
+}
+
+async function refuseWithoutEpoch(from: StorageEngine, to: StorageEngine): Promise<void> {
+  for (const [name, store] of [
+    ['source', from],
+    ['target', to],
+  ] as const) {
+    // A feed that waits by itself is moved as it is, and waits in the target.
+    if ((await store.epochNeed()) !== 'all') continue
+    const reason = `Publishing to the ${name} waits for a new epoch: it was restored, or is being filled by a copy.`
+    throw endedEarly('before', `${reason} Finish that first (\`epoch start\`).`)
+  }
+}
+
+/** Only the report is left: what the source has is in the target. */
+async function alreadyMoved({ from, to, tenant: { tenantId } }: MoveOptions): Promise<MovedTenant> {
+  const feeds: CopiedFeed[] = []
+  for (const feed of feedNames) {
+    const key = { tenantId, feed }
+    const differs = () => differsFrom('before', key)
+    // The target goes on: what it has beyond the source is not compared.
+    const comparison = compareFeeds(to, from, key, differs)
+    await comparison.goOn()
+    feeds.push(await comparison.end())
+  }
+  return { feeds, keys: (await keysOfTenant(to, tenantId)).length, closedMs: undefined }
+}
+
+function overtaken(stage: MoveStage): Refusal {
+  return endedEarly(
+    stage === 'before' ? 'copying' : stage,
+    'Another run of this command has gone on with this tenant meanwhile.',
+  )
+}
+
+function differsFrom(stage: MoveStage, { feed, tenantId }: FeedKey): Refusal {
+  return endedEarly(
+    stage,
+    `The ${feed} events of tenant ${tenantId} in the target differ from the source's, so the target cannot take it.`,
+  )
+}
+
+interface TenantCopy {
+  /** Rejects where the target ends with an event that the source does not have. */
+  begin(): Promise<void>
+  /** Brings what the target lacks, and compares it. Answers how many events that were. */
+  round(arriving: MoveState): Promise<number>
+  /** All is there. */
+  end(): Promise<readonly CopiedFeed[]>
+}
+
+function tenantCopy(
+  { from, to, tenant: { tenantId }, onProgress, signal }: MoveOptions,
+  stage: { readonly now: MoveStage },
+): TenantCopy {
+  const positions = new Map<string, number>()
+  const latestSkipped = new Map<string, bigint>()
+  const comparisons = feedNames.map((feed): FeedComparison => {
+    const key = { tenantId, feed }
+    return compareFeeds(from, to, key, () => differsFrom(stage.now, key))
+  })
+  let copied = 0
+
+  const held = ({ feed }: FeedKey) => {
+    const skippedUntil = (latestSkipped.get(feed) ?? 0n) - skippedMarginTicks
+    return { position: positions.get(feed) ?? 0, skippedUntil: skippedUntil > 0n ? skippedUntil : 0n }
+  }
+  const note = (record: StoreRecord): void => {
+    if (record.kind === 'event') {
+      copied += 1
+      positions.set(record.key.feed, record.position)
+    }
+    if (record.kind !== 'id' || record.skipped === null) return
+    const { feed } = record.key
+    if (record.skipped > (latestSkipped.get(feed) ?? 0n)) latestSkipped.set(feed, record.skipped)
+  }
+
+  return {
+    async begin() {
+      for (const feed of feedNames) {
+        const key = { tenantId, feed }
+        positions.set(feed, await heldPosition(from, to, key, () => differsFrom('before', key)))
+      }
+    },
+    async round(arriving) {
+      const before = copied
+      await from.moves.exportTenant(tenantId, held, async (records) => {
+        if (signal.aborted && stage.now === 'copying') throw endedEarly('copying', 'Stopped.')
+        await to.importRecords(
+          records.map((record) => (record.kind === 'feed' ? { ...record, move: arriving } : record)),
+        )
+        for (const record of records) note(record)
+        onProgress(copied)
+      })
+      for (const comparison of comparisons) await comparison.goOn()
+      return copied - before
+    },
+    async end() {
+      const feeds: CopiedFeed[] = []
+      for (const comparison of comparisons) feeds.push(await comparison.end())
+      return feeds
+    },
+  }
+}
+
+export interface ReopenOptions {
+  readonly from: StorageEngine
+  /** `undefined`: it is gone for good, the operator says. */
+  readonly to: StorageEngine | undefined
+  readonly tenant: Tenant
+}
+
+/** Takes the tenant back: published in the source again. Rejects with a `Refusal` where the target may have been published to. */
+export async function reopenTenant({ from, to, tenant }: ReopenOptions): Promise<void> {
+  const { tenantId } = tenant
+  const here = (await stateIn(from, tenantId)) ?? 'open'
+  // Without a target its word stands for a run that never opened it.
+  const there = to === undefined ? 'abandoned' : await stateIn(to, tenantId)
+  const fault = reopeningFault(tenant, here, there)
+  if (fault !== undefined) throw new Refusal(`${fault} Nothing was changed.`)
+  if (to !== undefined && there !== undefined && there !== 'abandoned') {
+    // First: the run that was to open it finds another state than its own, and cannot.
+    const outcome = await to.moves.change(tenantId, there, 'abandoned')
+    if (outcome !== 'done') throw new Refusal('The target has changed meanwhile. Nothing was changed. Run this again.')
+  }
+  if ((await from.moves.change(tenantId, here, 'open')) !== 'done') {
+    throw new Refusal('The source has changed meanwhile, and is as it was. Run this again.')
+  }
+}

@@ -1,0 +1,65 @@
+/** The port's part for moving one tenant from one store to another (docs/decisions/0019). */
+import type { Ticks } from '@property-events/protocol'
+import type { FeedKey } from './storage.ts'
+import type { StoreRecord } from './store-records.ts'
+
+/**
+ * Where a tenant stands in this store. Nothing can be published to its feeds in any state but `open`.
+ * - `open`: at home here
+ * - `leaving`: being moved to another store; everything can be read
+ * - `left`: published in another store; what was here can be read, but no open window of time (P3)
+ * - `arriving …`: being moved to here by the run of that name, the latest one; windows as in `left`
+ * - `abandoned`: was being moved to here, and was taken back; windows as in `left`
+ */
+export type MoveState = 'open' | 'leaving' | 'left' | 'abandoned' | `arriving ${string}`
+
+/** How much of a feed the other store has. */
+export interface HeldPart {
+  /** Position of the last event; 0 for none. */
+  readonly position: number
+  /** Of the ids that came with an unchanged payload, those that came before. */
+  readonly skippedUntil: Ticks
+}
+
+export interface MoveStore {
+  /** Tenants in another state than `open`. */
+  states(): Promise<ReadonlyMap<string, MoveState>>
+  /**
+   * From one state to another, for all feeds of the tenant in one commit, which waits for publications under way. Whatever
+   * is published or asked for after it resolves meets the new state, on every node and thread. `otherState`: the tenant is not
+   * in the state `from`, or there is none; nothing was changed.
+   */
+  change(tenantId: string, from: MoveState, to: MoveState): Promise<'done' | 'otherState'>
+  /**
+   * Hands over what the tenant's feeds hold beyond what the other store has: events together with their ids and subjects,
+   * so that each piece may be the last; skipped ids; last each feed's counter as it was when the feed was begun with.
+   * No snapshot is held meanwhile. A counter's `stampFloor` lies after every window that was answered before the call.
+   */
+  exportTenant(
+    tenantId: string,
+    held: (key: FeedKey) => HeldPart,
+    take: (records: readonly StoreRecord[]) => Promise<void>,
+  ): Promise<void>
+}
+
+const states: readonly string[] = ['open', 'leaving', 'left', 'abandoned'] satisfies readonly MoveState[]
+
+/** As engines keep it; nothing for `open`. */
+export function moveStateOf(text: string | null): MoveState {
+  if (text === null) return 'open'
+  if (isMoveState(text)) return text
+  throw new Error(`the store says ${text} of a tenant, which no version of this program knows`)
+}
+
+export function moveText(state: MoveState): string | null {
+  return state === 'open' ? null : state
+}
+
+function isMoveState(text: string): text is MoveState {
+  return states.includes(text) || text.startsWith('arriving ')
+}
+
+/** Open windows are answered where the tenant is at home, and until it is at home elsewhere: a later stamp may lie in one (P3). */
+export function answersOpenWindows(state: MoveState): boolean {
+  return state === 'open' || state === 'leaving'
+}
