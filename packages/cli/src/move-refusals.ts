@@ -17,8 +17,8 @@ const standings: Readonly<Record<MoveStage, string>> = {
 }
 
 /** `reason`: a whole sentence. */
-export function endedEarly(stage: MoveStage, reason: string): Refusal {
-  return new Refusal(`${reason} ${standings[stage]}`)
+export function endedEarly(stage: MoveStage, reason: string, cause?: unknown): Refusal {
+  return new Refusal(`${reason} ${standings[stage]}`, { cause })
 }
 
 /** Why the states of the two stores do not allow the move; `undefined`: they do. `there`: `undefined` for no such tenant. */

@@ -56,7 +56,7 @@ export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
         cause.code === 'storage_full'
           ? 'One of the two stores has no room left.'
           : 'One of the two stores failed, or does not answer.'
-      throw endedEarly(stage.now, reason)
+      throw endedEarly(stage.now, reason, cause.cause)
     }
     throw cause
   }

@@ -8,7 +8,8 @@ import type { CommandContext, Invocation } from '../command-context.ts'
 import type { CopiedFeed } from '../compare-feeds.ts'
 import { copyStore } from '../copy-store.ts'
 import { moveTenant, reopenTenant } from '../move-tenant.ts'
-import { findTenant } from '../open-store.ts'
+import { findTenant, storeFlags } from '../open-store.ts'
+import { commandLine } from '../program-name.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { settings as known } from '../settings.ts'
@@ -55,11 +56,11 @@ export function addCopy(program: Command, context: CommandContext): void {
     const pepper = tenant === undefined ? undefined : settings.value(known.keyPepper)
     settings.finish()
     await using from = await openStorage({ ...placeOf(source), create: false })
-    if (tenant === undefined) return copyAll(invocation, from, target ?? '')
+    if (tenant === undefined) return await copyAll(invocation, from, target ?? '')
     const places = { folder: source, database: undefined, flags: storeFlag(source), storage: from }
     const found = await findTenant(places, tenant)
-    if (reopens) return takeBack(invocation, from, found, target)
-    return moveOne(invocation, from, found, target ?? '', { withoutKeys, pepper })
+    if (reopens) return await takeBack(invocation, from, found, target)
+    return await moveOne(invocation, from, found, target ?? '', { withoutKeys, pepper, source: places.flags })
   })
 }
 
@@ -85,7 +86,12 @@ async function moveOne(
   from: StorageEngine,
   tenant: Tenant,
   target: string,
-  options: { readonly withoutKeys: boolean; readonly pepper: string | undefined },
+  options: {
+    readonly withoutKeys: boolean
+    readonly pepper: string | undefined
+    /** Flags that find the source. */
+    readonly source: string
+  },
 ): Promise<void> {
   // Its event types have to be the same; its numbers are each feed's own.
   const { catalogue } = from.settings
@@ -111,7 +117,7 @@ async function moveOne(
     `${feedTable(feeds)}
 Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the target now, with ${keys} keys. ${closed}
 Send its clients there. The source answers their publications with 503 tenant_moving; once nobody reads there any
-more, suspend the tenant in the source: property-events tenants suspend ${tenant.tenantId}
+more, suspend the tenant in the source: ${commandLine(`tenants suspend ${tenant.tenantId}`, options.source)}
 `,
   )
 }
@@ -157,7 +163,7 @@ function placeOf(store: string) {
 }
 
 function storeFlag(store: string): string {
-  return isDatabase(store) ? ' --database …' : ` --data ${store}`
+  return storeFlags(isDatabase(store) ? { database: store } : {}, isDatabase(store) ? known.data.fallback : store)
 }
 
 function feedJson({ key, events, checksum }: CopiedFeed) {

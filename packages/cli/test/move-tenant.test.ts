@@ -1,0 +1,235 @@
+/** One tenant moved from one cluster to another while both are used: `copy --tenant`. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
+import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
+import { inSchema } from '../../server/test/postgres/test-databases.ts'
+import { withClient } from '../../server/test/postgres/support/standby.ts'
+import { startFront } from './support/front.ts'
+import type { Front } from './support/front.ts'
+import { removeFolder, run, runJson, runUntil, start, temporaryFolder } from './support/program.ts'
+import type { Running } from './support/program.ts'
+import { checkTenant, loadTenant, patientClient, publication } from './support/tenant-load.ts'
+
+const kills = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 25 : 3
+const pepper = 'one for both clusters'
+
+interface Cluster {
+  readonly address: string
+  readonly environment: Readonly<Record<string, string>>
+  /** Two nodes, as each thread of the load may meet either. */
+  readonly urls: readonly string[]
+}
+
+describe('moving a tenant between two clusters', () => {
+  const root = temporaryFolder()
+  const servers: LaunchedPostgres[] = []
+  const running: Running[] = []
+  let front: Front
+  before(async () => {
+    servers.push(...(await Promise.all([launchPostgres(), launchPostgres()])))
+    front = await startFront()
+  })
+  after(async () => {
+    for (const { child } of running) child.kill('SIGKILL')
+    await front[Symbol.asyncDispose]()
+    for (const server of servers) await server[Symbol.asyncDispose]()
+    removeFolder(root)
+  })
+
+  async function cluster(server: number, nodes = 1): Promise<Cluster> {
+    const schema = `moving_${randomUUID().replaceAll('-', '')}`
+    const plain = servers[server]?.url() ?? ''
+    await withClient(plain, (client) => client.query(`CREATE SCHEMA ${schema}`))
+    const address = inSchema(plain, schema)
+    const environment = { PROPERTY_EVENTS_DATABASE: address, PROPERTY_EVENTS_KEY_PEPPER: pepper }
+    const urls: string[] = []
+    for (let node = 0; node < nodes; node += 1) {
+      const args = ['serve', '--data', join(root, randomUUID()), '--rate-limit', 'off']
+      const one = await start(args, { environment })
+      running.push(one)
+      urls.push(one.line.url)
+    }
+    return { address, environment, urls }
+  }
+
+  async function tenant({ environment }: Cluster, name: string): Promise<{ id: string; key: string }> {
+    const made = await runJson<{ tenantId: string }>(['tenants', 'create', name], { environment })
+    const args = ['keys', 'create', '--tenant', made.tenantId, '--scope', 'read', '--scope', 'publish']
+    const { key } = await runJson<{ key: string }>(args, { environment })
+    return { id: made.tenantId, key }
+  }
+
+  function move(name: string, from: Cluster, to: Cluster, ...more: readonly string[]) {
+    return ['copy', '--tenant', name, '--from', from.address, '--to', to.address, ...more]
+  }
+
+  it('under load loses nothing, gives nothing twice, and disturbs no other tenant (P1, P3, P7, P9)', async () => {
+    const [a, b] = [await cluster(0, 2), await cluster(1)]
+    const moving = await tenant(a, 'Moving')
+    const neighbours = [
+      { ...(await tenant(a, 'Staying')), url: a.urls[0] ?? '' },
+      { ...(await tenant(b, 'There before')), url: b.urls[0] ?? '' },
+    ]
+    front.route(moving.key, a.urls[0] ?? '')
+    const load = loadTenant(front.url, moving.key, 3)
+    const others = neighbours.map(({ url, key }) => loadTenant(url, key, 1))
+    await until(() => load.seen.acknowledged.size > 60)
+    const refused: string[] = []
+    const probing = probe(a.urls[1] ?? '', moving.key, refused)
+    const moved = await runJson<{ feeds: { events: number }[]; keys: number; closedMs: number }>(
+      move('Moving', a, b),
+    )
+    assert.ok((moved.feeds[0]?.events ?? 0) > 60)
+    assert.equal(moved.keys, 1)
+    assert.deepEqual(await probing, ['503 tenant_moving 2'], 'the other node of the source has closed as well')
+    // Readers that are late are told so where a later event could be missed, and read on elsewhere.
+    const late = await fetch(`${a.urls[1]}/api/func/api/v1/events/getevents?from=2000-01-01T00:00:00&pageSize=1`, {
+      headers: { 'x-api-key': moving.key },
+    })
+    assert.equal(late.status, 503, await late.text())
+    await delay(300)
+    front.route(moving.key, b.urls[0] ?? '')
+    const before = load.seen.acknowledged.size
+    await until(() => load.seen.acknowledged.size > before + 60)
+    const seen = await load.stop()
+    assert.ok(checkTenant(seen) >= before + 60)
+    // The bytes of what was moved are the same in both.
+    const [here, there] = await Promise.all(
+      [a, b].map(async ({ urls: [url = ''] }) => {
+        const page = await fetch(`${url}/api/func/api/v1/events/getevents?pageSize=50`, { headers: { 'x-api-key': moving.key } })
+        return (await page.text()).replace(/"(availableCount|totalPages)":\d+/g, '')
+      }),
+    )
+    assert.equal(here, there)
+    for (const other of others) checkTenant(await other.stop())
+    assert.deepEqual(refused, [], 'nothing was stored in both')
+
+    // Once more: it is there already. And back, with what came since.
+    await runJson(move('Moving', a, b))
+    const back = await runJson<{ feeds: { events: number }[] }>(move('Moving', b, a))
+    assert.equal(back.feeds[0]?.events, seen.byPages.length)
+    const again = patientClient(a.urls[0] ?? '', moving.key)
+    const { events } = await again.publish(publication(randomUUID(), 'at home again'))
+    assert.equal(events[0]?.sequenceNumber, seen.byPages.length + 1)
+  })
+
+  it('goes on after the command was killed at any moment, and is never published in both (P7, P9)', async () => {
+    const [a, b] = [await cluster(0), await cluster(1)]
+    const moving = await tenant(a, 'Moving')
+    front.route(moving.key, a.urls[0] ?? '')
+    const load = loadTenant(front.url, moving.key, 2)
+    await until(() => load.seen.acknowledged.size > 30)
+    const reached = new Set<string>()
+    for (let cycle = 0; cycle < kills; cycle += 1) {
+      // A start takes most of a second; what comes after it is spread evenly over the runs.
+      const killed = await runUntil(move('Moving', a, b), delay(600 + (cycle * 900) / kills))
+        .then((command) => command.stop('SIGKILL'))
+        .catch(() => undefined)
+      reached.add(`${killed?.code}`)
+      const stored = [await stores(a, moving.key), await stores(b, moving.key)]
+      assert.ok(stored.filter(Boolean).length < 2, 'published in both')
+    }
+    const ended = await run(move('Moving', a, b))
+    assert.equal(ended.code, 0, ended.stderr)
+    front.route(moving.key, b.urls[0] ?? '')
+    const before = load.seen.acknowledged.size
+    await until(() => load.seen.acknowledged.size > before + 20)
+    checkTenant(await load.stop())
+  })
+
+  it('says what is in the way before it changes anything, and takes a tenant back', async () => {
+    const [a, b] = [await cluster(0), await cluster(1)]
+    const moving = await tenant(a, 'Moving')
+    const client = patientClient(a.urls[0] ?? '', moving.key)
+    await client.publish(publication(randomUUID(), 'first'))
+    const other = { environment: { ...b.environment, PROPERTY_EVENTS_KEY_PEPPER: 'another pepper, there' } }
+    const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'There'], other)
+    await runJson(['keys', 'create', '--tenant', tenantId, '--scope', 'read'], other)
+    const foreign = await run(move('Moving', a, b))
+    assert.equal(foreign.code, 1)
+    assert.match(foreign.stderr, /another pepper than the target's.*Nothing was changed/s)
+    assert.equal((await run(move('Nobody', a, b))).code, 1)
+    assert.match((await run(['copy', '--from', a.address, '--to', b.address, '--reopen'])).stderr, /--tenant/)
+    assert.match((await run(move('Moving', a, b, '--reopen'))).stderr, /open in the source already/)
+    const left = await runJson<{ keys: number }>(move('Moving', a, b, '--without-keys'))
+    assert.equal(left.keys, 0)
+    const tooLate = await run(move('Moving', a, b, '--reopen'))
+    assert.equal(tooLate.code, 1)
+    assert.match(tooLate.stderr, /published in the target by now.*other way round/s)
+    const elsewhere = await cluster(1)
+    const lost = await run(move('Moving', a, elsewhere))
+    assert.match(lost.stderr, /has left the source for another store/)
+    const gone = await run(['copy', '--tenant', 'Moving', '--from', a.address, '--reopen'])
+    assert.equal(gone.code, 0, gone.stderr)
+    const { events } = await client.publish(publication(randomUUID(), 'second'))
+    assert.equal(events[0]?.sequenceNumber, 2)
+    const both = await run(move('Moving', a, b))
+    assert.match(both.stderr, /open in both stores/)
+  })
+
+  it('works between a data folder and a cluster, in both directions (P9, P12)', async () => {
+    const b = await cluster(1)
+    const folder = join(root, randomUUID())
+    const environment = { PROPERTY_EVENTS_DATA: folder, PROPERTY_EVENTS_KEY_PEPPER: pepper }
+    const served = await start(['serve', '--metrics-port', '0'], { environment })
+    running.push(served)
+    const a: Cluster = { address: folder, environment, urls: [served.line.url] }
+    const moving = await tenant(a, 'Moving')
+    front.route(moving.key, served.line.url)
+    const load = loadTenant(front.url, moving.key, 2)
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      const before = load.seen.acknowledged.size
+      await until(() => load.seen.acknowledged.size > before + 20)
+      const moved = await run(move('Moving', from, to))
+      assert.equal(moved.code, 0, moved.stderr)
+      assert.match(moved.stdout, /is published in the target now, with 1 keys/)
+      front.route(moving.key, to.urls[0] ?? '')
+    }
+    const before = load.seen.acknowledged.size
+    await until(() => load.seen.acknowledged.size > before + 20)
+    checkTenant(await load.stop())
+  })
+})
+
+/** Publishes straight to a node until it is refused; answers with the refusal. What is stored after it is noted. */
+async function probe(url: string, key: string, after: string[]): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for (let more = 3; more > 0; ) {
+    const id = randomUUID()
+    const answer = await post(url, key, id)
+    if (answer.status === 201 && found.size > 0) after.push(id)
+    if (answer.status === 201) continue
+    const { code } = (await answer.json()) as { code: string }
+    found.add(`${answer.status} ${code} ${answer.headers.get('retry-after')}`)
+    more -= 1
+    await delay(20)
+  }
+  return [...found]
+}
+
+function post(url: string, key: string, id: string): Promise<Response> {
+  const { payload } = publication(id, 'a probe') as { payload: string }
+  return fetch(`${url}/v1/property-events`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ id, payload }),
+  })
+}
+
+async function stores({ urls: [url = ''] }: Cluster, key: string): Promise<boolean> {
+  return (await post(url, key, randomUUID())).status === 201
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries += 1) {
+    if (tries === 6_000) throw new Error('it did not come to that')
+    await delay(10)
+  }
+}
