@@ -1,7 +1,7 @@
 /** Reads a feed from two stores and compares numbers and bytes. */
 import { createHash } from 'node:crypto'
 import type { FeedKey, StorageEngine } from '@property-events/server'
-import { Refusal } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 export interface CopiedFeed {
   readonly key: FeedKey

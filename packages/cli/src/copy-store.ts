@@ -101,8 +101,8 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine): Promise<
 async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Promise<CopiedFeed> {
   const differs = (): Refusal =>
     new Refusal(
-    `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
-  )
+      `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
+    )
   const comparison = compareFeeds(from, to, key, differs)
   await comparison.goOn()
   return comparison.end()

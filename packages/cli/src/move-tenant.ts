@@ -241,7 +241,8 @@ export async function reopenTenant({ from, to, tenant }: ReopenOptions): Promise
   if (to !== undefined && there !== undefined && there !== 'abandoned') {
     // First: the run that was to open it finds another state than its own, and cannot.
     const outcome = await to.moves.change(tenantId, there, 'abandoned')
-    if (outcome !== 'done') throw new Refusal('The target has changed meanwhile. Nothing was changed. Run this again.')
+    if (outcome !== 'done')
+      throw new Refusal('The target has changed meanwhile. Nothing was changed. Run this again.')
   }
   if ((await from.moves.change(tenantId, here, 'open')) !== 'done') {
     throw new Refusal('The source has changed meanwhile, and is as it was. Run this again.')

@@ -40,12 +40,12 @@ describe('moving a tenant between two clusters', () => {
     removeFolder(root)
   })
 
-  async function cluster(server: number, nodes = 1): Promise<Cluster> {
+  async function cluster(server: number, nodes = 1, keyPepper = pepper): Promise<Cluster> {
     const schema = `moving_${randomUUID().replaceAll('-', '')}`
     const plain = servers[server]?.url() ?? ''
     await withClient(plain, (client) => client.query(`CREATE SCHEMA ${schema}`))
     const address = inSchema(plain, schema)
-    const environment = { PROPERTY_EVENTS_DATABASE: address, PROPERTY_EVENTS_KEY_PEPPER: pepper }
+    const environment = { PROPERTY_EVENTS_DATABASE: address, PROPERTY_EVENTS_KEY_PEPPER: keyPepper }
     const urls: string[] = []
     for (let node = 0; node < nodes; node += 1) {
       const args = ['serve', '--data', join(root, randomUUID()), '--rate-limit', 'off']
@@ -85,11 +85,18 @@ describe('moving a tenant between two clusters', () => {
     )
     assert.ok((moved.feeds[0]?.events ?? 0) > 60)
     assert.equal(moved.keys, 1)
-    assert.deepEqual(await probing, ['503 tenant_moving 2'], 'the other node of the source has closed as well')
+    assert.deepEqual(
+      await probing,
+      ['503 tenant_moving 2'],
+      'the other node of the source has closed as well',
+    )
     // Readers that are late are told so where a later event could be missed, and read on elsewhere.
-    const late = await fetch(`${a.urls[1]}/api/func/api/v1/events/getevents?from=2000-01-01T00:00:00&pageSize=1`, {
-      headers: { 'x-api-key': moving.key },
-    })
+    const late = await fetch(
+      `${a.urls[1]}/api/func/api/v1/events/getevents?from=2000-01-01T00:00:00&pageSize=1`,
+      {
+        headers: { 'x-api-key': moving.key },
+      },
+    )
     assert.equal(late.status, 503, await late.text())
     await delay(300)
     front.route(moving.key, b.urls[0] ?? '')
@@ -100,7 +107,9 @@ describe('moving a tenant between two clusters', () => {
     // The bytes of what was moved are the same in both.
     const [here, there] = await Promise.all(
       [a, b].map(async ({ urls: [url = ''] }) => {
-        const page = await fetch(`${url}/api/func/api/v1/events/getevents?pageSize=50`, { headers: { 'x-api-key': moving.key } })
+        const page = await fetch(`${url}/api/func/api/v1/events/getevents?pageSize=50`, {
+          headers: { 'x-api-key': moving.key },
+        })
         return (await page.text()).replace(/"(availableCount|totalPages)":\d+/g, '')
       }),
     )
@@ -142,21 +151,22 @@ describe('moving a tenant between two clusters', () => {
   })
 
   it('says what is in the way before it changes anything, and takes a tenant back', async () => {
-    const [a, b] = [await cluster(0), await cluster(1)]
+    const [a, b] = [await cluster(0), await cluster(1, 1, 'another pepper, there')]
     const moving = await tenant(a, 'Moving')
     const client = patientClient(a.urls[0] ?? '', moving.key)
     await client.publish(publication(randomUUID(), 'first'))
-    const other = { environment: { ...b.environment, PROPERTY_EVENTS_KEY_PEPPER: 'another pepper, there' } }
-    const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'There'], other)
-    await runJson(['keys', 'create', '--tenant', tenantId, '--scope', 'read'], other)
     const foreign = await run(move('Moving', a, b))
     assert.equal(foreign.code, 1)
     assert.match(foreign.stderr, /another pepper than the target's.*Nothing was changed/s)
+    const { environment } = b
+    assert.deepEqual(await runJson(['tenants', 'list'], { environment }), [])
     assert.equal((await run(move('Nobody', a, b))).code, 1)
     assert.match((await run(['copy', '--from', a.address, '--to', b.address, '--reopen'])).stderr, /--tenant/)
     assert.match((await run(move('Moving', a, b, '--reopen'))).stderr, /open in the source already/)
     const left = await runJson<{ keys: number }>(move('Moving', a, b, '--without-keys'))
     assert.equal(left.keys, 0)
+    const [listed] = await runJson<{ move?: string }[]>(['tenants', 'list'], { environment: a.environment })
+    assert.equal(listed?.move, 'left')
     const tooLate = await run(move('Moving', a, b, '--reopen'))
     assert.equal(tooLate.code, 1)
     assert.match(tooLate.stderr, /published in the target by now.*other way round/s)
@@ -201,7 +211,7 @@ describe('moving a tenant between two clusters', () => {
 /** Publishes straight to a node until it is refused; answers with the refusal. What is stored after it is noted. */
 async function probe(url: string, key: string, after: string[]): Promise<readonly string[]> {
   const found = new Set<string>()
-  for (let more = 3; more > 0; ) {
+  for (let more = 3; more > 0;) {
     const id = randomUUID()
     const answer = await post(url, key, id)
     if (answer.status === 201 && found.size > 0) after.push(id)

@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { loadPeppers, openStorage, pepperFileName } from '@property-events/server'
+import { findPeppers, openStorage } from '@property-events/server'
 import type { Peppers, StorageEngine, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import type { CopiedFeed } from '../compare-feeds.ts'
 import { copyStore } from '../copy-store.ts'
+import { readPeppers } from '../key-pepper.ts'
+import type { GivenPeppers } from '../key-pepper.ts'
 import { moveTenant, reopenTenant } from '../move-tenant.ts'
 import { findTenant, storeFlags } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
@@ -53,7 +54,7 @@ export function addCopy(program: Command, context: CommandContext): void {
         `--${reopens ? 'reopen' : 'without-keys'} is about one tenant: name it with --tenant, by its id or name.`,
       )
     }
-    const pepper = tenant === undefined ? undefined : settings.value(known.keyPepper)
+    const pepper = readPeppers(settings)
     settings.finish()
     await using from = await openStorage({ ...placeOf(source), create: false })
     if (tenant === undefined) return await copyAll(invocation, from, target ?? '')
@@ -88,7 +89,7 @@ async function moveOne(
   target: string,
   options: {
     readonly withoutKeys: boolean
-    readonly pepper: string | undefined
+    readonly pepper: GivenPeppers
     /** Flags that find the source. */
     readonly source: string
   },
@@ -128,8 +129,7 @@ async function takeBack(
   tenant: Tenant,
   target: string | undefined,
 ): Promise<void> {
-  await using to =
-    target === undefined ? undefined : await openStorage({ ...placeOf(target), create: false })
+  await using to = target === undefined ? undefined : await openStorage({ ...placeOf(target), create: false })
   if (to !== undefined) refuseSameStore(from, to)
   await reopenTenant({ from, to, tenant })
   if (output.json) return output.writeJson({ tenantId: tenant.tenantId, reopened: true })
@@ -146,10 +146,8 @@ function refuseSameStore(from: StorageEngine, to: StorageEngine): void {
 }
 
 /** Nothing is made where there is no pepper yet. */
-function peppersOf(target: string, given: string | undefined): Peppers | undefined {
-  const folder = isDatabase(target) ? undefined : resolve(target)
-  const isThere = folder !== undefined && existsSync(join(folder, pepperFileName))
-  return given !== undefined || isThere ? loadPeppers({ folder, given }) : undefined
+function peppersOf(target: string, given: GivenPeppers): Peppers | undefined {
+  return findPeppers({ folder: isDatabase(target) ? undefined : resolve(target), ...given })
 }
 
 function isDatabase(store: string): boolean {
@@ -163,7 +161,10 @@ function placeOf(store: string) {
 }
 
 function storeFlag(store: string): string {
-  return storeFlags(isDatabase(store) ? { database: store } : {}, isDatabase(store) ? known.data.fallback : store)
+  return storeFlags(
+    isDatabase(store) ? { database: store } : {},
+    isDatabase(store) ? known.data.fallback : store,
+  )
 }
 
 function feedJson({ key, events, checksum }: CopiedFeed) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
-import type { Tenant } from '@property-events/server'
+import type { MoveState, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { momentJson, momentText } from '../moment.ts'
@@ -55,12 +55,20 @@ function addList(tenants: Command, context: CommandContext): void {
   addAction(command, context, ({ output, settings: reader, flags }) =>
     withStore(reader, flags, async ({ storage }) => {
       const all = await storage.keys.tenants()
-      if (output.json) return output.writeJson(all.map(tenantJson))
+      const states = await storage.moves.states()
+      if (output.json) {
+        return output.writeJson(
+          all.map((tenant) => {
+            const move = states.get(tenant.tenantId)
+            return { ...tenantJson(tenant), ...(move === undefined ? {} : { move: move.split(' ')[0] }) }
+          }),
+        )
+      }
       const rows = all.map(({ tenantId, name, createdMs, suspended }) => [
         tenantId,
         name,
         momentText(createdMs),
-        suspended ? 'suspended' : '',
+        [suspended ? 'suspended' : '', movingWords(states.get(tenantId))].filter(Boolean).join(', '),
       ])
       return output.write(tableText(['id', 'name', 'made (UTC)', ''], rows))
     }),
@@ -91,6 +99,13 @@ function addSuspension(
       )
     }),
   )
+}
+
+function movingWords(state: MoveState | undefined): string {
+  if (state === 'leaving') return 'being moved to another store'
+  if (state === 'left') return 'moved to another store'
+  if (state === 'abandoned') return 'a move to here was given up'
+  return state === undefined || state === 'open' ? '' : 'being moved to here'
 }
 
 function nameTaken(name: string, store: string): Refusal {

@@ -40,11 +40,10 @@ export function publication(id: string, text: string): Publication {
 export function loadTenant(baseUrl: string, key: string, publishers: number): TenantLoad {
   const client = patientClient(baseUrl, key)
   const seen: Seen = { acknowledged: new Map(), byNumber: [], byWindow: new Map(), byPages: [] }
-  let publishing = true
-  let reading = true
+  const going = { publishing: true, reading: true }
 
   const publish = async (): Promise<void> => {
-    while (publishing) {
+    while (going.publishing) {
       const id = randomUUID()
       const { events } = await client.publish(publication(id, 'under load £ 🏡'))
       const [line] = events
@@ -55,8 +54,8 @@ export function loadTenant(baseUrl: string, key: string, publishers: number): Te
     }
   }
   const byNumber = async (): Promise<void> => {
-    for (let last = false; !last; ) {
-      last = !reading
+    for (let last = false; !last;) {
+      last = !going.reading
       const after = seen.byNumber.at(-1)?.sequenceNumber ?? 0
       const run = await client.after({ after, limit: 200 })
       seen.byNumber.push(...run.items)
@@ -66,8 +65,8 @@ export function loadTenant(baseUrl: string, key: string, publishers: number): Te
   }
   const byWindow = async (): Promise<void> => {
     let from = '2000-01-01T00:00:00'
-    for (let last = false; !last; ) {
-      last = !reading
+    for (let last = false; !last;) {
+      last = !going.reading
       const asked = new Date().toISOString().slice(0, -1)
       for await (const event of client.list({ from })) seen.byWindow.set(event.id, event)
       from = asked
@@ -75,8 +74,8 @@ export function loadTenant(baseUrl: string, key: string, publishers: number): Te
     }
   }
   const byPages = async (): Promise<void> => {
-    for (let last = false; !last; ) {
-      last = !reading
+    for (let last = false; !last;) {
+      last = !going.reading
       const all: FeedEvent[] = []
       for await (const event of client.list({ pageSize: 50 })) all.push(event)
       assert.deepEqual(all.slice(0, seen.byPages.length), seen.byPages, 'what was read stays as it was')
@@ -91,9 +90,9 @@ export function loadTenant(baseUrl: string, key: string, publishers: number): Te
   return {
     seen,
     async stop() {
-      publishing = false
+      going.publishing = false
       await Promise.all(writers)
-      reading = false
+      going.reading = false
       await Promise.all(readers)
       return seen
     },
@@ -115,7 +114,11 @@ export function checkTenant({ acknowledged, byNumber, byWindow, byPages }: Seen)
   assert.equal(ids.size, byPages.length, 'no id twice')
   for (const [id, { sequenceNumber, createdDate }] of acknowledged) {
     const event = ids.get(id)
-    assert.deepEqual([event?.sequenceNumber, event?.createdDate], [sequenceNumber, createdDate], 'acknowledged')
+    assert.deepEqual(
+      [event?.sequenceNumber, event?.createdDate],
+      [sequenceNumber, createdDate],
+      'acknowledged',
+    )
   }
   for (const event of byPages) assert.deepEqual(byWindow.get(event.id), event, 'polled by time')
   return byPages.length

@@ -99,7 +99,10 @@ async function counterOf(
   given: Ticks | undefined,
 ): Promise<FeedRecord | undefined> {
   const values = [key.tenantId, feedNumbers[key.feed], given ?? null]
-  const [row] = await database.read<FeedRow & { readonly floor: string; readonly began: string }>(readCounter, values)
+  const [row] = await database.read<FeedRow & { readonly floor: string; readonly began: string }>(
+    readCounter,
+    values,
+  )
   return row && { ...feedRecord(key, row), stampFloor: BigInt(row.floor), epochStart: Number(row.began) }
 }
 

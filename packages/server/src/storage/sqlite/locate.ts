@@ -37,7 +37,8 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
     const behindLast = lastOf(feed, view) + 1
     const head = headOf(feed)
     // In the look whose answer counts: it comes after the time was read (P3).
-    if (!answersOpenWindows(feed.move) && isOpenWindow(query, { head })) throw new StorageFailure('tenant_moving')
+    if (!answersOpenWindows(feed.move) && isOpenWindow(query, { head }))
+      throw new StorageFailure('tenant_moving')
     const first = from === undefined ? 1 : (firstFrom(feed, view, from) ?? behindLast)
     const end = to === undefined ? behindLast : (firstFrom(feed, view, to) ?? behindLast)
     return { range: { key, view, first, count: Math.max(0, end - first) }, head }
