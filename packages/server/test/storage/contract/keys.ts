@@ -115,6 +115,24 @@ export function keysContract(factory: StoreFactory): void {
       assert.equal((await store.keys.findKey('k'))?.record.label, 'Website')
     })
 
+    it('gives a key scopes for a further tenant, and others for one it has (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.keys.insertKey(record('k', { grants: [{ tenantId: tenantA, scopes: ['property:read'] }] }))
+      const given = { tenantId: tenantB, scopes: ['contact:read', 'contact:publish'] } as const
+      assert.equal(await store.keys.grant('k', given), 'done')
+      assert.equal(await store.keys.grant('k', { ...given, scopes: ['contact:read'] }), 'done')
+      const grants = (await store.keys.findKey('k'))?.record.grants
+      assert.deepEqual(
+        grants?.map(({ tenantId, scopes }) => [tenantId, scopes]),
+        [
+          [tenantA, ['property:read']],
+          [tenantB, ['contact:read']],
+        ],
+      )
+      assert.equal(await store.keys.grant('nobody', given), 'unknownKey')
+      assert.equal(await store.keys.grant('k', { ...given, tenantId: uuid('nobody') }), 'unknownTenant')
+    })
+
     it('revokes for ever: the first revocation stays (D11)', async () => {
       await using store = await withTenants(await factory.create())
       await store.keys.insertKey(record('k'))
