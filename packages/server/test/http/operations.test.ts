@@ -211,7 +211,7 @@ describe('a failing store', () => {
 
 for (const engine of ['memory', 'threads'] as const) {
   describe(`draining, on ${engine}`, () => {
-    it('says that it stops, and answers everything as the last of its connection, until it is closed', async () => {
+    it('says that it stops, and answers everything as the last of its connection, until it is closed (PROTOCOL §7)', async () => {
       const service = await startTestService({ engine })
       after(() => service.stop())
       const { readKey, publishKey } = service.tenant

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 import { problems } from '../../src/http/problem.ts'
 
 /** `(D2)`, `(P11)`, `(spec §4.1)`, `(PROTOCOL §4)`, or several of them with commas. */
-const one = String.raw`(?:D\d+|P\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d)?)`
+const one = String.raw`(?:D\d+|P\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d+)?)`
 const proof = new RegExp(String.raw`\(${one}(?:, ${one})*\)$`)
 
 const protocol = readFileSync(join(import.meta.dirname, '../../../../PROTOCOL.md'), 'utf8')
@@ -37,7 +37,7 @@ describe('the tests of this folder', () => {
     const unknown: string[] = []
     for (const name of readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test.ts'))) {
       for (const title of titlesIn(readFileSync(`${import.meta.dirname}/${name}`, 'utf8'))) {
-        for (const [, section = ''] of title.matchAll(/PROTOCOL §(\d+(?:\.\d)?)/g)) {
+        for (const [, section = ''] of title.matchAll(/PROTOCOL §(\d+(?:\.\d+)?)/g)) {
           const known = headings.includes(section) || headings.includes(section.split('.')[0] ?? '')
           if (!known) unknown.push(`${name}: §${section}`)
         }

@@ -3,7 +3,6 @@ import type { FeedKey } from '../storage.ts'
 import { smallints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
-import { raiseFloorToReservation } from './witness.ts'
 
 /** Waits for commits under way and lets no new one begin; reads go on. */
 const lock: Statement = { name: 'epoch-lock', text: 'LOCK TABLE feed IN EXCLUSIVE MODE' }
@@ -25,6 +24,16 @@ const record: Statement = {
   text: 'UPDATE store SET first_offset = $1, needs_epoch = false, incarnation = incarnation()',
 }
 const forgetLosses: Statement = { name: 'epoch-forget-losses', text: 'DELETE FROM lost_number' }
+
+/**
+ * Another history may not know what windows were answered in the one before (P3): the reservation does. Where nothing is
+ * waited for there is no other history, and times go on as they were.
+ */
+const raiseFloor: Statement = {
+  name: 'epoch-raise-floor',
+  text: `SELECT raise_floor(until) FROM time_reservation
+    WHERE (SELECT needs_epoch OR incarnation <> incarnation() FROM store) OR EXISTS (SELECT FROM feed WHERE needs_epoch)`,
+}
 
 /** What the whole store waits for, every feed waits for by itself from here on. */
 const spread: Statement = {
@@ -66,9 +75,9 @@ export function startEpoch(
 ): Promise<void> {
   return database.transaction(async (session) => {
     await session.query(lock, [])
+    await session.query(raiseFloor, [])
     if (feeds === undefined) await startEverywhere(session, continueAfter)
     else await startIn(session, continueAfter, feeds)
-    await session.query(raiseFloorToReservation, [])
   })
 }
 
@@ -105,9 +114,9 @@ export function acceptHistory(database: Database): Promise<'accepted' | 'missing
   return database.transaction(async (session) => {
     await session.query(lock, [])
     if ((await session.query(findMissing, [])).length > 0) return 'missing'
+    await session.query(raiseFloor, [])
     await session.query(acceptFeeds, [])
     await session.query(recordSpread, [])
-    await session.query(raiseFloorToReservation, [])
     return 'accepted'
   })
 }
