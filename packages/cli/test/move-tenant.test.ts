@@ -189,6 +189,25 @@ describe('moving a tenant between two clusters', () => {
     assert.match(both.stderr, /open in both stores/)
   })
 
+  it('says where things stand when a cluster is lost in the middle, and goes on when it is back (P7, P9)', async () => {
+    const [a, b] = [await cluster(0), await cluster(1)]
+    const moving = await tenant(a, 'Moving')
+    const client = patientClient(a.urls[0] ?? '', moving.key)
+    const many = Array.from({ length: 4_000 }, (_, n) => publication(randomUUID(), `${n}`.repeat(100)))
+    await client.publish(many)
+    const command = run(move('Moving', a, b))
+    while (!(await stateIn(b))?.startsWith('arriving')) await delay(5)
+    await servers[1]?.halt('crash')
+    const ended = await command
+    assert.equal(ended.code, 1)
+    assert.match(ended.stderr, /published in the source as before.*Run the same command again/)
+    assert.equal(await stores(a, moving.key), true)
+    await servers[1]?.start()
+    const again = await runJson<{ feeds: { events: number }[] }>(move('Moving', a, b))
+    assert.equal(again.feeds[0]?.events, 4_001)
+    assert.deepEqual([await stores(a, moving.key), await stores(b, moving.key)], [false, true])
+  })
+
   it('works between a data folder and a cluster, in both directions (P9, P12)', async () => {
     const b = await cluster(1)
     const folder = join(root, randomUUID())
