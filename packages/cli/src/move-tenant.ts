@@ -92,13 +92,16 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const closed = performance.now()
   stage.now = 'closed'
   await copy.round(arriving)
-  const feeds = await copy.end()
   await holdOn()
   if (here !== 'left' && (await from.moves.change(tenantId, 'leaving', 'left')) !== 'done') {
     throw overtaken(stage.now)
   }
   // Once more for the counters: no window is answered in the source any more, so their floors are the last ones.
-  await copy.round(arriving)
+  if ((await copy.round(arriving)) > 0) {
+    const reason = 'Events came in the source after it was closed, so a node of an earlier version serves it.'
+    throw endedEarly(stage.now, `${reason} Bring its nodes up to this version first.`)
+  }
+  const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended)
   stage.now = 'opening'

@@ -33,8 +33,8 @@ export function patientClient(baseUrl: string, key: string): Client {
   return createClient({ baseUrl, key, retry: { attempts: 60, baseDelayMs: 100, maxDelayMs: 500 } })
 }
 
-export function publication(id: string, text: string): Publication {
-  return { id, payload: JSON.stringify({ agent_ref: randomUUID(), published: true, text }) }
+export function publication(id: string, text: string, subject: string = randomUUID()): Publication {
+  return { id, payload: JSON.stringify({ agent_ref: subject, published: true, text }) }
 }
 
 export function loadTenant(baseUrl: string, key: string, publishers: number): TenantLoad {
@@ -43,9 +43,11 @@ export function loadTenant(baseUrl: string, key: string, publishers: number): Te
   const going = { publishing: true, reading: true }
 
   const publish = async (): Promise<void> => {
+    // One subject: then a node plans from what it remembers, and meets a closed feed under its lock alone.
+    const subject = randomUUID()
     while (going.publishing) {
       const id = randomUUID()
-      const { events } = await client.publish(publication(id, 'under load £ 🏡'))
+      const { events } = await client.publish(publication(id, `under load £ 🏡 ${id}`, subject))
       const [line] = events
       assert.equal(line?.id, id)
       assert.ok(line.sequenceNumber !== undefined && line.createdDate !== undefined)
