@@ -152,6 +152,11 @@ describe('moving a tenant between two clusters', () => {
     assert.ok(cutOff > 0, 'a run was cut off in the middle')
     const ended = await run(move('Moving', a, b))
     assert.equal(ended.code, 0, ended.stderr)
+    // The looks above have asked the target with a key that it did not have: it looks again within 2 s.
+    await until(async () => {
+      const headers = { 'x-api-key': moving.key }
+      return (await fetch(`${b.urls[0]}/v1/heads`, { headers })).status === 200
+    })
     front.route(moving.key, b.urls[0] ?? '')
     const before = load.seen.acknowledged.size
     await until(() => load.seen.acknowledged.size > before + 20)

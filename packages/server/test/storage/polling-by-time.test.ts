@@ -31,9 +31,13 @@ describe('polling by the time of the last question', () => {
     // An engine of its own on the same file knows nothing of the other one's commits.
     await using unaware = await open(folder.path)
     const release = slowCommits(join(folder.path, 'property-events.db'), 40)
-    const { missed } = await observe(store, unaware)
+    // Whether a question falls between stamp and commit is chance: several rounds, and one that misses something is enough.
+    let missed = 0
+    for (let round = 0; round < 10 && missed === 0; round += 1) {
+      missed = (await observe(store, unaware)).missed.flat().length
+    }
     release()
-    assert.notDeepEqual(missed, [[], [], [], []])
+    assert.ok(missed > 0, 'something was missed')
   })
 
   it('answers every other question at once while a commit is under way (P3)', async () => {
