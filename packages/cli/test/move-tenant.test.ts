@@ -12,6 +12,7 @@ import { startFront } from './support/front.ts'
 import type { Front } from './support/front.ts'
 import { removeFolder, run, runJson, runUntil, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
+import { until } from '../../server/test/support/until.ts'
 import { checkTenant, loadTenant, patientClient, publication } from './support/tenant-load.ts'
 
 const kills = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 25 : 3
@@ -275,11 +276,4 @@ function stateIn({ address }: Cluster): Promise<string | null | undefined> {
 
 async function stores({ urls: [url = ''] }: Cluster, key: string): Promise<boolean> {
   return (await post(url, key, randomUUID())).status === 201
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries += 1) {
-    if (tries === 6_000) throw new Error('it did not come to that')
-    await delay(10)
-  }
 }
