@@ -1,7 +1,7 @@
 /**
  * Compares this build with another one of this project: `node bench/compare.ts --before ../checkout-of-the-other-build`.
  * The other checkout has its own `node_modules`. Both serve at the same time, on the server's core; one at a time is asked.
- * Each makes its stores itself, because an older build refuses a newer schema. Raw results go to `bench/results/compare-*.json`.
+ * Each makes its stores itself, because an older build refuses a newer schema. Raw results go to `bench/results/compared`.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     engines: { type: 'string', default: 'sqlite,postgres' },
     cases: { type: 'string', default: '' },
-    results: { type: 'string', default: join(import.meta.dirname, 'results') },
+    results: { type: 'string', default: join(import.meta.dirname, 'results/compared') },
   },
 })
 if (values.before === undefined) throw new Error('--before names a checkout of the build to compare with')
@@ -168,12 +168,13 @@ try {
     const commitOf = (cwd: string): string =>
       execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd, encoding: 'utf8' }).trim()
     const commits = { before: commitOf(checkouts.before), now: commitOf(checkouts.now) }
-    const name = `compare-${engine}-${commits.before}.json`
+    const name = `${engine}-${commits.before}-${commits.now}${values.cases === '' ? '' : `-${values.cases.replaceAll(/\W+/g, '-')}`}.json`
     const settings = {
       pairs: Number(values.pairs),
       seconds: Number(values.seconds),
       takenAt: new Date().toISOString(),
     }
+    mkdirSync(values.results, { recursive: true })
     writeFileSync(
       join(values.results, name),
       `${JSON.stringify({ ...commits, ...settings, results }, undefined, 1)}\n`,
