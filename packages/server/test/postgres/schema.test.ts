@@ -251,11 +251,11 @@ describe('the schema in PostgreSQL', () => {
     await (await open(url)).close()
     using folder = temporaryFolder()
     const file = join(folder.path, 'slow.sql')
-    writeFileSync(file, 'SELECT pg_sleep(3)')
+    writeFileSync(file, 'SELECT pg_sleep(6)')
     const steps = [...migrations, { files: [pathToFileURL(file)] }]
     const waiting: string[] = []
     const onWaiting = (reason: string): void => void waiting.push(reason)
-    const limits = { readConnections: 1, writeTimeoutMs: 200 }
+    const limits = { readConnections: 1, writeTimeoutMs: 3_000 }
     const [one, two] = [connect({ url, ...limits }), connect({ url, ...limits })]
     await Promise.all([one, two].map((node) => migrate(node, undefined, { steps, onWaiting })))
     assert.deepEqual(waiting, [
