@@ -1,6 +1,6 @@
 /**
  * What this node knows of the store's reservation of time, and when it asks for more: windows are answered within it, and
- * nearly never wait for it (P3, docs/decisions/0014). The store moves it to 10 s from now.
+ * nearly never wait for it (P3, docs/decisions/0013). The store moves it to 10 s from now.
  */
 import { ticksPerMillisecond } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'

@@ -185,7 +185,7 @@ function engineOver(parts: EngineParts): StorageEngine {
       try {
         await reservation.renewed()
       } catch (error) {
-        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0014).
+        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0013).
         if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
         return now
       }
