@@ -5,12 +5,13 @@ import {
   closeBracket,
   colon,
   comma,
+  isDigit,
   isWhiteSpace,
   minus,
   openBrace,
   openBracket,
   quote,
-} from './json-scan.ts'
+} from './json-characters.ts'
 
 export interface CopyLimits {
   /** Bytes of a value, the white space between its tokens not counted. */
@@ -26,7 +27,7 @@ const firstRoomBytes = 16_384
  * Copies in pieces, so that whoever copies can do other things in between: a value may stand among megabytes of white space. What is
  * copied is JSON if and only if the original is, and has the same tokens. The copy ends
  *
- * - behind the value: in an array (`isItem`) before the comma or bracket that follows, else at the end of the range;
+ * - after the value: in an array (`isItem`) before the comma or bracket that follows, else at the end of the range;
  * - early, where the text cannot be JSON any more: what was copied is none either;
  * - early, at a limit. `isTooLarge` then, and what was copied is the beginning of the value.
  */
@@ -158,7 +159,7 @@ function beginsValue(byte: number): boolean {
     (byte | 0x20) === openBrace ||
     byte === quote ||
     byte === minus ||
-    (byte >= 0x30 && byte <= 0x39) ||
+    isDigit(byte) ||
     byte === 0x74 ||
     byte === 0x66 ||
     byte === 0x6e

@@ -2,11 +2,12 @@
  * Strict reading of JSON out of bytes, which may be many and may be anything: value by value, and within a long one piece by piece,
  * with a bound on the work of each step and on the memory of all. Where a generator here gives `undefined`, others can have a turn.
  */
+import { closeBracket, comma, isWhiteSpace } from './json-characters.ts'
 import { CompactCopy } from './json-compact-copy.ts'
 import type { CopyLimits } from './json-compact-copy.ts'
 import { countKeys, quickScan } from './json-quick-scan.ts'
 import type { NoQuickScan, ScannedText } from './json-quick-scan.ts'
-import { JsonScan, closeBracket, comma, isWhiteSpace } from './json-scan.ts'
+import { JsonScan } from './json-scan.ts'
 import type { JsonFault, JsonLimits, MemberSpan } from './json-scan.ts'
 import { parsed, readJson, readJsonInPieces, scanInPieces } from './json-text.ts'
 
@@ -41,7 +42,7 @@ const defaultSizes: WindowSizes = { usual: 60_000, largest: maxBytesAtOnce }
 const pieceBytes = 65_536
 
 /** Where the first byte stands from `start` on that is no white space; the length of `bytes`, if there is none. */
-export function* behindBlanks(bytes: Uint8Array, start: number): Generator<undefined, number> {
+export function* afterBlanks(bytes: Uint8Array, start: number): Generator<undefined, number> {
   let index = start
   while (index < bytes.length) {
     const pause = Math.min(index + pieceBytes, bytes.length)
@@ -76,11 +77,11 @@ export function readRangeInPieces(
 }
 
 /**
- * The items of an array, each read when it is asked for. In the end the first fault, or none. Its place counts from the item behind
+ * The items of an array, each read when it is asked for. In the end the first fault, or none. Its place counts from the item after
  * the last one that was given, but if the text is no JSON, that is a fault of the whole array.
  *
  * @param bytes Valid UTF-8.
- * @param start Behind the opening bracket.
+ * @param start After the opening bracket.
  * @param limits Those of an item.
  */
 export function* readItems(
@@ -93,7 +94,7 @@ export function* readItems(
   let index = 0
   let isFirst = true
   for (;;) {
-    const begin = behindWhiteSpace(window.text, index)
+    const begin = afterWhiteSpace(window.text, index)
     const found = itemIn(window, bytes, begin, limits, sizes)
     if (typeof found !== 'string') {
       yield found.item
@@ -109,7 +110,7 @@ export function* readItems(
     const place = placeOf(window, begin)
     const canGrow = begin > 0 || window.size < sizes.largest
     if (found === 'unfinished' && window.end < bytes.length && canGrow) {
-      // The item may go on behind the window: once more from its beginning, or with more of it.
+      // The item may go on after the window: once more from its beginning, or with more of it.
       window = windowOf(bytes, place, begin > 0 ? sizes.usual : Math.min(window.size * 2, sizes.largest))
       index = 0
       continue
@@ -133,7 +134,7 @@ export function* readItems(
 const notJson: JsonFault = { code: 'invalid_json', pointer: '', message: 'The text is not valid JSON.' }
 
 function* endOfArray(bytes: Uint8Array, start: number): Generator<undefined, JsonFault | undefined> {
-  const end = yield* behindBlanks(bytes, start)
+  const end = yield* afterBlanks(bytes, start)
   return end === bytes.length ? undefined : notJson
 }
 
@@ -168,7 +169,7 @@ function windowOf(bytes: Uint8Array, start: number, size: number): Window {
   return { text: decoder.decode(bytes.subarray(start, end)), nextBackslash: -1, start, size, end }
 }
 
-/** The item that begins there, if it ends within the window and nothing about it is doubtful; `next`: what stands behind it. */
+/** The item that begins there, if it ends within the window and nothing about it is doubtful; `next`: what stands after it. */
 function itemIn(
   window: Window,
   bytes: Uint8Array,
@@ -179,7 +180,7 @@ function itemIn(
   const { text } = window
   const scan = quickScan(window, limits, begin)
   if (typeof scan === 'string') return scan
-  const next = behindWhiteSpace(text, scan.end)
+  const next = afterWhiteSpace(text, scan.end)
   if (next === text.length) return 'unfinished'
   const itemText = text.slice(begin, scan.end)
   const value = parsed(itemText)
@@ -202,7 +203,7 @@ function byteLengthOf({ text, start, end }: Window, part: string): number {
   return isAscii ? part.length : encoder.encode(part).length
 }
 
-function behindWhiteSpace(text: string, start: number): number {
+function afterWhiteSpace(text: string, start: number): number {
   let index = start
   while (isWhiteSpace(text.charCodeAt(index))) index += 1
   return index

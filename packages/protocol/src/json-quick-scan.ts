@@ -1,23 +1,27 @@
 /** The quick way through a JSON text that has nothing to be refused, which is nearly every text. */
-import { unitAt } from './json-escape.ts'
 import {
   backslash,
   closeBrace,
   colon,
   comma,
+  indexOrEnd,
+  isDigit,
+  isLetter,
   isWhiteSpace,
+  letterU,
   minus,
-  numberFault,
   openBrace,
   quote,
-} from './json-scan.ts'
+  unitAt,
+} from './json-characters.ts'
+import { numberFault } from './json-number.ts'
 import type { JsonLimits, MemberSpan } from './json-scan.ts'
 import { isRecord } from './payload/member-at.ts'
 
-/** A text in which values are scanned one behind the other. */
+/** A text in which values are scanned one after the other. */
 export interface ScannedText {
   readonly text: string
-  /** Where the next one stands that a scan has looked for: one far behind is looked for once, not for every value. */
+  /** Where the next one stands that a scan has looked for: one far ahead is looked for once, not for every value. */
   nextBackslash: number
 }
 
@@ -25,11 +29,9 @@ export interface QuickScan {
   readonly spans: readonly MemberSpan[]
   /** Keys in the value. `JSON.parse` keeps one of several equal ones, so a value with fewer comes from a repeated key. */
   readonly keys: number
-  /** Behind the value. */
+  /** After the value. */
   readonly end: number
 }
-
-const letterU = 0x75
 
 const doubtfulKeys = ['__proto__', 'prototype']
 
@@ -37,9 +39,10 @@ const doubtfulKeys = ['__proto__', 'prototype']
 export type NoQuickScan = 'doubtful' | 'unfinished'
 
 /**
- * Scans one value, of which wanted members are looked for at depth 1. Where it is doubtful, `JsonScan` has to look. Otherwise, if `JSON.parse` takes the text from `start` to `end` as well and its value has as many
- * keys, `JsonScan` would find no fault and the same spans. Nothing but locals, and no set of keys per object: 2.6 µs for an
- * event of 3.5 kB (and 1 to count its keys) where `JsonScan` needs 9.
+ * Scans one value, of which wanted members are looked for at depth 1. Where it is doubtful, `JsonScan` has to look.
+ * Otherwise, if `JSON.parse` takes the text from `start` to `end` as well and its value has as many keys, `JsonScan` would
+ * find no fault and the same spans. Nothing but locals, and no set of keys per object: 2.6 µs for an event of 3.5 kB (and
+ * 1 to count its keys) where `JsonScan` needs 9.
  */
 export function quickScan(scanned: ScannedText, limits: JsonLimits, start = 0): QuickScan | NoQuickScan {
   const { text } = scanned
@@ -50,7 +53,7 @@ export function quickScan(scanned: ScannedText, limits: JsonLimits, start = 0): 
   let index = start
   let depth = 0
   let keys = 0
-  // Only the colon behind it tells that a string was a key.
+  // Only the colon after it tells that a string was a key.
   let stringStart = 0
   let stringEnd = 0
   let escaped = false
@@ -154,7 +157,7 @@ export function countKeys(value: unknown): number {
   return keys
 }
 
-/** NUL, and surrogates, whose other half would have to be looked for. `index`: of the four digits behind `\u`. */
+/** NUL, and surrogates, whose other half would have to be looked for. `index`: of the four digits after `\u`. */
 function isRefusedUnit(text: string, index: number): boolean {
   const unit = unitAt(text, index)
   return !(unit > 0 && (unit < 0xd800 || unit > 0xdfff))
@@ -162,17 +165,4 @@ function isRefusedUnit(text: string, index: number): boolean {
 
 function isAt(text: string, key: string, start: number, end: number): boolean {
   return end - start === key.length && text.startsWith(key, start)
-}
-
-function indexOrEnd(text: string, character: string, from: number): number {
-  const index = text.indexOf(character, from)
-  return index < 0 ? text.length : index
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
-}
-
-function isLetter(code: number): boolean {
-  return code >= 0x61 && code <= 0x7a
 }

@@ -1,5 +1,21 @@
 /** One linear pass over the tokens of a JSON text: what is refused in it, and where wanted members stand. */
-import { unitAt } from './json-escape.ts'
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  comma,
+  indexOrEnd,
+  isDigit,
+  isLetter,
+  isWhiteSpace,
+  letterU,
+  minus,
+  openBrace,
+  openBracket,
+  quote,
+  unitAt,
+} from './json-characters.ts'
+import { numberFault } from './json-number.ts'
 
 export type JsonFaultCode =
   | 'invalid_json'
@@ -35,20 +51,6 @@ export interface JsonLimits {
   readonly maxDepth: number
   /** Collect the spans of these members of objects at this depth (the outermost value is depth 1). */
   readonly members?: { readonly keys: readonly string[]; readonly depth: number }
-}
-
-export const quote = 0x22
-export const backslash = 0x5c
-export const comma = 0x2c
-export const colon = 0x3a
-export const minus = 0x2d
-export const openBracket = 0x5b
-export const closeBracket = 0x5d
-export const openBrace = 0x7b
-export const closeBrace = 0x7d
-
-export function isWhiteSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
 /** A container that is open while the scan stands inside it. */
@@ -102,8 +104,8 @@ export class JsonScan {
       else if (code === comma) this.#comma()
       else if (code === openBrace || code === openBracket) fault = this.#openContainer(code === openBrace)
       else if (code === closeBrace || code === closeBracket) this.#closeContainer()
-      else if (code === minus || (code >= 0x30 && code <= 0x39)) fault = this.#number()
-      else if (code >= 0x61 && code <= 0x7a) this.#literal()
+      else if (code === minus || isDigit(code)) fault = this.#number()
+      else if (isLetter(code)) this.#literal()
       else {
         if (this.#wanted !== undefined && this.#wanted.start >= 0 && isWhiteSpace(code))
           this.#wanted.spaced = true
@@ -148,7 +150,7 @@ export class JsonScan {
     const text = this.#text
     while (this.#index < text.length) {
       const code = text.charCodeAt(this.#index)
-      if (code < 0x61 || code > 0x7a) break
+      if (!isLetter(code)) break
       this.#index += 1
     }
     this.#valueEnds()
@@ -161,7 +163,7 @@ export class JsonScan {
     while (this.#index < text.length) {
       const code = text.charCodeAt(this.#index)
       const inNumber =
-        (code >= 0x30 && code <= 0x39) ||
+        isDigit(code) ||
         code === 0x2e ||
         code === minus ||
         code === 0x2b ||
@@ -204,7 +206,7 @@ export class JsonScan {
       if (this.#nextQuote < this.#nextBackslash || this.#nextQuote >= text.length) return this.#nextQuote
       const escape = this.#nextBackslash
       from = escape + 2
-      if (text.charCodeAt(escape + 1) !== 0x75) continue
+      if (text.charCodeAt(escape + 1) !== letterU) continue
       const unit = unitAt(text, escape + 2)
       from = escape + 6
       if (unit === 0) {
@@ -279,11 +281,6 @@ export class JsonScan {
   }
 }
 
-function indexOrEnd(text: string, character: string, from: number): number {
-  const index = text.indexOf(character, from)
-  return index < 0 ? text.length : index
-}
-
 function unescapeKey(raw: string): string {
   try {
     const key: unknown = JSON.parse(`"${raw}"`)
@@ -291,18 +288,4 @@ function unescapeKey(raw: string): string {
   } catch {
     return raw
   }
-}
-
-/**
- * Numbers are kept as written. Refused are whole numbers that a reader's double turns into others, which as a rule are ids, and
- * what it makes infinite or 0. It may round what is written with a fraction or an exponent.
- */
-export function numberFault(lexeme: string): string | undefined {
-  const value = Number(lexeme)
-  if (Number.isNaN(value)) return undefined
-  if (!Number.isFinite(value)) return 'The number is too large for a double.'
-  if (/^-?\d+$/.test(lexeme) && !Number.isSafeInteger(value))
-    return 'Whole numbers lie between -(2^53 - 1) and 2^53 - 1.'
-  if (value === 0 && /[1-9]/.test(lexeme.split(/e/i)[0] ?? '')) return 'The number is too small for a double.'
-  return undefined
 }

@@ -2,8 +2,9 @@
  * Strict reading of JSON *text*, for what `JSON.parse` accepts in silence: duplicate keys, numbers that change when
  * read, nesting without end, NUL and lone surrogates; and small edits that keep every other byte (D22, D26).
  */
+import { backslash, isWhiteSpace, quote } from './json-characters.ts'
 import { countKeys, quickScan } from './json-quick-scan.ts'
-import { JsonScan, backslash, isWhiteSpace, quote } from './json-scan.ts'
+import { JsonScan } from './json-scan.ts'
 import type { JsonFault, JsonLimits, MemberSpan } from './json-scan.ts'
 
 export type JsonReading =

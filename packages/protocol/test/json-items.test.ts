@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { CompactCopy } from '../src/json-compact-copy.ts'
-import { behindBlanks, readItems, readRange, readRangeInPieces } from '../src/json-items.ts'
+import { afterBlanks, readItems, readRange, readRangeInPieces } from '../src/json-items.ts'
 import type { ItemLimits, JsonItem } from '../src/json-items.ts'
 import type { JsonFault } from '../src/json-scan.ts'
 import { compactJson, readJson } from '../src/json-text.ts'
@@ -211,7 +211,7 @@ describe('a long text read in pieces', () => {
 
   it('takes a step for every so many bytes, of white space as well (P11)', () => {
     const blanks = Buffer.alloc(2 ** 20, ' ')
-    const { result, steps } = collect(behindBlanks(blanks, 0))
+    const { result, steps } = collect(afterBlanks(blanks, 0))
     assert.equal(result, blanks.length)
     assert.ok(steps > 16, `${steps} steps`)
     for (const json of [

@@ -15,7 +15,7 @@ export interface UnknownFields {
 
 /**
  * Looks at the names of members at every level; what is inside an unknown member is not looked at. Names are told, values
- * never, so it holds for contacts too (D18). Costs some 2 us for a payload of 120 known members.
+ * never, so it holds for contacts too (D18). Costs some 2 µs for a payload of 120 known members.
  */
 export function findUnknownFields(feed: FeedName, payload: unknown): UnknownFields {
   const search: Search = { misspelled: [], told: new Set(), others: 0, lookUpsLeft: lookUpsAtMost }
@@ -24,7 +24,7 @@ export function findUnknownFields(feed: FeedName, payload: unknown): UnknownFiel
   return { misspelled, others }
 }
 
-/** Payloads of 256 KiB can have 30,000 unknown names, and each takes some 10 us to compare. */
+/** Payloads of 256 KiB can have 30,000 unknown names, and each takes some 10 µs to compare. */
 const lookUpsAtMost = 40
 /** Publishers have some dozens of fields of their own, the same in every payload. */
 const rememberedAtMost = 500
@@ -36,7 +36,7 @@ interface Search {
   lookUpsLeft: number
 }
 
-/** The members of one object of a payload; `undefined` for one that holds no further object. */
+/** The members of one object of a payload: those that hold further objects with theirs, the others as `value`. */
 interface KnownRecord {
   readonly path: string
   readonly members: ReadonlyMap<string, KnownRecord | 'value'>

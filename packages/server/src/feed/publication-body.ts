@@ -1,6 +1,6 @@
 /** From the body of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
 import {
-  behindBlanks,
+  afterBlanks,
   maxBytesAtOnce,
   readItems,
   readRange,
@@ -54,7 +54,7 @@ const openBracket = 0x5b
 
 function* jsonItems(body: Buffer, limits: BodyLimits): Items {
   const within = itemLimits(limits)
-  const start = yield* behindBlanks(body, 0)
+  const start = yield* afterBlanks(body, 0)
   if (body[start] !== openBracket) {
     yield given(yield* rangeOf(body, start, body.length, within), '', limits)
     return
@@ -82,9 +82,9 @@ function* lines(body: Buffer, limits: BodyLimits): Items {
   let index = 0
   // Line feeds are white space as well. Any but JSON's own is a fault of its line.
   for (
-    let start = yield* behindBlanks(body, 0);
+    let start = yield* afterBlanks(body, 0);
     start < body.length;
-    start = yield* behindBlanks(body, start)
+    start = yield* afterBlanks(body, start)
   ) {
     const found = body.indexOf('\n', start)
     const end = found < 0 ? body.length : found
