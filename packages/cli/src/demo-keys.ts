@@ -1,10 +1,11 @@
 /** The demo's keys, kept beside its store so that every start prints keys that work. Only for a demo: see D11. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Scope } from '@property-events/protocol'
 import { createKeyVerifier, issueKey, pepperForNew, readPepperUse } from '@property-events/server'
 import type { Grant, Peppers, StorageEngine } from '@property-events/server'
-import { memberOf, memberText } from './service-client.ts'
+import { memberOf, memberText } from './members.ts'
+import { writeWhole } from './write-whole.ts'
 
 export interface TenantKeys {
   readonly tenantId: string
@@ -68,7 +69,7 @@ export async function demoKeys(
       })
     }
     const all = { tenants: made }
-    if (changed) writeKept(folder, all)
+    if (changed) await writeWhole(join(folder, fileName), [`${JSON.stringify(all, undefined, 2)}\n`])
     return all
   } finally {
     await verifier.close()
@@ -88,18 +89,4 @@ function keptTenant(kept: unknown, tenantId: string): unknown {
   return Array.isArray(tenants)
     ? tenants.find((tenant) => memberText(tenant, 'tenantId') === tenantId)
     : undefined
-}
-
-/** Under another name first: a start that is cut off leaves the old file or the new one. */
-function writeKept(folder: string, keys: DemoKeys): void {
-  const path = join(folder, fileName)
-  const draft = `${path}.${process.pid}`
-  const file = openSync(draft, 'w', 0o600)
-  try {
-    writeSync(file, `${JSON.stringify(keys, undefined, 2)}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(draft, path)
 }

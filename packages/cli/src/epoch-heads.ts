@@ -1,7 +1,7 @@
 /** The last numbers of all feeds, noted before a store is moved and looked for afterwards. */
 import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedKey, StorageEngine } from '@property-events/server'
-import { memberOf, memberText } from './service-client.ts'
+import { memberOf, memberText } from './members.ts'
 
 export interface NotedHead extends FeedKey {
   readonly position: number

@@ -1,5 +1,6 @@
 /** Where the service is, and publishing to it: refusals are answers here, since they tell which of many lines to leave out. */
 import packageJson from '../package.json' with { type: 'json' }
+import { memberText } from './members.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
 import { commandLine } from './program-name.ts'
@@ -106,19 +107,6 @@ export function problemSentence(answer: ServiceAnswer): string {
     (part) => part !== undefined,
   )
   return plainText(`${detail} (${[status, ...origin].join(', ')})`)
-}
-
-export function memberOf(value: unknown, name: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
-}
-
-export function memberText(value: unknown, name: string): string | undefined {
-  const member = memberOf(value, name)
-  return typeof member === 'string' ? member : undefined
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 function parseJson(text: string): unknown {

@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { entryText, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { writeWhole } from './write-whole.ts'
+import { writeWhole } from '../write-whole.ts'
 
 /** Writing the file costs what it holds, so a write is followed by nine times as long without one. */
 const restPerWrite = 9

@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { entryText, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
-import { writeWhole } from './write-whole.ts'
+import { writeWhole } from '../write-whole.ts'
 
 /** Files written at a time: each waits for the disk by itself. */
 const maxWriting = 16

@@ -6,7 +6,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { parseUuid } from '@property-events/protocol'
 import { takeFileLock } from '@property-events/server'
 import type { FileLock } from '@property-events/server'
-import { draftPathOf, writeWhole } from '../copy/write-whole.ts'
+import { memberOf, memberText } from '../members.ts'
+import { draftPathOf, writeWhole } from '../write-whole.ts'
+import { noTotals } from './totals.ts'
 import type { Totals } from './totals.ts'
 
 /** What is known of a run. */
@@ -73,35 +75,25 @@ function readRecord(path: string): RunRecord | 'damaged' | undefined {
   }
   try {
     const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : 'damaged'
+    return isRunRecord(value) ? value : 'damaged'
   } catch {
     return 'damaged'
   }
 }
 
-function isRecord(value: unknown): value is RunRecord {
-  if (typeof value !== 'object' || value === null) return false
-  const { totals, ...rest } = { totals: undefined, ...value }
-  const members = new Map<string, unknown>(Object.entries(rest))
-  const run = members.get('run')
+function isRunRecord(value: unknown): value is RunRecord {
+  const run = memberText(value, 'run')
+  const totals = memberOf(value, 'totals')
+  const counts = [
+    ...['acknowledged', 'writtenMs'].map((name) => memberOf(value, name)),
+    ...Object.keys(noTotals).map((name) => memberOf(totals, name)),
+  ]
   return (
-    members.get('format') === format &&
-    typeof run === 'string' &&
+    memberText(value, 'format') === format &&
+    run !== undefined &&
     parseUuid(run) === run &&
-    typeof members.get('file') === 'string' &&
-    typeof members.get('digest') === 'string' &&
-    isCount(members.get('acknowledged')) &&
-    isCount(members.get('writtenMs')) &&
-    isTotals(totals)
+    memberText(value, 'file') !== undefined &&
+    memberText(value, 'digest') !== undefined &&
+    counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
   )
-}
-
-function isTotals(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const members = new Map<string, unknown>(Object.entries(value))
-  return ['published', 'repeated', 'unchanged', 'refused'].every((name) => isCount(members.get(name)))
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0
 }

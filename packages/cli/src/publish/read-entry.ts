@@ -1,4 +1,5 @@
 import { compactJson, parseUuid, readJson, setMembers, uuidV5 } from '@property-events/protocol'
+import { memberOf } from '../members.ts'
 import type { Piece } from './split-lines.ts'
 import { isWhiteSpaceByte, maxPieceBytes } from './split-lines.ts'
 
@@ -88,9 +89,4 @@ function withoutOuterSpace(text: string): string {
   while (start < end && isWhiteSpaceByte(text.charCodeAt(start))) start += 1
   while (end > start && isWhiteSpaceByte(text.charCodeAt(end - 1))) end -= 1
   return text.slice(start, end)
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return Object.entries(value).find(([key]) => key === name)?.[1]
 }

@@ -1,6 +1,7 @@
 import type { ProblemError } from '@property-events/protocol'
 import { Refusal } from '../refusal.ts'
-import { memberOf, memberText, problemSentence } from '../service-client.ts'
+import { memberOf, memberText } from '../members.ts'
+import { problemSentence } from '../service-client.ts'
 import type { ServiceAnswer } from '../service-client.ts'
 import type { Entry, RefusedEntry } from './read-entry.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isPassingStatus } from '@property-events/client'
-import { NoAnswer, memberText, problemSentence } from '../service-client.ts'
+import { memberText } from '../members.ts'
+import { NoAnswer, problemSentence } from '../service-client.ts'
 import type { ServiceAnswer } from '../service-client.ts'
 
 /** Waits of half a second, doubling to half a minute: ten tries bridge a restart or a failover of 1 to 2 minutes. */

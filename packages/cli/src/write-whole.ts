@@ -7,7 +7,7 @@ export function draftPathOf(path: string): string {
 
 /**
  * Writes a file so that it is there whole or as it was before, also after a power cut. Only its owner can read it: contacts
- * lie in copies.
+ * lie in copies, and keys beside a demo.
  */
 export async function writeWhole(path: string, text: Iterable<string>): Promise<void> {
   const draft = draftPathOf(path)

@@ -1,0 +1,16 @@
+/** Members of JSON that somebody else wrote, or that may be damaged. */
+
+/** A member of a value that `JSON.parse` gave; `undefined`, if it has none of this name or is no object. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** The same where it is a text. */
+export function memberText(value: unknown, name: string): string | undefined {
+  const member = memberOf(value, name)
+  return typeof member === 'string' ? member : undefined
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
