@@ -6,6 +6,7 @@ import * as fc from 'fast-check'
 import { isUuid, parseUuid } from '@property-events/protocol'
 import { gatherBatches } from '../src/publish/batches.ts'
 import { holdJournal } from '../src/publish/journal.ts'
+import type { RunRecord } from '../src/publish/journal.ts'
 import { readEntry } from '../src/publish/read-entry.ts'
 import type { EntryReading } from '../src/publish/read-entry.ts'
 import { splitJson } from '../src/publish/split-json.ts'
@@ -283,10 +284,11 @@ describe('the journal of a run', () => {
     const journal = holdJournal(path) ?? assert.fail('taken')
     try {
       assert.equal(journal.read(), undefined)
-      const record = {
+      const record: RunRecord = {
         run,
         file: '/tmp/a',
         digest: 'ab',
+        unit: 'item',
         acknowledged: 500,
         totals: { published: 499, repeated: 0, unchanged: 0, refused: 1 },
         writtenMs: 1_790_000_000_000,
@@ -303,6 +305,7 @@ describe('the journal of a run', () => {
         text.slice(0, 40),
         text.replace('"run":"', '"run":"x'),
         text.replace('"acknowledged":500', '"acknowledged":-1'),
+        text.replace('"item"', '"word"'),
         text.replace('"refused":1', '"refused":"1"'),
         text.replace('run 1', 'run 2'),
       ]) {

@@ -217,8 +217,10 @@ describe('a run that was cut off', () => {
     writeFileSync(file, `[\n${items.join(',\n\n')}\n]`)
     await cutOff(file, 1, { variables })
     const again = await publish(file, { variables })
-    assert.match(again.stderr, /after line 500\./)
+    assert.match(again.stderr, /after item 500\./)
     assert.deepEqual(totalsOf(again), [0, 2, 0, 0])
+    const { wentOnAfter } = JSON.parse(again.stdout) as { wentOnAfter: unknown }
+    assert.deepEqual(wentOnAfter, { item: 500, published: 500, repeated: 0, unchanged: 0, refused: 0 })
     assert.doesNotMatch(again.stderr, /NOTHING/, 'what was stored when the cut came is no reason to worry')
     assert.deepEqual(await history(subject), [1, 2])
   })

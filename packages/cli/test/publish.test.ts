@@ -296,6 +296,15 @@ describe('publish', () => {
     assert.deepEqual(readdirSync(temporary), [])
   })
 
+  it('refuses --tenant, which counted once, and says what counts instead', async () => {
+    const ended = await run(['publish', '--tenant', market.tenantId, '-'], { environment, input: '' })
+    assert.equal(ended.code, 1)
+    assert.match(
+      ended.stderr,
+      /^publish takes no --tenant: events go to the tenant of the key, .* Leave --tenant out/,
+    )
+  })
+
   it('waits for a busy service and goes on (D10)', async () => {
     let asked = 0
     const server = createServer((request, response) => {

@@ -1,6 +1,7 @@
 /**
- * Why a number of a JSON text is refused, in a sentence; `undefined`: it is not. Numbers are kept as written. Refused are whole numbers that a reader's double turns into others, which as a rule are ids, and
- * what it makes infinite or 0. It may round what is written with a fraction or an exponent.
+ * Why a number in a JSON text is refused, in a sentence; `undefined` when it is not. Numbers are kept as written. Refused are whole
+ * numbers that a reader's double changes, which as a rule are ids, and numbers that it makes infinite or 0. A number that is
+ * written with a fraction or an exponent may be rounded.
  */
 export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)

@@ -163,11 +163,7 @@ export class JsonScan {
     while (this.#index < text.length) {
       const code = text.charCodeAt(this.#index)
       const inNumber =
-        isDigit(code) ||
-        code === 0x2e ||
-        code === minus ||
-        code === 0x2b ||
-        (code | 0x20) === 0x65
+        isDigit(code) || code === 0x2e || code === minus || code === 0x2b || (code | 0x20) === 0x65
       if (!inNumber) break
       this.#index += 1
     }

@@ -7,13 +7,14 @@ import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { createProgress } from '../progress.ts'
 import { adviceList } from '../publish/advice.ts'
+import type { RunOptions } from '../publish/cut-runs.ts'
 import { openSource } from '../publish/open-source.ts'
 import type { Format, Source } from '../publish/open-source.ts'
 import { publishFile } from '../publish/publish-file.ts'
 import type { RefusedEntry } from '../publish/read-entry.ts'
 import { entryText, reportRun } from '../publish/report.ts'
 import { openRun, supersedeCutRuns, unkeptRun } from '../publish/run.ts'
-import type { Run, RunOptions } from '../publish/run.ts'
+import type { Run } from '../publish/run.ts'
 import { addTotals, noTotals, sumOf, totalsText } from '../publish/totals.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -22,6 +23,9 @@ import { settings } from '../settings.ts'
 import { stateFolder } from '../state-folder.ts'
 import { plainText } from '../terminal-text.ts'
 
+const keySaysTenant =
+  'publish takes no --tenant: events go to the tenant of the key, in PROPERTY_EVENTS_KEY or --key. Leave --tenant out, and see ' +
+  'that the key is one of that tenant.'
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
 
@@ -34,7 +38,7 @@ export function addPublish(program: Command, context: CommandContext): void {
     .option('--unchanged <skip|store>', "what to do with a payload equal to its subject's latest", 'skip')
     .option('--dry-run', 'say what would be refused; store nothing')
     .option('--format <ndjson|json>', 'what the file is (default: as it looks)')
-    // It had a say in ids once. Whoever still gives it need not know.
+    // It had a say in ids once: scripts that still give it are told what counts instead.
     .addOption(new Option('--tenant <id>').hideHelp())
     .option('--new-run', 'begin anew, and not where a run of the same file was cut off')
     .addHelpText(
@@ -56,6 +60,7 @@ async function publish(
   file: string,
   context: CommandContext,
 ): Promise<void> {
+  if (flags['tenant'] !== undefined) throw new Refusal(keySaysTenant)
   const feed = choice<FeedName>(flags, 'feed', ['property', 'contact'])
   const unchanged = choice(flags, 'unchanged', ['skip', 'store'])
   const format =
@@ -131,16 +136,17 @@ async function runOf(
   dryRun: boolean,
   options: RunOptions,
 ): Promise<Run> {
-  if (dryRun) return unkeptRun()
+  const unit = source.format === 'json' ? 'item' : 'line'
+  if (dryRun) return unkeptRun(unit)
   const service = address.baseUrl
   if (file === '-') {
     supersedeCutRuns({ service, feed }, options)
-    return unkeptRun()
+    return unkeptRun(unit)
   }
   // Not the key itself nor anything of its secret: its id, which tells tenants apart.
   const keyId = parseKeyText(address.key)?.keyId ?? ''
   const particulars = [keyId, unchanged, source.format]
-  return openRun({ file, digest: source.digest, service, feed, particulars }, options)
+  return openRun({ file, digest: source.digest, unit, service, feed, particulars }, options)
 }
 
 function remedyOf(run: Run, unchanged: 'skip' | 'store'): string {

@@ -13,13 +13,15 @@ import type { Totals } from './totals.ts'
 
 /** What is known of a run. */
 export interface RunRecord {
-  /** Random. With the place of a line in the file it makes the id of the line's event. */
+  /** Random. With the place of an event in the file it makes the event's id. */
   readonly run: string
   /** Path of the file, for people. */
   readonly file: string
   /** SHA-256 of the file, hexadecimal. */
   readonly digest: string
-  /** The line, in a JSON array the item, up to which the service has answered; 0 when it has not. */
+  /** What events are counted by: lines, in a JSON array its items. */
+  readonly unit: 'line' | 'item'
+  /** The line or item up to which the service has answered; 0 when it has not. */
   readonly acknowledged: number
   /** Of what was acknowledged. */
   readonly totals: Totals
@@ -94,6 +96,7 @@ function isRunRecord(value: unknown): value is RunRecord {
     parseUuid(run) === run &&
     memberText(value, 'file') !== undefined &&
     memberText(value, 'digest') !== undefined &&
+    ['line', 'item'].includes(memberText(value, 'unit') ?? '') &&
     counts.every((count) => Number.isSafeInteger(count) && Number(count) >= 0)
   )
 }

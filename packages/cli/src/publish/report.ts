@@ -28,7 +28,7 @@ export async function reportRun(output: Output, report: RunReport): Promise<void
     ...totals,
     ...(lines.length > 0 ? { refusedLines: lines } : {}),
     ...(warnings.length > 0 ? { warnings, warningCounts: advice.counts() } : {}),
-    ...(run.isGoneOnWith ? { wentOnAfter: { line: run.acknowledged, ...run.totals } } : {}),
+    ...(run.isGoneOnWith ? { wentOnAfter: { [run.unit]: run.acknowledged, ...run.totals } } : {}),
   })
 }
 
@@ -42,14 +42,16 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
     before === 0
       ? []
       : [
-          `Of the lines that were answered before the cut, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
+          `Of the ${run.unit}s that were answered before the cut, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
         ]
   const count = sumOf(totals)
   if (count === 0 || totals.repeated < count) return remarks
   // Of a run that goes on, that is what was stored when the cut came.
   if (run.isGoneOnWith) return remarks
   const each =
-    count === 1 ? 'the one line carries' : `each of the ${count.toLocaleString('en-GB')} lines carries`
+    count === 1
+      ? `the one ${run.unit} carries`
+      : `each of the ${count.toLocaleString('en-GB')} ${run.unit}s carries`
   return [
     ...remarks,
     `NOTHING WAS STORED: ${each} an id that the feed has had before. An id counts once, so that a retry repeats nothing. ` +
