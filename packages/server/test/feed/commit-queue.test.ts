@@ -137,6 +137,7 @@ describe('several commits at once', () => {
     const all = [queue.submit(sent('a'))]
     await untilCommits(store, 1)
     all.push(queue.submit(sent('b')))
+    // Long enough for several looks, which find that the clock has not moved.
     await new Promise((resolve) => setTimeout(resolve, 20))
     all.push(queue.submit(sent('c')))
     assert.deepEqual(store.commits, ['a'])

@@ -7,12 +7,9 @@ import { draft, feedKey, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { memoryStores, sqliteStores, withTenants } from '../storage/support/stores.ts'
 import { testClock } from '../storage/support/test-clock.ts'
+import { until } from '../support/until.ts'
 
 const skip = { unchanged: 'skip' } as const
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(5)
-}
 
 describe('forgetting ids while the service runs', () => {
   for (const [name, factory] of [
@@ -59,9 +56,10 @@ describe('forgetting ids while the service runs', () => {
       },
       1,
     )
-    await until(async () => asked > 2)
+    await until(() => asked > 2)
     await forgetting.close()
     const before = asked
+    // Twenty times as long as until the next look, were there one.
     await delay(20)
     assert.equal(asked, before)
   })

@@ -9,6 +9,7 @@ import { catalogues } from '@property-events/protocol'
 import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 
 describe('positions of events that were asked for', () => {
   it('are remembered, each for its feed, and the last ones where there is no room for all', () => {
@@ -54,14 +55,14 @@ describe('positions of events that were asked for', () => {
     const located = await ranges.locate({ key, view: 'all' })
     assert.ok(located)
     const page = { page: 1, pageSize: 100, availableCount: 120, totalPages: 2, head: located.head }
-    for (;;) {
+    const isSealed = async (): Promise<boolean> => {
       const body = await pages.read({ ...page, range: { ...located.range, count: 100 } }, 'identity')
       body.release()
       const sealed = pages.readSealedEvent(key, located.head, 1)
       sealed?.release()
-      if (sealed !== undefined) break
-      await new Promise((resolve) => setImmediate(resolve))
+      return sealed !== undefined
     }
+    await until(isSealed, { what: 'a sealed page' })
     const question = { key, coding: 'identity', ifNoneMatch: undefined } as const
     for (const hint of [undefined, 1, 57, 100, 101, 120, 121, 5_000]) {
       const noted: unknown[] = []

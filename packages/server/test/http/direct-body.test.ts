@@ -1,5 +1,7 @@
 /** The body of what is published past the router: as it comes, however it comes, and when it does not come. */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { proveKey } from '../support/both-ways.ts'
@@ -9,6 +11,7 @@ import { property } from '../support/property.ts'
 import { collect, head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 import { withEvents } from '../support/with-events.ts'
 
 const path = '/v1/property-events'
@@ -34,12 +37,18 @@ const doneLines = (lines: readonly string[]) =>
     return { level, msg, method, route, status, problem, aborted, tenantId }
   })
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    if (await condition()) return
-    await wait(10)
-  }
-  assert.fail('it did not come to that')
+/** For answers that come: a machine may be busy. */
+const patient = { waitMs: 30_000 }
+
+/** A new connection, and the service's end of it: what has been read there was not only sent. */
+async function openWithFarEnd(port: number): Promise<{ readonly socket: Socket; readonly far: Socket }> {
+  const accepted = Promise.withResolvers<Socket>()
+  const onAccepted = (message: unknown): void => accepted.resolve((message as { socket: Socket }).socket)
+  subscribe('net.server.socket', onAccepted)
+  const socket = await open(port)
+  const far = await accepted.promise
+  unsubscribe('net.server.socket', onAccepted)
+  return { socket, far }
 }
 
 onEngines('a body that is published directly', {}, (service) => {
@@ -63,9 +72,10 @@ onEngines('a body that is published directly', {}, (service) => {
       socket.write(headOf(service(), path, body.length, 'Connection: close'))
       for (let at = 0; at < body.length; at += cut) {
         socket.write(body.subarray(at, at + cut))
+        // So that the first pieces are read one by one.
         if (at < 20 * cut) await wait(1)
       }
-      const answer = await collect(socket)
+      const answer = await collect(socket, patient)
       assert.equal(answer.status, 201, answer.text)
       const page = await call(service(), `${listPath}?pageSize=1&page=${before + count}`, {
         key: service().tenant.readKey,
@@ -93,15 +103,16 @@ onEngines('a body that is published directly', {}, (service) => {
 
   it('leaves the connection to the next request, and closes it when it is asked to (D9)', async () => {
     await proveKey(service(), service().tenant.publishKey)
+    const before = await stored(service())
     const body = JSON.stringify({ payload: property() })
     const socket = await open(service().port)
     const one = headOf(service(), path, body.length) + body
     const last = headOf(service(), path, body.length, 'Connection: close') + body
     // The second comes while the first is being stored.
     socket.write(one + one)
-    await wait(50)
+    await until(async () => (await stored(service())) === before + 2)
     socket.write(last)
-    const { text, closed } = await collect(socket)
+    const { text, closed } = await collect(socket, patient)
     assert.equal(text.match(/HTTP\/1\.1 201/g)?.length, 3)
     assert.equal(text.match(/^connection: keep-alive/gim)?.length, 2)
     assert.match(text, /^connection: close/im)
@@ -116,11 +127,13 @@ onEngines('a body that is published directly', {}, (service) => {
       const { publishKey } = service().tenant
       await proveKey(service(), publishKey)
       const from = service().logLines.length
-      const socket = await open(service().port)
-      socket.write(headOf(service(), target, body.length) + body.slice(0, 50))
-      await wait(20)
+      const { socket, far } = await openWithFarEnd(service().port)
+      const request = headOf(service(), target, body.length) + body.slice(0, 50)
+      socket.write(request)
+      await until(() => far.bytesRead === request.length)
       socket.destroy()
       await until(() => service().logLines.length > from)
+      // Time for a second line, which there must not be.
       await wait(20)
       lines.push(doneLines(service().logLines.slice(from)))
     }
@@ -146,10 +159,12 @@ describe('a body that is published directly', () => {
         socket.write(body.slice(sent, sent + 1))
         sent += 1
       }, 20)
-      const { status, closed } = await collect(socket, { waitMs: 4_000 })
+      const { status, closed } = await collect(socket, patient)
       clearInterval(drip)
       answers.push({ status, closed })
-      await wait(1_200)
+      await until(() => service.logLines.length > from)
+      // Time for a second line, which there must not be.
+      await wait(20)
       lines.push(doneLines(service.logLines.slice(from)))
     }
     assert.deepEqual(answers, [
@@ -165,18 +180,18 @@ describe('a body that is published directly', () => {
     const service = await startTestService()
     await proveKey(service, service.tenant.publishKey)
     const before = process.memoryUsage().arrayBuffers
-    const sockets = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const socket = await open(service.port)
-        socket.on('error', () => undefined)
-        socket.write(`${headOf(service, path, 16_000_000)}[`)
-        return socket
-      }),
-    )
-    await wait(200)
+    const request = `${headOf(service, path, 16_000_000)}[`
+    const ends = []
+    for (let count = 0; count < 40; count += 1) {
+      const { socket, far } = await openWithFarEnd(service.port)
+      socket.on('error', () => undefined)
+      socket.write(request)
+      ends.push({ socket, far })
+    }
+    await until(() => ends.every(({ far }) => far.bytesRead === request.length))
     const held = process.memoryUsage().arrayBuffers - before
     assert.ok(held < 4_000_000, `${held} bytes for 40 bodies`)
-    for (const socket of sockets) socket.destroy()
+    for (const { socket } of ends) socket.destroy()
     await service.stop()
   })
 })
@@ -194,23 +209,28 @@ async function startGated() {
       }),
   })
   await proveKey(service, service.tenant.publishKey)
-  return { service, gate }
+  const untilWaiting = (count: number): Promise<void> =>
+    until(() => service.service.publisher.queueState().waiting === count)
+  return { service, gate, untilWaiting }
 }
 
 describe('publishing directly', () => {
   it('is finished and logged where the client went away meanwhile (P7, D9)', async () => {
-    const { service, gate } = await startGated()
+    const { service, gate, untilWaiting } = await startGated()
     const body = JSON.stringify({ payload: property() })
     const from = service.logLines.length
-    const socket = await open(service.port)
+    const { socket, far } = await openWithFarEnd(service.port)
     socket.write(headOf(service, path, body.length) + body)
-    await wait(50)
+    await untilWaiting(1)
     socket.destroy()
-    await wait(50)
+    await until(() => far.destroyed)
     gate.resolve()
     await until(async () => (await stored(service)) === 1)
-    await wait(50)
-    const posted = doneLines(service.logLines.slice(from).filter((line) => line.includes('POST')))
+    const posts = () => service.logLines.slice(from).filter((line) => line.includes('POST'))
+    await until(() => posts().length > 0)
+    // Time for a second line, which there must not be.
+    await wait(20)
+    const posted = doneLines(posts())
     assert.deepEqual(
       posted.map(({ route, status, aborted }) => ({ route, status, aborted })),
       [{ route: path, status: 201, aborted: true }],
@@ -219,42 +239,45 @@ describe('publishing directly', () => {
   })
 
   it('gives the bytes of a request back when they are read, however long the commit takes (D9, D11)', async () => {
-    const { service, gate } = await startGated()
+    const { service, gate, untilWaiting } = await startGated()
     const body = JSON.stringify({ payload: property() }).padEnd(30_000)
     const request = headOf(service, path, body.length) + body
     const sockets = await Promise.all(Array.from({ length: 50 }, () => open(service.port)))
     const before = process.memoryUsage().arrayBuffers
     for (const socket of sockets) socket.write(request)
-    await wait(300)
+    await untilWaiting(sockets.length)
     const held = process.memoryUsage().arrayBuffers - before
     assert.ok(held < 500_000, `${held} bytes for ${sockets.length} publications`)
     gate.resolve()
     for (const socket of sockets) {
-      const { status } = await collect(socket, { until: (text) => text.includes('\r\n\r\n') })
+      const { status } = await collect(socket, { ...patient, until: (text) => text.includes('\r\n\r\n') })
       assert.equal(status, 201)
     }
     await service.stop()
   })
 
   it('is waited for by a stop, also while its body is still coming (P7)', async () => {
-    const { service, gate } = await startGated()
+    const { service, gate, untilWaiting } = await startGated()
     const body = JSON.stringify({ payload: property() })
     const request = headOf(service, path, body.length) + body
-    const sockets = [await open(service.port), await open(service.port), await open(service.port)] as const
-    const [whole, half, late] = sockets
-    whole.write(request)
-    half.write(request.slice(0, -100))
-    late.write(request.slice(0, 20))
-    await wait(50)
+    const ends = []
+    for (const sent of [request, request.slice(0, -100), request.slice(0, 20)]) {
+      const { socket, far } = await openWithFarEnd(service.port)
+      socket.write(sent)
+      await until(() => far.bytesRead === sent.length)
+      ends.push(socket)
+    }
+    const [, half, late] = ends
     let isClosed = false
     const closed = service.service.close().then(() => (isClosed = true))
+    // Time enough to end, were nothing waited for.
     await wait(150)
-    half.write(request.slice(-100))
-    late.write(request.slice(20))
-    await wait(50)
+    half?.write(request.slice(-100))
+    late?.write(request.slice(20))
+    await untilWaiting(3)
     assert.ok(!isClosed)
     gate.resolve()
-    const answers = await Promise.all(sockets.map((socket) => collect(socket)))
+    const answers = await Promise.all(ends.map((socket) => collect(socket, patient)))
     assert.deepEqual(
       answers.map(({ status }) => status),
       [201, 201, 201],

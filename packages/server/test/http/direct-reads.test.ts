@@ -21,6 +21,7 @@ import type { StorageEngine } from '../../src/index.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 import { withEvents } from '../support/with-events.ts'
+import { until } from '../support/until.ts'
 
 /** What differs between two answers to the same request. */
 const ownOfEach = new Set(['date', 'x-request-id', 'ratelimit'])
@@ -276,7 +277,7 @@ onEngines(
         return lookUps - before
       }
       // The page is sealed in the background.
-      for (let tries = 0; tries < 200 && (await looked()) > 0; tries += 1) await wait(10)
+      await until(async () => (await looked()) === 0)
       for (let round = 0; round < 3; round += 1) assert.equal(await looked(), 0)
     })
 

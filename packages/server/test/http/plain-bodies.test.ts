@@ -16,6 +16,7 @@ import { createLogger } from '../../src/index.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { listPath } from '../support/http-client.ts'
 import { head, open } from '../support/raw-socket.ts'
+import { until } from '../support/until.ts'
 
 describe('the body of an answer', () => {
   const metrics = createMetrics()
@@ -76,7 +77,8 @@ describe('the body of an answer', () => {
   }
   async function releasedOnce(): Promise<void> {
     const gaveBack = () => released > 0
-    for (let tries = 0; !gaveBack() && tries < 300; tries += 1) await wait(10)
+    await until(gaveBack)
+    // Time for a second time, which there must not be.
     await wait(30)
     assert.equal(released, 1)
   }

@@ -276,7 +276,7 @@ describe('a connection over which only plain reads come', () => {
     socket.pause()
     socket.write(read(service, `${listPath}?pageSize=1000`, 'X-Request-Id: stalled'))
     const logged = () => service.logLines.find((line) => line.includes('"stalled"'))
-    for (let tries = 0; logged() === undefined && tries < 500; tries += 1) await wait(10)
+    await until(() => logged() !== undefined)
     const line: { readonly aborted?: boolean } = JSON.parse(logged() ?? '{}')
     assert.equal(line.aborted, true)
     socket.destroy()

@@ -195,16 +195,18 @@ describe('sealed pages', () => {
     const view = growingView(50)
     const reader = sealedPages(view, { memoryBytes: 1e7, folder: undefined, fileBytes: 0 })
     await textOf(reader, pageAt(1, 50), 'identity')
-    // Looked at, and found incomplete.
-    await wait(20)
+    await until(() => view.eventsRead() === 100, { what: 'a first look' })
+    // It has found the segment incomplete.
+    await new Promise(setImmediate)
     view.events.push(...Array.from({ length: 50 }, (_, index) => eventJson(51 + index)))
     sinceStart += 3_000
     sinceEpoch -= 3_600_000
-    await textOf(reader, pageAt(1, 100), 'identity')
-    await wait(50)
-    const before = view.eventsRead()
-    assert.equal(await textOf(reader, pageAt(1, 100), 'identity'), expected(view.events, pageAt(1, 100)))
-    assert.equal(view.eventsRead(), before)
+    const isSealed = async (): Promise<boolean> => {
+      const before = view.eventsRead()
+      assert.equal(await textOf(reader, pageAt(1, 100), 'identity'), expected(view.events, pageAt(1, 100)))
+      return view.eventsRead() === before
+    }
+    await until(isSealed, { what: 'a sealed page', timeoutMs: 5_000 })
     await reader.close()
   })
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues, ticksOfMilliseconds } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
@@ -15,6 +14,7 @@ import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantB } from '../storage/support/drafts.ts'
 import { list, located, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { testClock, ticks } from '../storage/support/test-clock.ts'
 import type { TestClock } from '../storage/support/test-clock.ts'
 import { launchPostgres } from './launch-postgres.ts'
@@ -151,7 +151,7 @@ describe('a standby that commits wait for, when it is gone', () => {
     assert.equal(waiting.rowCount, 1, 'one connection waits for all')
 
     await standby.start()
-    while ((await located(node, asked).catch(() => undefined)) === undefined) await delay(50)
+    await until(async () => (await located(node, asked).catch(() => undefined)) !== undefined)
   })
 })
 

@@ -12,6 +12,7 @@ import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, tenantA } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import type { LaunchedPostgres } from './launch-postgres.ts'
 import { asNode, putGates } from './support/gates.ts'
@@ -152,7 +153,9 @@ describe('a database in trouble', () => {
     await gates.reached('one', 'commit')
     proxy.swallowAnswers()
     await gates.open('one', 'commit')
-    while ((await gates.query('SELECT FROM event WHERE position = 3')).length === 0) await delay(5)
+    const isStored = async (): Promise<boolean> =>
+      (await gates.query('SELECT FROM event WHERE position = 3')).length > 0
+    await until(isStored, { what: 'the commit' })
     proxy.thaw()
     const lines = await held
     assert.deepEqual(

@@ -1,6 +1,7 @@
 /** Several commits of one node at once: nobody waits for a lock that is not on their own feed, and every promise holds. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { catalogues } from '@property-events/protocol'
 import { defaultCommitLimits } from '../../src/feed/commit-limits.ts'
@@ -12,6 +13,7 @@ import { batch, draft, feedKey, tenantA, tenantB, uuid } from '../storage/suppor
 import { batchOf, request } from '../storage/support/histories.ts'
 import { list, numbers, receipt } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import type { LaunchedPostgres } from './launch-postgres.ts'
 import { putGates } from './support/gates.ts'
@@ -23,8 +25,6 @@ const long = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
 const pending = Symbol('pending')
 /** Commits beside each other as soon as anything waits. */
 const hasty: CommitLimits = { ...defaultCommitLimits, gatherMs: [0, 0], lockWaitsMs: [10], lockedWaitMs: 30 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function soFar<T>(promise: Promise<T>): Promise<T | typeof pending> {
   return Promise.race([promise, new Promise<typeof pending>((resolve) => setImmediate(resolve, pending))])
@@ -159,13 +159,15 @@ describe('a node that commits several feeds at once', () => {
         IF nextval('calls') = 1 THEN WHILE (SELECT NOT is_called FROM opened) LOOP PERFORM pg_sleep(0.005); END LOOP; END IF;`,
     )
     const held = queue.submit(batch([draft({ subject: 'p', id: 'p' }), draft({ subject: 'q' })]))
-    while ((await gates.query('SELECT FROM calls WHERE is_called')).length === 0) await pause(5)
+    const finds = async (query: string): Promise<boolean> => (await gates.query(query)).length > 0
+    await until(() => finds('SELECT FROM calls WHERE is_called'), { what: 'the first call' })
     proxy.swallowAnswers()
     proxy.thaw()
     // The node has lost its connection; the call goes on, and holds the feed.
     const waiting = `SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`
-    while ((await gates.query(waiting)).length === 0) await pause(2)
-    await pause(3 * hasty.lockedWaitMs)
+    await until(() => finds(waiting), { what: 'a second call, which waits for the first' })
+    // It tries more than once, and that is what is tested.
+    await delay(3 * hasty.lockedWaitMs)
     assert.equal(await soFar(held), pending)
     await gates.query(`SELECT nextval('opened')`)
     assert.deepEqual(
@@ -210,7 +212,8 @@ describe('a node that commits several feeds at once', () => {
           const { hold, hasPause } = history[index] ?? assert.fail()
           const held = hold ? await holdFeed(site.url, sent.key) : undefined
           answers.push(queue.submit(sent).then(untimed))
-          if (hasPause) await pause(15)
+          // Part of what is random here: longer than a commit waits for a lock, so that one may find it held.
+          if (hasPause) await delay(15)
           await held?.release()
         }
         const ours = await Promise.all(answers)

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import { withClient } from './support/standby.ts'
 
@@ -50,7 +50,6 @@ describe("the tests' own PostgreSQL", () => {
     assert.ok(existsSync(folder))
     child.kill('SIGKILL')
     await once(child, 'exit')
-    for (let tries = 0; existsSync(folder) && tries < 200; tries += 1) await delay(50)
-    assert.ok(!existsSync(folder), `${folder} is still there`)
+    await until(() => !existsSync(folder), { what: `the end of ${folder}` })
   })
 })

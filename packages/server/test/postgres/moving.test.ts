@@ -7,6 +7,7 @@ import type { StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { headOf, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { putGates } from './support/gates.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
@@ -62,7 +63,8 @@ describe('closing a tenant for publishing', () => {
     await gates.reached('node', 'commit')
     let changed = false
     const changing = mover.moves.change(tenantA, 'open', 'leaving').finally(() => (changed = true))
-    await gates.query('SELECT pg_sleep(0.2)')
+    const waiting = `SELECT FROM pg_locks WHERE locktype IN ('transactionid', 'tuple') AND NOT granted`
+    await until(async () => (await gates.query(waiting)).length > 0, { what: 'a change that waits' })
     assert.equal(changed, false)
     await gates.open('node', 'commit')
     assert.equal((await appending)[0]?.kind, 'stored')

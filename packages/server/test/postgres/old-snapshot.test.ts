@@ -1,7 +1,6 @@
 /** What an old snapshot keeps alive: the fewer versions a publication leaves of the counters, the less it slows. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
@@ -10,6 +9,7 @@ import type { HeldSnapshot } from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { launchPostgres } from './launch-postgres.ts'
 import { startStandby, withClient } from './support/standby.ts'
 import { sharedDatabases } from './test-databases.ts'
@@ -30,7 +30,7 @@ describe('the counters of feeds', () => {
     await node.close()
     await withClient(url, async (client) => {
       const ofNode = `SELECT FROM pg_stat_activity WHERE application_name = 'property-events'`
-      while ((await client.query(ofNode)).rowCount !== 0) await delay(20)
+      await until(async () => (await client.query(ofNode)).rowCount === 0)
       const countOf = async (table: string): Promise<number> => {
         const text = `SELECT pg_stat_get_tuples_updated('${table}'::regclass)::integer AS count`
         const { rows } = await client.query<{ count: number }>(text)
@@ -92,10 +92,10 @@ describe('an old snapshot', () => {
     })
     await withClient(standby.url(), async (reader) => {
       await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event')
-      while (!isOld(await heldBy('slot'))) {
+      await until(async () => {
         await publishSome()
-        await delay(100)
-      }
+        return isOld(await heldBy('slot'))
+      })
       assert.equal((await heldBy('slot'))?.name, 'of_standby')
     })
 

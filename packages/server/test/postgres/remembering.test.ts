@@ -9,6 +9,7 @@ import type { AppendOutcome, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
 import { codes, list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { putGates } from './support/gates.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
@@ -149,11 +150,11 @@ describe('a node that remembers what it has published', () => {
     const { url, one, two } = place
     const heard: (string | undefined)[] = []
     one.events.watch((key) => heard.push(key?.tenantId))
-    while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => heard.length > 0)
     await publish(one, [draft({ subject: 'p' })])
     const before = heard.length
     await publish(two, [draft({ subject: 'p' })])
-    while (heard.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => heard.length > before)
     await using gates = await putGates(url)
     await gates.query('CREATE SEQUENCE calls')
     await gates.wrapAppend((call) => `PERFORM nextval('calls'); RETURN QUERY ${call};`)

@@ -9,6 +9,7 @@ import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { batch, draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { withClient } from './support/standby.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
@@ -37,9 +38,7 @@ describe('nodes that wait for each other', () => {
     await publish(one, [draft({ subject: 'q' })], { key: feedKey(tenantB) })
     await publish(one, [draft({ subject: 'r' })])
     assert.equal((await waiting).kind, 'reached')
-    while (heard.filter((key) => key?.tenantId === tenantB).length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    await until(() => heard.some((key) => key?.tenantId === tenantB))
   })
 
   it('find what they wait for by themselves when nothing is heard, and listen again afterwards (P8)', async () => {
@@ -49,7 +48,7 @@ describe('nodes that wait for each other', () => {
     await using two = await openStorage(options)
     const heard: (FeedKey | undefined)[] = []
     two.events.watch((key) => heard.push(key))
-    while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => heard.length > 0)
     const waiting = waitForHead(two.events, feedKey(), 1, 20_000)
     await withClient(url, async (client) => {
       const listeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
@@ -57,11 +56,12 @@ describe('nodes that wait for each other', () => {
     })
     await publish(one, [draft({ subject: 'p' })])
     assert.equal((await waiting).kind, 'reached')
-    const before = heard.filter((key) => key !== undefined).length
-    for (let n = 0; heard.filter((key) => key !== undefined).length === before; n += 1) {
-      await publish(one, [draft({ subject: `p${n}` })])
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    const named = () => heard.filter((key) => key !== undefined).length
+    const before = named()
+    await until(async () => {
+      await publish(one, [draft({ subject: 'p' })])
+      return named() > before
+    })
   })
 
   it('leave no connection behind where they cannot listen', async () => {
@@ -75,10 +75,7 @@ describe('nodes that wait for each other', () => {
     await assert.rejects(refused, /syntax error/)
     await withClient(url, async (client) => {
       const left = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN no channel'`
-      for (let tries = 0; (await client.query(left)).rowCount !== 0; tries += 1) {
-        if (tries === 100) assert.fail('the connection is still there')
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+      await until(async () => (await client.query(left)).rowCount === 0, { what: 'its end' })
     })
     await database.close()
   })
@@ -94,11 +91,8 @@ describe('nodes that wait for each other', () => {
     }
     const heard = new Map<StorageEngine, string[]>([one, two].map((node) => [node, []]))
     for (const [node, keys] of heard) node.events.watch((key) => keys.push(key?.tenantId ?? 'any feed'))
-    const untilHeard = async (node: StorageEngine, count: number): Promise<void> => {
-      for (let tries = 0; (heard.get(node)?.length ?? 0) < count && tries < 1_000; tries += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
-    }
+    const untilHeard = (node: StorageEngine, count: number): Promise<void> =>
+      until(() => (heard.get(node)?.length ?? 0) >= count)
     // Each says once that it has begun to listen.
     for (const node of heard.keys()) await untilHeard(node, 1)
     await one.events.append(

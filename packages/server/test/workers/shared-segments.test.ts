@@ -10,6 +10,7 @@ import type { EventStore, FeedKey, ViewRange } from '../../src/storage/storage.t
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { catalogues } from '@property-events/protocol'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const key: FeedKey = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' }
 const items = Array.from(
@@ -55,13 +56,12 @@ async function untilSealed(
   reader: PageReader,
   asked: LocatedPage,
 ): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  const isSealed = async (): Promise<boolean> => {
     const before = events.reads()
     assert.equal(await textOf(reader, asked), expected(asked.page))
-    if (events.reads() === before) return
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    return events.reads() === before
   }
-  assert.fail('never sealed')
+  await until(isSealed, { what: 'a sealed page' })
 }
 
 /** Two readers with a file in common, as two threads have it. */
@@ -170,22 +170,20 @@ describe('sealed pages of several threads', () => {
     const events = await countingStore()
     const path = join(folder.path, 'sealed-pages')
     const isOnDisk = (revision: number) => readFileSync(path).includes(`epoch/${revision}`)
-    const aMoment = () => new Promise((resolve) => setTimeout(resolve, 50))
     await using threads = twoThreads(events, folder.path, {})
     const { one, two } = threads
     await untilSealed(events, one, page(1))
-    await aMoment()
-    assert.ok(isOnDisk(0))
+    await until(() => isOnDisk(0))
     // This thread has not been asked for the feed before.
     await textOf(two, page(1, 1))
-    await aMoment()
-    assert.ok(!isOnDisk(0))
+    await until(() => !isOnDisk(0))
 
     await untilSealed(events, two, page(1, 1))
     // An answer begun before the change, say, is late.
     await untilSealed(events, one, page(2))
     await untilSealed(events, two, page(1, 1))
-    await aMoment()
+    // Time to be written, were it not too late for it.
+    await new Promise((resolve) => setTimeout(resolve, 50))
     assert.ok(!isOnDisk(0))
   })
 

@@ -1,5 +1,6 @@
 /** A store whose commits end when a test says so, and which notes what came in them, for tests of the queue before it. */
 import type { AppendBatch, AppendOutcome, EventDraft, EventStore } from '../../../src/storage/storage.ts'
+import { until } from '../../support/until.ts'
 
 export interface HeldStore extends Pick<EventStore, 'append' | 'appendsAtOnce'> {
   /** The feeds of the batches in each commit, in the order the commits began: `a b b`. */
@@ -76,11 +77,7 @@ export function heldStore(appendsAtOnce: number): HeldStore {
 
 /** Resolves when so many commits have begun. */
 export async function untilCommits(store: HeldStore, count: number): Promise<void> {
-  for (let looks = 0; store.commits.length < count; looks += 1) {
-    if (looks > 500)
-      throw new Error(`only ${store.commits.length} commits have begun: ${store.commits.join(', ')}`)
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
+  await until(() => store.commits.length >= count, { what: `commit ${count}` })
 }
 
 /** A batch for `tenant` or `tenant/contact`. */
