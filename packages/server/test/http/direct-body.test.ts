@@ -110,7 +110,7 @@ onEngines('a body that is published directly', {}, (service) => {
     const last = headOf(service(), path, body.length, 'Connection: close') + body
     // The second comes while the first is being stored.
     socket.write(one + one)
-    await until(async () => (await stored(service())) === before + 2)
+    await until(async () => (await stored(service())) === before + 2, { what: 'the second' })
     socket.write(last)
     const { text, closed } = await collect(socket, patient)
     assert.equal(text.match(/HTTP\/1\.1 201/g)?.length, 3)
@@ -223,7 +223,7 @@ describe('publishing directly', () => {
     socket.write(headOf(service, path, body.length) + body)
     await untilWaiting(1)
     socket.destroy()
-    await until(() => far.destroyed)
+    await until(() => far.readableEnded || far.destroyed, { what: 'the end of the connection' })
     gate.resolve()
     await until(async () => (await stored(service)) === 1)
     const posts = () => service.logLines.slice(from).filter((line) => line.includes('POST'))
