@@ -181,7 +181,7 @@ describe('a body that is published directly', () => {
     await proveKey(service, service.tenant.publishKey)
     const before = process.memoryUsage().arrayBuffers
     const request = `${headOf(service, path, 16_000_000)}[`
-    const ends = []
+    const ends: { readonly socket: Socket; readonly far: Socket }[] = []
     for (let count = 0; count < 40; count += 1) {
       const { socket, far } = await openWithFarEnd(service.port)
       socket.on('error', () => undefined)
