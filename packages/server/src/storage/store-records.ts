@@ -4,7 +4,7 @@
  */
 import type { Category, Ticks } from '@property-events/protocol'
 import type { MoveState } from './move-store.ts'
-import type { FeedKey } from './storage.ts'
+import type { FeedKey } from './feed-key.ts'
 import type { SubjectState } from './subject-state.ts'
 
 export interface EventRecord {

@@ -1,32 +1,24 @@
 /** The store for many nodes: PostgreSQL 15 or later. Every node may publish to and read from every feed at once. */
-import { feedNames, millisecondsOfTicks } from '@property-events/protocol'
+import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { defaultClockToleranceTicks } from '../decide-append.ts'
-import { isOpenWindow } from '../open-window.ts'
+import { guardedKeys, guardedMoves, guardedNodes } from '../guarded-verbs.ts'
+import type { Guard } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure, feedName } from '../storage.ts'
-import type {
-  KeyStore,
-  LocateQuery,
-  Located,
-  MoveStore,
-  NodeStore,
-  StorageEngine,
-  StoreSettings,
-} from '../storage.ts'
+import type { MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { timeReservation } from '../time-reservation.ts'
 import { appendedFeeds, watchers } from '../watchers.ts'
 import { appender } from './append.ts'
 import { backUp } from './backup.ts'
 import { databaseChanges } from './changes.ts'
 import { connect, defaultReadTimeoutMs, isConnectionLoss } from './connection.ts'
-import type { ConnectionOptions } from './connection.ts'
-import type { Statement } from './connection.ts'
+import type { ConnectionOptions, Statement } from './connection.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
@@ -37,7 +29,7 @@ import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeys, readPepperIds, readTenants } from './keys.ts'
-import { locate, readHead } from './locate.ts'
+import { readHead } from './locate.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -47,6 +39,7 @@ import { readRange } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
 import { reserveTime, settler } from './settle.ts'
+import { settledLocator } from './settled-locate.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { witness } from './witness.ts'
@@ -147,14 +140,12 @@ function engineOver(
   let closing: Promise<void> | undefined
 
   /** Every verb goes through here: a closed store says so, and the database's errors become the port's. */
-  const guarded = async <T>(run: () => Promise<T>): Promise<T> => {
+  const guarded: Guard = async (run) => {
     if (closing !== undefined) throw new StorageFailure('storage_closed')
-    const running = run()
+    const running = Promise.try(run).catch((error: unknown) => Promise.reject(failureOf(error)))
     underWay.add(running)
     try {
       return await running
-    } catch (error) {
-      throw failureOf(error)
     } finally {
       underWay.delete(running)
     }
@@ -171,6 +162,10 @@ function engineOver(
 
   const findPosition = positionFinder(database)
   const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
+  const givenFloor = (): Ticks | undefined => {
+    const now = given()
+    return now && floorAfter(now)
+  }
   const reserve = () => database.write((session) => reserveTime(session, given()))
   const reservation = timeReservation({
     // A second time may move it a second time, which does no harm.
@@ -178,10 +173,7 @@ function engineOver(
       reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
     patienceMs: options.readTimeoutMs ?? defaultReadTimeoutMs,
   })
-  const settle = settler(database, reservation, () => {
-    const now = given()
-    return now && floorAfter(now)
-  })
+  const settle = settler(database, reservation, givenFloor)
   const appending = appender(database, {
     catalogue: settings.catalogue,
     clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
@@ -191,29 +183,10 @@ function engineOver(
     vouch: () => database.write((session) => history.vouch(session)),
   })
 
-  /** A head that lies behind what this node has shown before it asked tells of a loss, of now or of an earlier epoch. */
-  const watched = async (query: LocateQuery): Promise<Located | undefined> => {
-    const before = shown.highest(query.key)
-    const located = await locate(database, query)
-    if (located === undefined) return undefined
-    if (located.head.sequenceNumber >= before) return located
-    const isWhole = await database.write((session) => history.check(session))
-    // It was of an epoch that is over, and lost with it.
-    if (isWhole) shown.forget(query.key, before)
-    return located
-  }
-  const locateSettled = async (query: LocateQuery): Promise<Located | undefined> => {
-    // A window without an end is open: the feed need not be looked at to know.
-    const open = query.from !== undefined && query.to === undefined
-    const located = open ? undefined : await watched(query)
-    if (!open && (located === undefined || !isOpenWindow(query, located))) return located
-    await settle.settled(query.key)
-    return watched(query)
-  }
-
+  const locate = settledLocator(database, { shown, history, settle })
   const reads = notedReads(
     {
-      locate: (query) => guarded(() => locateSettled(query)),
+      locate: (query) => guarded(() => locate(query)),
       head: (key) => guarded(() => readHead(database, key)),
       readEvent: (key, id) => guarded(() => readEvent(database, key, id)),
       readAfter: (query) => guarded(() => readAfter(database, query)),
@@ -222,42 +195,27 @@ function engineOver(
     },
     shown,
   )
-  const keys: KeyStore = {
-    ...guardedKeyWrites(keyWrites(database), guarded),
-    tenants: () => guarded(() => readTenants(database)),
-    keys: () => guarded(() => readKeys(database)),
-    findKey: (keyId) => guarded(() => findKey(database, keyId)),
-    pepperIdsInUse: () => guarded(() => readPepperIds(database)),
+  const keyStore = {
+    ...keyWrites(database),
+    tenants: () => readTenants(database),
+    keys: () => readKeys(database),
+    findKey: (keyId: string) => findKey(database, keyId),
+    pepperIdsInUse: () => readPepperIds(database),
   }
-  const nodeStore = databaseNodes(database, () =>
-    clock === undefined ? undefined : millisecondsOfTicks(readClock(clock)),
-  )
-  const nodes: NodeStore = {
-    announce: (node) => guarded(() => nodeStore.announce(node)),
-    retire: (nodeId) => guarded(() => nodeStore.retire(nodeId)),
-    live: () => guarded(() => nodeStore.live()),
-    pepperId: () => guarded(() => nodeStore.pepperId()),
-    finishPepper: (pepperId) => guarded(() => nodeStore.finishPepper(pepperId)),
-  }
-  const moves: MoveStore = {
-    states: () => guarded(() => moveStates(database)),
-    change: (tenantId, from, to) =>
-      guarded(async () => {
-        const outcome = await changeMove(database, tenantId, from, to)
-        changes.send(feedNames.map((feed) => ({ tenantId, feed })))
-        return outcome
-      }),
-    exportTenant: (tenantId, held, take) =>
-      guarded(() => {
-        const now = given()
-        return exportTenant(database, now && floorAfter(now), tenantId, held, take)
-      }),
+  const moveStore: MoveStore = {
+    states: () => moveStates(database),
+    async change(tenantId, from, to) {
+      const outcome = await changeMove(database, tenantId, from, to)
+      changes.send(feedNames.map((feed) => ({ tenantId, feed })))
+      return outcome
+    },
+    exportTenant: (tenantId, held, take) => exportTenant(database, givenFloor(), tenantId, held, take),
   }
   return {
     settings,
-    keys,
-    nodes,
-    moves,
+    keys: guardedKeys(keyStore, guarded),
+    nodes: guardedNodes(databaseNodes(database, given), guarded),
+    moves: guardedMoves(moveStore, guarded),
     events: {
       appendsAtOnce,
       append: (batches, lockWaitMs) =>
@@ -300,8 +258,7 @@ function engineOver(
           return importRecords(database, records)
         }),
       ),
-    forgetSkippedIds: () =>
-      guarded(() => forgetSkippedIds(database, clock === undefined ? undefined : readClock(clock))),
+    forgetSkippedIds: () => guarded(() => forgetSkippedIds(database, given())),
     heldSnapshots: () =>
       guarded(async () => (await database.read<HeldSnapshotRow>(heldSnapshots, [])).map(heldSnapshotOf)),
     ping: () =>
@@ -311,22 +268,5 @@ function engineOver(
       }),
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-function guardedKeyWrites(
-  writes: ReturnType<typeof keyWrites>,
-  guarded: <T>(run: () => Promise<T>) => Promise<T>,
-): ReturnType<typeof keyWrites> {
-  return {
-    createTenant: (tenant, options) => guarded(() => writes.createTenant(tenant, options)),
-    setTenantSuspended: (tenantId, suspended) =>
-      guarded(() => writes.setTenantSuspended(tenantId, suspended)),
-    insertKey: (record) => guarded(() => writes.insertKey(record)),
-    grant: (keyId, grant) => guarded(() => writes.grant(keyId, grant)),
-    revokeKey: (keyId, revokedMs) => guarded(() => writes.revokeKey(keyId, revokedMs)),
-    setKeyExpiry: (keyId, expiresMs) => guarded(() => writes.setKeyExpiry(keyId, expiresMs)),
-    rehashKey: (keyId, fromPepperId, hashed) => guarded(() => writes.rehashKey(keyId, fromPepperId, hashed)),
-    recordKeyUses: (uses) => guarded(() => writes.recordKeyUses(uses)),
   }
 }

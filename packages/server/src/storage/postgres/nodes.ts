@@ -1,3 +1,5 @@
+import { millisecondsOfTicks } from '@property-events/protocol'
+import type { Ticks } from '@property-events/protocol'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { LiveNode, NodeStore } from '../node-store.ts'
 import { texts } from './array.ts'
@@ -26,7 +28,7 @@ const selectLive: Statement = {
     FROM node WHERE seen > ${nowSql(1)} - interval '${nodeSilenceMs} milliseconds' ORDER BY seen`,
 }
 const selectPepper: Statement = { name: 'node-pepper', text: 'SELECT pepper_id FROM store' }
-/** Nobody announces himself meanwhile. */
+/** No node announces itself meanwhile. */
 const lock: Statement = { name: 'node-lock', text: 'LOCK TABLE node IN EXCLUSIVE MODE' }
 const setPepper: Statement = { name: 'node-set-pepper', text: 'UPDATE store SET pepper_id = $1' }
 
@@ -37,9 +39,12 @@ interface NodeRow {
   readonly silent_ms: number
 }
 
-/** `nowMs`: in place of the database's clock, for tests. */
-export function databaseNodes(database: Database, nowMs: () => number | undefined): NodeStore {
-  const now = () => nowMs() ?? null
+/** `given`: in place of the database's clock, for tests. */
+export function databaseNodes(database: Database, given: () => Ticks | undefined): NodeStore {
+  const now = (): number | null => {
+    const ticks = given()
+    return ticks === undefined ? null : millisecondsOfTicks(ticks)
+  }
   return {
     announce: ({ nodeId, place, pepperIds }) =>
       database.write(async (session) => {

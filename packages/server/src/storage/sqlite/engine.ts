@@ -1,16 +1,14 @@
 /** The embedded store: SQLite in WAL mode, read on each thread that serves in microseconds, written to on one of its own. */
 import type { MessagePort } from 'node:worker_threads'
-import type { Ticks } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
-import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
-import { isOpenWindow } from '../open-window.ts'
+import { guardedKeys, guardedMoves, guardedNodes } from '../guarded-verbs.ts'
+import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import { StorageFailure } from '../storage.ts'
 import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
-import { timeReservation } from '../time-reservation.ts'
 import { watchers } from '../watchers.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -21,7 +19,6 @@ import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { keyReads } from './keys.ts'
-import { locator } from './locate.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -29,6 +26,7 @@ import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
+import { settledLocator } from './settled-locate.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriter } from './writer-host.ts'
 import { linkWriter } from './writer-link.ts'
@@ -128,7 +126,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   let closing: Promise<void> | undefined
 
   /** Every verb goes through here: a closed store says so, and SQLite's errors become the port's. */
-  const guarded = async <T>(run: () => T | Promise<T>): Promise<T> => {
+  const guarded: Guard = async (run) => {
     if (closing !== undefined) throw new StorageFailure('storage_closed')
     try {
       return await run()
@@ -145,63 +143,37 @@ function engineOver(parts: EngineParts): StorageEngine {
     }
   }
   const close = (): Promise<void> => {
-    reservation.stop()
+    locator.stop()
     closing ??= closeStore(parts, db)
     return closing
   }
 
-  const keyRead = keyReads(db)
-  const keys: KeyStore = {
-    tenants: () => guarded(() => keyRead.tenants()),
-    keys: () => guarded(() => keyRead.keys()),
-    findKey: (keyId) => guarded(() => keyRead.findKey(keyId)),
-    createTenant: (tenant, options) => guarded(() => link.call('createTenant', tenant, options)),
-    setTenantSuspended: (tenantId, suspended) =>
-      guarded(() => link.call('setTenantSuspended', tenantId, suspended)),
-    insertKey: (record) => guarded(() => link.call('insertKey', record)),
-    grant: (keyId, grant) => guarded(() => link.call('grant', keyId, grant)),
-    revokeKey: (keyId, revokedMs) => guarded(() => link.call('revokeKey', keyId, revokedMs)),
-    setKeyExpiry: (keyId, expiresMs) => guarded(() => link.call('setKeyExpiry', keyId, expiresMs)),
-    recordKeyUses: (uses) => guarded(() => link.call('recordKeyUses', uses)),
-    pepperIdsInUse: () => guarded(() => keyRead.pepperIdsInUse()),
-    rehashKey: (keyId, fromPepperId, hashed) =>
-      guarded(() => link.call('rehashKey', keyId, fromPepperId, hashed)),
+  const keyStore: Unguarded<KeyStore> = {
+    ...keyReads(db),
+    createTenant: (tenant, options) => link.call('createTenant', tenant, options),
+    setTenantSuspended: (tenantId, suspended) => link.call('setTenantSuspended', tenantId, suspended),
+    insertKey: (record) => link.call('insertKey', record),
+    grant: (keyId, grant) => link.call('grant', keyId, grant),
+    revokeKey: (keyId, revokedMs) => link.call('revokeKey', keyId, revokedMs),
+    setKeyExpiry: (keyId, expiresMs) => link.call('setKeyExpiry', keyId, expiresMs),
+    rehashKey: (keyId, fromPepperId, hashed) => link.call('rehashKey', keyId, fromPepperId, hashed),
+    recordKeyUses: (uses) => link.call('recordKeyUses', uses),
   }
-  const nodeRead = nodeReads(db, clock)
-  const nodes: NodeStore = {
-    announce: (node) => guarded(() => link.call('announceNode', node)),
-    retire: (nodeId) => guarded(() => link.call('retireNode', nodeId)),
-    live: () => guarded(() => nodeRead.live()),
-    pepperId: () => guarded(() => nodeRead.pepperId()),
-    finishPepper: (pepperId) => guarded(() => link.call('finishPepper', pepperId)),
+  const nodeStore: Unguarded<NodeStore> = {
+    ...nodeReads(db, clock),
+    announce: (node) => link.call('announceNode', node),
+    retire: (nodeId) => link.call('retireNode', nodeId),
+    finishPepper: (pepperId) => link.call('finishPepper', pepperId),
   }
-
-  const reservation = timeReservation({ renew: () => link.call('reserveTime') })
-  /** The time, once the store will remember after a crash that windows were answered until then. */
-  const reservedNow = async (): Promise<Ticks> => {
-    for (;;) {
-      const now = readClock(clock)
-      if (reservation.covers(floorAfter(now))) return now
-      try {
-        await reservation.renewed()
-      } catch (error) {
-        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0013).
-        if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
-        return now
-      }
-    }
-  }
-
-  const readStates = moveStates(db)
-  const moves: MoveStore = {
-    states: () => guarded(() => readStates()),
-    change: (tenantId, from, to) => guarded(() => link.call('changeMove', tenantId, from, to)),
-    exportTenant: (tenantId, held, take) => guarded(() => exportTenant(file, clock, tenantId, held, take)),
+  const moveStore: Unguarded<MoveStore> = {
+    states: moveStates(db),
+    change: (tenantId, from, to) => link.call('changeMove', tenantId, from, to),
+    exportTenant: (tenantId, held, take) => exportTenant(file, clock, tenantId, held, take),
   }
 
   const watching = watchers()
   const shown = shownNumbers(changes)
-  const locate = locator(db)
+  const locator = settledLocator(db, clock, line, link)
   const readRange = rangeReader(db)
   const readEvent = eventReader(db)
   const positionOf = positionReader(db)
@@ -213,15 +185,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   const epochs = epochReads(db)
   const reads = notedReads(
     {
-      locate: (query) =>
-        guarded(async () => {
-          const located = locate(query)
-          if (located === undefined || !isOpenWindow(query, located)) return located
-          const now = await reservedNow()
-          // Without a writer, nothing that was stamped waits for its commit: its end is as good as its answer.
-          if (!line.ask(now)) await link.call('settled').catch(() => undefined)
-          return locate(query)
-        }),
+      locate: (query) => guarded(() => locator.locate(query)),
       head: (key) =>
         guarded(() => {
           const feed = feedOf(key)
@@ -236,9 +200,9 @@ function engineOver(parts: EngineParts): StorageEngine {
   )
   return {
     settings,
-    keys,
-    nodes,
-    moves,
+    keys: guardedKeys(keyStore, guarded),
+    nodes: guardedNodes(nodeStore, guarded),
+    moves: guardedMoves(moveStore, guarded),
     events: {
       appendsAtOnce: 1,
       append: (batches) =>

@@ -1,0 +1,96 @@
+/** The port's part for publishing: what an append is given, and what it answers. */
+import type { Category, Ticks } from '@property-events/protocol'
+import type { FeedKey } from './feed-key.ts'
+
+/** An event as a publisher sent it, checked and hashed, with all that needs the store still open. */
+export interface EventDraft {
+  /** Lower-case UUID. */
+  readonly id: string
+  /** The publisher chose the id: it is the repeat key (D14), and stays taken, for 30 days, even when `unchanged` stores nothing. */
+  readonly idGiven: boolean
+  /** Lower-case UUID of the property or contact (D16). */
+  readonly subjectId: string
+  /** The same UUID as this draft spells it. The subject's first event decides for all later ones (D15). */
+  readonly subjectSpelling: string
+  /** As sent; `undefined`: the subject as its first event spells it (D15). */
+  readonly transactionId: string | undefined
+  readonly content: DraftContent
+  /** The short code the publisher named; `undefined` lets the subject's previous state decide (D12). */
+  readonly eventTypeShortCode: string | undefined
+  /** The category the publisher named (D23). */
+  readonly category: Category | undefined
+  /** SHA-256 over payload text, type, transaction id and category as sent (D14). 32 bytes. */
+  readonly contentHash: Uint8Array
+  /** Internal loading only (D25): the time this event would like; it gets that, or the last one's plus a tick. */
+  readonly wishedCreated?: Ticks
+}
+
+export type DraftContent = PayloadContent | RemovalContent
+
+export interface PayloadContent {
+  readonly kind: 'payload'
+  /** The payload text, byte for byte as it will be served (D22). */
+  readonly text: string
+  /** SHA-256 of the text. 32 bytes. */
+  readonly hash: Uint8Array
+  /** The payload's own `published`; `undefined` where absent or null, which needs a named event type. */
+  readonly published: boolean | undefined
+  readonly branch: string | undefined
+  /** What the payload's fields say about the category (D23). */
+  readonly impliedCategory: Category | undefined
+  /** Of the payload's `update_date` (`updateDateHashOf`); `null` where it has none. */
+  readonly updateDateHash: Uint8Array | null
+}
+
+/** The subject's last payload with `published` false and `removal_reason` added (D26). */
+export interface RemovalContent {
+  readonly kind: 'removal'
+  /** JSON text of the reason. */
+  readonly reason: string | undefined
+}
+
+/** What one request publishes to one feed: stored whole, in order, or not at all (P6). */
+export interface AppendBatch {
+  readonly key: FeedKey
+  readonly drafts: readonly EventDraft[]
+  /** `skip`: a payload equal to its subject's latest stores nothing. */
+  readonly unchanged: 'store' | 'skip'
+}
+
+/** One line of a receipt. A derived event stands before the event that caused it, with the same `index`. */
+export interface AppendedEvent {
+  /** Index of the draft. */
+  readonly index: number
+  readonly status: 'appended' | 'derived' | 'repeated' | 'unchanged'
+  readonly id: string
+  readonly eventType: number
+  readonly eventTypeShortCode: string
+  readonly transactionId: string
+  /** Absent only in a preview, for what would be stored. */
+  readonly stored?: { readonly sequenceNumber: number; readonly createdDate: string }
+  /** What its publisher should know of it beside what came before; only for what is appended. */
+  readonly remarks?: readonly AppendRemark[]
+}
+
+/** What only the subject's earlier events tell about a new one. */
+export type AppendRemark =
+  /** The payload is another one, or the property comes back, and `update_date` is what it was. */
+  | 'updateDateUnchanged'
+  /** The transaction id sent is the subject's UUID, but not as its first event spells it. */
+  | 'otherSpelling'
+
+export type AppendOutcome =
+  /** Everything is on disk (P7), or was there before. */
+  | { readonly kind: 'stored'; readonly events: readonly AppendedEvent[] }
+  /** The id is taken by other content, or by an event whose content is gone (D14). */
+  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string }
+  /** A removal of a subject that has no event. */
+  | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
+  /** No such tenant. */
+  | { readonly kind: 'unknownFeed' }
+  /** The feed's head is more than 5 minutes ahead of the clock (D25). */
+  | { readonly kind: 'clockBehind'; readonly headCreated: Ticks; readonly now: Ticks }
+  /** The store was restored; numbers may have been shown that it does not hold (D13). `startEpoch` lifts it. */
+  | { readonly kind: 'epochRequired' }
+  /** The tenant is being moved to another store, or was (`MoveState`). Nothing of the batch is stored here. */
+  | { readonly kind: 'tenantMoving' }

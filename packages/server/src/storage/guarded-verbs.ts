@@ -1,0 +1,47 @@
+/** Verbs of the port that engines guard alike: a closed store says so, and what is thrown becomes one of the port's errors. */
+import type { KeyStore, MoveStore, NodeStore } from './storage.ts'
+
+/** Runs a verb, unless the store is closed. Rejects with nothing but a `StorageFailure` or a `StorageRefusal`. */
+export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
+
+/** A part of the port as an engine has it: each verb answers at once or with a promise. */
+export type Unguarded<Part> = {
+  readonly [Verb in keyof Part]: Part[Verb] extends (...given: infer Given) => Promise<infer Answer>
+    ? (...given: Given) => Answer | Promise<Answer>
+    : never
+}
+
+export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore {
+  return {
+    createTenant: (tenant, options) => guard(() => verbs.createTenant(tenant, options)),
+    tenants: () => guard(() => verbs.tenants()),
+    setTenantSuspended: (tenantId, suspended) => guard(() => verbs.setTenantSuspended(tenantId, suspended)),
+    insertKey: (record) => guard(() => verbs.insertKey(record)),
+    grant: (keyId, grant) => guard(() => verbs.grant(keyId, grant)),
+    findKey: (keyId) => guard(() => verbs.findKey(keyId)),
+    keys: () => guard(() => verbs.keys()),
+    revokeKey: (keyId, revokedMs) => guard(() => verbs.revokeKey(keyId, revokedMs)),
+    setKeyExpiry: (keyId, expiresMs) => guard(() => verbs.setKeyExpiry(keyId, expiresMs)),
+    pepperIdsInUse: () => guard(() => verbs.pepperIdsInUse()),
+    rehashKey: (keyId, fromPepperId, hashed) => guard(() => verbs.rehashKey(keyId, fromPepperId, hashed)),
+    recordKeyUses: (uses) => guard(() => verbs.recordKeyUses(uses)),
+  }
+}
+
+export function guardedNodes(verbs: Unguarded<NodeStore>, guard: Guard): NodeStore {
+  return {
+    announce: (node) => guard(() => verbs.announce(node)),
+    retire: (nodeId) => guard(() => verbs.retire(nodeId)),
+    live: () => guard(() => verbs.live()),
+    pepperId: () => guard(() => verbs.pepperId()),
+    finishPepper: (pepperId) => guard(() => verbs.finishPepper(pepperId)),
+  }
+}
+
+export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveStore {
+  return {
+    states: () => guard(() => verbs.states()),
+    change: (tenantId, from, to) => guard(() => verbs.change(tenantId, from, to)),
+    exportTenant: (tenantId, held, take) => guard(() => verbs.exportTenant(tenantId, held, take)),
+  }
+}

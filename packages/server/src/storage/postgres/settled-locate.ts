@@ -1,0 +1,43 @@
+import { isOpenWindow } from '../open-window.ts'
+import type { ShownNumbers } from '../shown-numbers.ts'
+import type { LocateQuery, Located } from '../storage.ts'
+import type { Database } from './connection.ts'
+import { locate } from './locate.ts'
+import type { Settler } from './settle.ts'
+import type { Witness } from './witness.ts'
+
+export interface SettledLocateParts {
+  readonly shown: ShownNumbers
+  readonly history: Pick<Witness, 'check'>
+  readonly settle: Settler
+}
+
+/**
+ * As `EventStore.locate`: a window that is still open is looked at once nothing stamped waits for its commit (P3). A head that
+ * comes before what this node had shown when it asked tells of a loss, of now or of an earlier epoch (D13).
+ */
+export function settledLocator(
+  database: Database,
+  { shown, history, settle }: SettledLocateParts,
+): (query: LocateQuery) => Promise<Located | undefined> {
+  const look = async (query: LocateQuery): Promise<Located | undefined> => {
+    const before = shown.highest(query.key)
+    const located = await locate(database, query)
+    if (located === undefined || located.head.sequenceNumber >= before) return located
+    const isWhole = await database.write((session) => history.check(session))
+    // It was of an epoch that is over, and lost with it.
+    if (isWhole) shown.forget(query.key, before)
+    return located
+  }
+
+  return async (query) => {
+    // A window without an end is open: the feed need not be looked at to know.
+    const isEndless = query.from !== undefined && query.to === undefined
+    if (!isEndless) {
+      const located = await look(query)
+      if (located === undefined || !isOpenWindow(query, located)) return located
+    }
+    await settle.settled(query.key)
+    return look(query)
+  }
+}

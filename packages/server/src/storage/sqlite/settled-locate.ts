@@ -1,0 +1,55 @@
+import type { Ticks } from '@property-events/protocol'
+import { floorAfter, readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { isOpenWindow } from '../open-window.ts'
+import { StorageFailure } from '../storage.ts'
+import type { LocateQuery, Located } from '../storage.ts'
+import { timeReservation } from '../time-reservation.ts'
+import type { CommitLine } from './commit-line.ts'
+import type { Connection } from './connection.ts'
+import { locator } from './locate.ts'
+import type { WriterLink } from './writer-link.ts'
+
+export interface SettledLocator {
+  /** As `EventStore.locate`: a window that is still open is looked at once nothing stamped waits for its commit (P3). */
+  locate(query: LocateQuery): Promise<Located | undefined>
+  /** No time is reserved any more. */
+  stop(): void
+}
+
+export function settledLocator(
+  db: Connection,
+  clock: SharedClock | undefined,
+  line: CommitLine,
+  link: WriterLink,
+): SettledLocator {
+  const look = locator(db)
+  const reservation = timeReservation({ renew: () => link.call('reserveTime') })
+
+  /** The time, once the store will remember after a crash that windows were answered until then. */
+  const reservedNow = async (): Promise<Ticks> => {
+    for (;;) {
+      const now = readClock(clock)
+      if (reservation.covers(floorAfter(now))) return now
+      try {
+        await reservation.renewed()
+      } catch (error) {
+        // Reading goes on where nothing can be written: on a full disk, say (docs/decisions/0013).
+        if (!(error instanceof StorageFailure) || error.code === 'storage_closed') throw error
+        return now
+      }
+    }
+  }
+
+  return {
+    async locate(query) {
+      const located = look(query)
+      if (located === undefined || !isOpenWindow(query, located)) return located
+      const now = await reservedNow()
+      // Without a writer, nothing that was stamped waits for its commit: its end is as good as its answer.
+      if (!line.ask(now)) await link.call('settled').catch(() => undefined)
+      return look(query)
+    },
+    stop: () => reservation.stop(),
+  }
+}

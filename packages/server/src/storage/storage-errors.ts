@@ -1,0 +1,45 @@
+/** The port's part for what goes wrong: a store that fails, and one that cannot be opened. */
+
+/** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
+export class StorageFailure extends Error {
+  /**
+   * `storage_damaged`: bytes of the store are not what was written; reading them again does not help.
+   * `tenant_moving`: nothing is wrong with the store, but the tenant is at home in another one (`MoveState`).
+   */
+  readonly code:
+    | 'storage_full'
+    | 'storage_unavailable'
+    | 'storage_damaged'
+    | 'storage_closed'
+    | 'feed_locked'
+    | 'tenant_moving'
+  /**
+   * `batches`: the store works and has stored nothing of what it was given, because it could not store all of it: without
+   * the batch that is at fault, the others may succeed.
+   */
+  readonly scope: 'store' | 'batches'
+  constructor(code: StorageFailure['code'], cause?: unknown, scope: StorageFailure['scope'] = 'store') {
+    super(code, { cause })
+    this.name = 'StorageFailure'
+    this.code = code
+    this.scope = scope
+  }
+}
+
+/** A store that cannot be opened, or copied, as asked. `message` is a sentence for the operator that says what to do. */
+export class StorageRefusal extends Error {
+  readonly code:
+    | 'newer_schema'
+    | 'other_catalogue'
+    | 'other_start_sequence'
+    | 'not_a_store'
+    | 'in_use'
+    | 'old_server'
+    | 'not_permitted'
+    | 'already_exists'
+  constructor(code: StorageRefusal['code'], message: string) {
+    super(message)
+    this.name = 'StorageRefusal'
+    this.code = code
+  }
+}
