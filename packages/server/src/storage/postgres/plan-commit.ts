@@ -5,7 +5,7 @@
  */
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { decideAppend } from '../decide-append.ts'
-import type { EventRow, ReservedId } from '../decide-append.ts'
+import type { EventRow, FeedCounter, ReservedId } from '../decide-append.ts'
 import type { AppendLookups } from '../plan-append.ts'
 import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
@@ -52,101 +52,120 @@ export function planCommit(
     if (read.isClosed) return { kind: 'tenantMoving' }
     const feed = growing.get(name) ?? growingFeed(read)
     growing.set(name, feed)
-    const decision = decideAppend(batch, feed.counter(), feed.lookups, { ...context, floor: reading.floor })
-    feed.add(decision.rows, decision.reserved)
+    const decision = decideAppend(batch, counterOf(feed), lookupsOf(feed), {
+      ...context,
+      floor: reading.floor,
+    })
+    grow(feed, decision.rows, decision.reserved)
     return decision.outcome
   })
   const feeds = [...growing.values()]
   return {
     outcomes,
-    feeds: feeds.map((feed) => feed.plan(context)),
-    wanted: feeds.flatMap((feed) => feed.wanted()),
+    feeds: feeds.map((feed) => planOf(feed, context)),
+    wanted: feeds.flatMap(wantedOf),
   }
 }
 
+/** What one feed gets, as the batches of the commit are decided one after the other. */
 interface GrowingFeed {
-  readonly lookups: AppendLookups
-  counter(): { lastPosition: number; offset: number; lastCreated: Ticks | undefined }
-  add(rows: readonly EventRow[], reserved: readonly ReservedId[]): void
-  plan(context: PlanContext): FeedPlan
-  wanted(): readonly Wanted[]
+  readonly reading: FeedReading
+  readonly rows: EventRow[]
+  readonly reserved: ReservedId[]
+  readonly addedIds: Map<string, TakenId>
+  readonly addedSubjects: Map<string, SubjectRow>
+  /** What was looked up, as in the plan. */
+  readonly freeIds: Set<string>
+  readonly knownSubjects: Map<string, number>
+  readonly wanted: WantedHere
+}
+
+/** What was looked up and has not been read. */
+interface WantedHere {
+  readonly ids: Set<string>
+  readonly positions: Set<number>
+  readonly firsts: Set<string>
 }
 
 function growingFeed(reading: FeedReading): GrowingFeed {
-  const rows: EventRow[] = []
-  const allReserved: ReservedId[] = []
-  const addedIds = new Map<string, TakenId>()
-  const addedSubjects = new Map<string, SubjectRow>()
-  const freeIds = new Set<string>()
-  const knownSubjects = new Map<string, number>()
-  const wantedIds = new Set<string>()
-  const wantedPositions = new Set<number>()
-  const wantedFirsts = new Set<string>()
+  return {
+    reading,
+    rows: [],
+    reserved: [],
+    addedIds: new Map(),
+    addedSubjects: new Map(),
+    freeIds: new Set(),
+    knownSubjects: new Map(),
+    wanted: { ids: new Set(), positions: new Set(), firsts: new Set() },
+  }
+}
 
-  const lookups: AppendLookups = {
+/** Looks into what the feed gets first, then into what was read. What neither holds is wanted. */
+function lookupsOf(feed: GrowingFeed): AppendLookups {
+  const { reading, rows, wanted } = feed
+  return {
     idTaken(id) {
-      const taken = addedIds.get(id) ?? reading.ids.get(id)
+      const taken = feed.addedIds.get(id) ?? reading.ids.get(id)
       if (taken !== undefined) return taken
-      if (reading.idsUnread === 'free' || reading.ids.has(id)) freeIds.add(id)
-      else wantedIds.add(id)
+      if (reading.idsUnread === 'free' || reading.ids.has(id)) feed.freeIds.add(id)
+      else wanted.ids.add(id)
       return undefined
     },
     subject(subjectId) {
-      const added = addedSubjects.get(subjectId)
+      const added = feed.addedSubjects.get(subjectId)
       if (added !== undefined) return added
       const found = reading.subjects.get(subjectId)
-      knownSubjects.set(subjectId, found?.position ?? 0)
+      feed.knownSubjects.set(subjectId, found?.position ?? 0)
       return found
     },
     event(position) {
       const added = rows[position - reading.lastPosition - 1]
       if (added !== undefined) return feedEvent(reading.key, added)
       const event = reading.events.get(position)
-      if (event === undefined) wantedPositions.add(position)
+      if (event === undefined) wanted.positions.add(position)
       return event ?? placeholder
     },
     firstEvent(subjectId) {
       const event = reading.firstEvents.get(subjectId)
-      if (event === undefined) wantedFirsts.add(subjectId)
+      if (event === undefined) wanted.firsts.add(subjectId)
       return event ?? placeholder
     },
   }
+}
 
+function counterOf({ reading, rows }: GrowingFeed): FeedCounter {
   return {
-    lookups,
-    counter: () => ({
-      lastPosition: reading.lastPosition + rows.length,
-      offset: reading.offset,
-      lastCreated: rows.at(-1)?.created ?? reading.lastCreated,
-    }),
-    add(newRows, reserved) {
-      for (const row of newRows) {
-        const { position, event } = row
-        rows.push(row)
-        addedIds.set(event.id, { position, contentHash: event.contentHash })
-        addedSubjects.set(event.subjectId, { ...event.state, position })
-      }
-      for (const entry of reserved) {
-        allReserved.push(entry)
-        addedIds.set(entry.id, entry)
-      }
-    },
-    plan: ({ now, clockToleranceTicks }) => ({
-      reading,
-      rows,
-      reserved: allReserved,
-      freeIds,
-      knownSubjects,
-      behind:
-        clockToleranceTicks !== undefined &&
-        reading.lastCreated !== undefined &&
-        reading.lastCreated - now > clockToleranceTicks,
-    }),
-    wanted: () =>
-      wantedIds.size + wantedPositions.size + wantedFirsts.size === 0
-        ? []
-        : [{ key: reading.key, ids: wantedIds, positions: wantedPositions, firsts: wantedFirsts }],
+    lastPosition: reading.lastPosition + rows.length,
+    offset: reading.offset,
+    lastCreated: rows.at(-1)?.created ?? reading.lastCreated,
   }
+}
+
+function grow(feed: GrowingFeed, rows: readonly EventRow[], reserved: readonly ReservedId[]): void {
+  for (const row of rows) {
+    const { position, event } = row
+    feed.rows.push(row)
+    feed.addedIds.set(event.id, { position, contentHash: event.contentHash })
+    feed.addedSubjects.set(event.subjectId, { ...event.state, position })
+  }
+  for (const entry of reserved) {
+    feed.reserved.push(entry)
+    feed.addedIds.set(entry.id, entry)
+  }
+}
+
+function planOf(feed: GrowingFeed, { now, clockToleranceTicks }: PlanContext): FeedPlan {
+  const { reading, rows, reserved, freeIds, knownSubjects } = feed
+  const behind =
+    clockToleranceTicks !== undefined &&
+    reading.lastCreated !== undefined &&
+    reading.lastCreated - now > clockToleranceTicks
+  return { reading, rows, reserved, freeIds, knownSubjects, behind }
+}
+
+function wantedOf({ reading, wanted }: GrowingFeed): readonly Wanted[] {
+  const isComplete = wanted.ids.size + wanted.positions.size + wanted.firsts.size === 0
+  return isComplete ? [] : [{ key: reading.key, ...wanted }]
 }
 
 /** An event of the plan itself, as it would be read. */

@@ -1,0 +1,74 @@
+/** Two ways to a plan: from what this node remembers of the feeds, or else from what it reads. */
+import type { Ticks } from '@property-events/protocol'
+import type { AppendBatch } from '../storage.ts'
+import type { Session } from './connection.ts'
+import { readFeeds, readWanted } from './feed-reading.ts'
+import type { Reading } from './feed-reading.ts'
+import { planCommit } from './plan-commit.ts'
+import type { CommitPlan, PlanContext } from './plan-commit.ts'
+import type { RememberedFeeds } from './remembered-feeds.ts'
+
+export interface PlanningContext extends Omit<PlanContext, 'now'> {
+  /** In place of the database's clock. For tests. */
+  readonly now: () => Ticks | undefined
+  readonly remembered: RememberedFeeds
+  /** The history that a connection leads to (D13). */
+  readonly historyOf: (session: Session) => string
+}
+
+/** From memory, if the append will check all that the plan was made from: no outcome is answered unchecked. */
+export async function planRemembered(
+  session: Session,
+  batches: readonly AppendBatch[],
+  context: PlanningContext,
+): Promise<CommitPlan | undefined> {
+  const reading = context.remembered.reading(batches, context.historyOf(session))
+  if (reading === undefined) return undefined
+  const planOnce = () => planCommit(batches, reading, planContext(context, reading.now))
+  const made = planOnce()
+  if (!isChecked(made)) return undefined
+  if (made.wanted.length === 0) return made
+  // Events whose payloads others go on from (D23, D26). They change only with the feed's revision, which is checked too.
+  await readWanted(session, reading, made.wanted)
+  const complete = planOnce()
+  return complete.wanted.length === 0 ? complete : undefined
+}
+
+export async function planRead(
+  session: Session,
+  batches: readonly AppendBatch[],
+  context: PlanningContext,
+): Promise<CommitPlan> {
+  const first = await readAndPlan(session, batches, context)
+  // Another node may have stored the same request between two looks: its id was still free in the first, and the one derived
+  // from it taken in the second. Read again, it is a repeat.
+  const isRefused = first.outcomes.some(({ kind }) => kind === 'idConflict')
+  return first.looks > 1 && isRefused ? readAndPlan(session, batches, context) : first
+}
+
+/** `looks`: how often the database was asked. */
+async function readAndPlan(
+  session: Session,
+  batches: readonly AppendBatch[],
+  context: PlanningContext,
+): Promise<CommitPlan & { readonly looks: number }> {
+  const reading: Reading = await readFeeds(session, batches)
+  const planned = planContext(context, context.now() ?? reading.now)
+  for (let looks = 1; ; looks += 1) {
+    const made = planCommit(batches, reading, planned)
+    if (made.wanted.length === 0) return { ...made, looks }
+    await readWanted(session, reading, made.wanted)
+  }
+}
+
+function planContext({ catalogue, clockToleranceTicks }: PlanningContext, now: Ticks): PlanContext {
+  return { catalogue, clockToleranceTicks, now }
+}
+
+/** Whether the append will look at everything the plan was made from. */
+function isChecked({ outcomes, feeds }: CommitPlan): boolean {
+  return (
+    outcomes.every(({ kind }) => kind === 'stored') &&
+    feeds.every(({ rows, reserved }) => rows.length + reserved.length > 0)
+  )
+}
