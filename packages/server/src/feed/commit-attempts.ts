@@ -1,7 +1,8 @@
 /** One commit and what becomes of its batches: what makes a commit of several fail is found, and fails alone. */
 import { StorageFailure } from '../storage/storage.ts'
 import type { EventStore } from '../storage/storage.ts'
-import type { Waiting, WaitingRoom } from './waiting-room.ts'
+import type { Waiting } from './feed-line.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 export interface CommitAttempts {
   /** Answers all of them when they are committed. Otherwise answers none and resolves with the error. */

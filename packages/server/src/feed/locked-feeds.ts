@@ -5,7 +5,8 @@
 import { StorageFailure } from '../storage/storage.ts'
 import type { CommitAttempts } from './commit-attempts.ts'
 import type { CommitLimits } from './commit-limits.ts'
-import type { Claim, FeedLine, WaitingRoom } from './waiting-room.ts'
+import type { Claim, FeedLine } from './feed-line.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 export interface LockedFeeds {
   /** What found its feed locked. The feed stays claimed until all of it has been answered. */

@@ -1,0 +1,92 @@
+/**
+ * When a commit may begin beside those that are under way, which size comes first, and how long it may wait for locks.
+ * The clock is the queue's: milliseconds, never set back.
+ */
+import type { CommitLimits } from './commit-limits.ts'
+
+/** A commit under way. */
+export interface Lane {
+  /** Index of a `CommitSize`. */
+  readonly size: number
+  readonly sinceMs: number
+}
+
+export interface CommitLanes {
+  readonly limits: CommitLimits
+  readonly appendsAtOnce: number
+  readonly underWay: Set<Lane>
+  /** Of each size, the number of its last commit, counting all of them. */
+  readonly lastOf: number[]
+  /** Of each size, how long a commit usually takes. */
+  readonly usualMs: number[]
+  begun: number
+}
+
+export function newLanes(limits: CommitLimits, appendsAtOnce: number): CommitLanes {
+  return {
+    limits,
+    appendsAtOnce,
+    underWay: new Set(),
+    lastOf: limits.sizes.map(() => 0),
+    usualMs: limits.sizes.map(() => 0),
+    begun: 0,
+  }
+}
+
+/** `wait`: one may begin then, unless another ends first. `full`: none may until another ends. */
+export type NextCommit =
+  | { readonly kind: 'begin'; readonly size: number }
+  | { readonly kind: 'wait'; readonly untilMs: number }
+  | { readonly kind: 'full' }
+
+/** Of the sizes that wait, the one whose last commit began the longest ago. */
+export function nextCommit(lanes: CommitLanes, sizes: readonly number[], nowMs: number): NextCommit {
+  const allowed = sizes.flatMap((size) => {
+    const atMs = mayBeginMs(lanes, size)
+    return atMs === undefined ? [] : [{ size, atMs }]
+  })
+  if (allowed.length === 0) return { kind: 'full' }
+  const ready = allowed.filter(({ atMs }) => atMs <= nowMs)
+  const [next] = ready.toSorted((a, b) => (lanes.lastOf[a.size] ?? 0) - (lanes.lastOf[b.size] ?? 0))
+  if (next !== undefined) return { kind: 'begin', size: next.size }
+  return { kind: 'wait', untilMs: Math.min(...allowed.map(({ atMs }) => atMs)) }
+}
+
+/**
+ * When a commit of this size may begin: `undefined` while too many are under way. The larger the size, the fewer may be,
+ * so that a lane is left for each smaller one.
+ */
+function mayBeginMs(
+  { limits, appendsAtOnce, underWay, usualMs }: CommitLanes,
+  size: number,
+): number | undefined {
+  const ofSize = [...underWay].filter((lane) => lane.size === size)
+  const asLarge = [...underWay].filter((lane) => lane.size >= size)
+  const most = Math.max(1, appendsAtOnce - size)
+  if (underWay.size >= appendsAtOnce || asLarge.length >= most) return undefined
+  const [leastMs, mostMs] = limits.gatherMs
+  const gatherMs = Math.min(mostMs, Math.max(leastMs, 2 * (usualMs[size] ?? 0)))
+  return ofSize.reduce((latest, { sinceMs }) => Math.max(latest, sinceMs + gatherMs), 0)
+}
+
+export function beginCommit(lanes: CommitLanes, size: number, nowMs: number): Lane {
+  const lane: Lane = { size, sinceMs: nowMs }
+  lanes.begun += 1
+  lanes.lastOf[size] = lanes.begun
+  lanes.underWay.add(lane)
+  return lane
+}
+
+export function endCommit({ limits, underWay, usualMs }: CommitLanes, lane: Lane, nowMs: number): void {
+  underWay.delete(lane)
+  const before = usualMs[lane.size] ?? 0
+  // One that took very long counts as twice the usual.
+  const tookMs = Math.min(nowMs - lane.sinceMs, 2 * Math.max(before, limits.gatherMs[0]))
+  usualMs[lane.size] = before + (tookMs - before) / 8
+}
+
+/** How long a commit of this size waits for locked feeds. In few steps, because each connection has to be told. */
+export function lockWaitMs({ limits, usualMs }: CommitLanes, size: number): number {
+  const twiceMs = 2 * (usualMs[size] ?? 0)
+  return limits.lockWaitsMs.find((waitMs) => waitMs >= twiceMs) ?? limits.lockWaitsMs.at(-1) ?? 0
+}
