@@ -9,13 +9,14 @@ import type {
 } from '@property-events/protocol'
 import { freeBytes } from '../free-bytes.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
+import type { PublicationReading } from './collect-drafts.ts'
 import { withRemarks } from './collect-warnings.ts'
 import { defaultCommitLimits } from './commit-limits.ts'
 import { createCommitQueue } from './commit-queue.ts'
 import type { CommitQueue, QueueState, SubmitOutcome } from './commit-queue.ts'
 import { fairRoom } from './fair-room.ts'
 import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
-import type { PublicationLimits, PublicationReading } from './read-publication.ts'
+import type { PublicationLimits } from './read-publication.ts'
 import { createTurns } from './turns.ts'
 
 export interface PublishRequest {

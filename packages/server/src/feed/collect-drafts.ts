@@ -1,0 +1,62 @@
+/** The drafts of a publication, its warnings or its faults, as its items come one by one. */
+import type { JsonReading, ProblemError, PublishWarning } from '@property-events/protocol'
+import type { EventDraft } from '../storage/storage.ts'
+import { warningCollector } from './collect-warnings.ts'
+import { draftOfItem } from './draft-of-item.ts'
+import type { DraftContext } from './draft-of-item.ts'
+import { maxReported } from './publication-body.ts'
+import type { Item } from './publication-body.ts'
+
+export type PublicationReading =
+  | {
+      readonly kind: 'drafts'
+      readonly drafts: readonly EventDraft[]
+      readonly warnings: readonly PublishWarning[]
+      /** They are items of an array or lines, so a pointer to one of them begins with its index. */
+      readonly inList: boolean
+    }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+export interface DraftCollector {
+  /** `textReading`: of the payload's text, if that was read before. */
+  add(item: Item, textReading: JsonReading | undefined): void
+  /** As many faults as are reported. */
+  full(): boolean
+  reading(): PublicationReading
+}
+
+/** Reads items in order, each beside those before it. */
+export function draftCollector(context: DraftContext): DraftCollector {
+  const drafts: EventDraft[] = []
+  const warnings = warningCollector()
+  const errors: ProblemError[] = []
+  const seenIds = new Set<string>()
+  let inList = true
+  return {
+    add(item, textReading) {
+      const index = drafts.length
+      inList = item.pointer !== ''
+      const reading = draftOfItem(item, textReading, context)
+      if (reading.kind === 'faults') {
+        for (const error of reading.errors)
+          errors.push({ ...error, pointer: `${item.pointer}${error.pointer ?? ''}` })
+        return
+      }
+      const { draft, advice, unknownFields } = reading
+      if (draft.idGiven) {
+        if (seenIds.has(draft.id)) {
+          const message = 'This id stands twice in the request; every event needs its own.'
+          errors.push({ pointer: `${item.pointer}/id`, code: 'duplicate_id', message })
+        }
+        seenIds.add(draft.id)
+      }
+      drafts.push(draft)
+      warnings.add(index, advice, unknownFields)
+    },
+    full: () => errors.length >= maxReported,
+    reading() {
+      if (errors.length > 0) return { kind: 'faults', errors: errors.slice(0, maxReported) }
+      return { kind: 'drafts', drafts, warnings: warnings.warnings(), inList }
+    },
+  }
+}
