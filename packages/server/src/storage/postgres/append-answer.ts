@@ -1,6 +1,7 @@
 /** What `append_events_2` and `append_event_2` answer. */
 import { formatTicks } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
+import type { ColumnTable, ColumnTexts } from './function-call.ts'
 import type { FeedPlan, Stamped } from './plan-commit.ts'
 
 export type AppendAnswer =
@@ -11,28 +12,32 @@ export type AppendAnswer =
   /** The cluster's history is not the one that numbers were last given in (D13). */
   | { readonly kind: 'unvouched' }
 
-/** Lists of numbers come as texts: node-postgres would read each digit by digit. */
-export const answerColumns = 'status, positions::text, offsets::text, created::text'
+/** Lists of numbers come as texts such as `{1,2,3}`: node-postgres would read each digit by digit. */
+export const answerColumns = {
+  status: 'status',
+  /** Of each feed, its last position before the call. */
+  positions: 'positions::text',
+  /** Of each feed, what its numbers are ahead of its positions. */
+  offsets: 'offsets::text',
+  /** Of each row, its time in ticks. */
+  created: 'created::text',
+} as const satisfies ColumnTable
 
-export interface AnswerRow {
-  readonly status: AppendAnswer['kind']
-  /** Each as `{1,2,3}`. */
-  readonly positions: string
-  readonly offsets: string
-  readonly created: string
-}
+export type AnswerRow = ColumnTexts<typeof answerColumns>
 
 /** `feeds` as they were sent. */
 export function readAnswer(row: AnswerRow, feeds: readonly FeedPlan[]): AppendAnswer {
-  if (row.status !== 'appended') return { kind: row.status }
-  const [positions, offsets, createds] = [row.positions, row.offsets, row.created].map(itemsOf)
+  const { status } = row
+  if (status === 'stale' || status === 'epochRequired' || status === 'unvouched') return { kind: status }
+  if (status !== 'appended') throw new Error(`an append answered ${status}`)
+  const [positions, offsets, created] = [listOf(row.positions), listOf(row.offsets), listOf(row.created)]
   const answer = new Map<string, Stamped>()
   let rowNo = 0
   for (const [index, { reading, rows }] of feeds.entries()) {
-    const [offset, before] = [Number(offsets?.[index]), Number(positions?.[index])]
+    const [offset, before] = [Number(offsets[index]), Number(positions[index])]
     const stored = rows.map((_, nth) => {
-      const created = BigInt(createds?.[rowNo + nth] ?? 0)
-      return { sequenceNumber: offset + before + nth + 1, createdDate: formatTicks(created) }
+      const createdDate = formatTicks(BigInt(created[rowNo + nth] ?? 0))
+      return { sequenceNumber: offset + before + nth + 1, createdDate }
     })
     rowNo += rows.length
     const { key } = reading
@@ -41,6 +46,6 @@ export function readAnswer(row: AnswerRow, feeds: readonly FeedPlan[]): AppendAn
   return { kind: 'appended', feeds: answer }
 }
 
-function itemsOf(array: string): readonly string[] {
-  return array.slice(1, -1).split(',')
+function listOf(text: string): readonly string[] {
+  return text.slice(1, -1).split(',')
 }

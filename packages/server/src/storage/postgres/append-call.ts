@@ -1,40 +1,16 @@
-/** One plan as the arguments of `append_events_2`. */
+/** A plan as a call: of `append_event_2` for one event, else of `append_events_2`. */
 import type { Ticks } from '@property-events/protocol'
-import type { EventRow } from '../decide-append.ts'
+import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
 import { answerColumns, readAnswer } from './append-answer.ts'
 import type { AnswerRow, AppendAnswer } from './append-answer.ts'
-import { appendOne, argumentsOfOne } from './append-one.ts'
-import { bigints, booleans, integers, smallints, texts, uuids } from './array.ts'
-import type { Session, Statement, Value } from './connection.ts'
+import { contextParameters } from './append-context.ts'
+import type { CallContext } from './append-context.ts'
+import { appendOne, plannedEvent } from './append-one.ts'
+import type { Session } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { functionCall, list, listsOver } from './function-call.ts'
 import type { FeedPlan } from './plan-commit.ts'
-
-export interface CallContext {
-  /** In place of the database's clock. For tests. */
-  readonly now: Ticks | undefined
-  /** No stamp lies before it. */
-  readonly floor: Ticks | undefined
-  readonly clockToleranceTicks: Ticks | undefined
-}
-
-const argumentTypes = [
-  'uuid[] smallint[] bigint[] boolean[] integer[] text[] text',
-  'integer[] uuid[]',
-  'integer[] uuid[] bigint[]',
-  'integer[] integer[] uuid[] uuid[] text[] text[] text[] boolean[] boolean[]',
-  'text[] text[] text[] text[] bigint[] integer[] integer[] text[]',
-  'integer[] text[] integer[]',
-  'integer[] uuid[] text[] bigint[]',
-  'bigint bigint bigint',
-].flatMap((types) => types.split(' '))
-
-const append: Statement = {
-  name: 'append-events',
-  text: `SELECT ${answerColumns} FROM append_events_2(${argumentTypes
-    .map((type, index) => `$${index + 1}::${type}`)
-    .join(', ')})`,
-}
 
 /** Writes what the feeds of a plan get. `feeds` in key order, each with something to write. */
 export async function callAppend(
@@ -42,91 +18,130 @@ export async function callAppend(
   feeds: readonly FeedPlan[],
   context: CallContext,
 ): Promise<AppendAnswer> {
-  const one = argumentsOfOne(feeds, context)
+  const one = plannedEvent(feeds, context)
   const [row] = one
-    ? await session.query<AnswerRow>(appendOne, one)
-    : await session.query<AnswerRow>(append, argumentsOf(feeds, context))
+    ? await session.query<AnswerRow>(appendOne.statement, appendOne.valuesOf(one))
+    : await session.query<AnswerRow>(append.statement, append.valuesOf(plannedEvents(feeds, context)))
   if (row === undefined) throw new Error('an append gave no answer')
   return readAnswer(row, feeds)
 }
 
-function argumentsOf(feeds: readonly FeedPlan[], context: CallContext): Value[] {
-  const rows = feeds.flatMap((feed, index) => rowArguments(feed, index + 1))
-  const free = feeds.flatMap((feed, index) => [...feed.freeIds].map((id) => ({ n: index + 1, id })))
-  const known = feeds.flatMap((feed, index) =>
-    [...feed.knownSubjects].map(([subject, position]) => ({ n: index + 1, subject, position })),
-  )
-  const views = feeds.flatMap((feed, index) =>
-    [...viewCounts(feed.rows)].map(([view, count]) => ({ n: index + 1, view, count })),
-  )
-  const reserved = feeds.flatMap(({ reserved, reading }, index) =>
-    reserved.map((entry) => ({
-      n: index + 1,
-      ...entry,
-      // The nth row of this call as -n, because its position is not known yet.
-      place: entry.position > reading.lastPosition ? reading.lastPosition - entry.position : entry.position,
-    })),
-  )
-  return [
-    uuids(feeds.map(({ reading }) => reading.key.tenantId)),
-    smallints(feeds.map(({ reading }) => feedNumbers[reading.key.feed])),
-    bigints(feeds.map(({ reading }) => reading.revision)),
-    booleans(feeds.map(({ behind }) => behind)),
-    integers(feeds.map(({ rows }) => rows.length)),
-    texts(feeds.map(({ reading }) => eventJsonStart(reading.key))),
-    eventJsonEnd,
-    integers(free.map(({ n }) => n)),
-    uuids(free.map(({ id }) => id)),
-    integers(known.map(({ n }) => n)),
-    uuids(known.map(({ subject }) => subject)),
-    bigints(known.map(({ position }) => position)),
-    integers(rows.map(({ n }) => n)),
-    integers(rows.map(({ nth }) => nth)),
-    uuids(rows.map(({ row }) => row.event.id)),
-    uuids(rows.map(({ row }) => row.event.subjectId)),
-    texts(rows.map(({ row }) => row.event.state.category)),
-    texts(rows.map(({ row }) => row.event.state.branch)),
-    texts(rows.map(({ row }) => row.event.state.code)),
-    booleans(rows.map(({ row }) => row.event.state.published)),
-    booleans(rows.map(({ latest }) => latest)),
-    texts(rows.map(({ row }) => hex(row.event.contentHash))),
-    texts(rows.map(({ row }) => hex(row.event.state.payloadHash))),
-    texts(rows.map(({ row }) => row.event.state.spelling)),
-    texts(rows.map(({ row }) => hex(row.event.state.updateDateHash))),
-    bigints(rows.map(({ wish }) => wish)),
-    integers(rows.map(({ firstStamp }) => firstStamp)),
-    integers(rows.map(({ viewNth }) => viewNth)),
-    texts(rows.map(({ row }) => eventJsonMiddle(row.event))),
-    integers(views.map(({ n }) => n)),
-    texts(views.map(({ view }) => view)),
-    integers(views.map(({ count }) => count)),
-    integers(reserved.map(({ n }) => n)),
-    uuids(reserved.map(({ id }) => id)),
-    texts(reserved.map(({ contentHash }) => hex(contentHash))),
-    bigints(reserved.map(({ place }) => place)),
-    context.now ?? null,
-    context.floor ?? null,
-    context.clockToleranceTicks ?? null,
-  ]
+/** All that a call holds, as lists. `n` is a feed's number in the call, from 1. */
+interface PlannedEvents {
+  readonly feeds: readonly FeedPlan[]
+  readonly free: readonly { readonly n: number; readonly id: string }[]
+  readonly known: readonly { readonly n: number; readonly subject: string; readonly position: number }[]
+  readonly rows: readonly PlannedRow[]
+  readonly views: readonly { readonly n: number; readonly view: string; readonly count: number }[]
+  readonly reserved: readonly PlannedId[]
+  readonly context: CallContext
 }
 
-interface RowArguments {
-  /** The feed's number in the call. */
+/** An id that came with an unchanged payload. */
+interface PlannedId extends ReservedId {
+  readonly n: number
+  /** The position of its event. The nth row of this call as -nth, because its position is not known yet. */
+  readonly place: number
+}
+
+const append = functionCall<PlannedEvents>(
+  'append-events',
+  'append_events_2',
+  {
+    ...listsOver(({ feeds }: PlannedEvents) => feeds, {
+      tenants: list.uuid(({ reading }) => reading.key.tenantId),
+      feeds: list.smallint(({ reading }) => feedNumbers[reading.key.feed]),
+      revisions: list.bigint(({ reading }) => reading.revision),
+      behind: list.boolean(({ behind }) => behind),
+      row_counts: list.integer(({ rows }) => rows.length),
+      json_before: list.text(({ reading }) => eventJsonStart(reading.key)),
+    }),
+    json_after: { type: 'text', value: () => eventJsonEnd },
+    ...listsOver(({ free }: PlannedEvents) => free, {
+      free_feeds: list.integer(({ n }) => n),
+      free_ids: list.uuid(({ id }) => id),
+    }),
+    ...listsOver(({ known }: PlannedEvents) => known, {
+      known_feeds: list.integer(({ n }) => n),
+      known_subjects: list.uuid(({ subject }) => subject),
+      known_positions: list.bigint(({ position }) => position),
+    }),
+    ...listsOver(({ rows }: PlannedEvents) => rows, {
+      row_feeds: list.integer(({ n }) => n),
+      row_nths: list.integer(({ nth }) => nth),
+      row_ids: list.uuid(({ event }) => event.id),
+      row_subjects: list.uuid(({ event }) => event.subjectId),
+      row_categories: list.text(({ event }) => event.state.category),
+      row_branches: list.text(({ event }) => event.state.branch),
+      row_codes: list.text(({ event }) => event.state.code),
+      row_published: list.boolean(({ event }) => event.state.published),
+      row_latest: list.boolean(({ latest }) => latest),
+      row_content_hashes: list.text(({ event }) => hex(event.contentHash)),
+      row_payload_hashes: list.text(({ event }) => hex(event.state.payloadHash)),
+      row_spellings: list.text(({ event }) => event.state.spelling),
+      row_update_date_hashes: list.text(({ event }) => hex(event.state.updateDateHash)),
+      row_wishes: list.bigint(({ wish }) => wish),
+      row_first_stamps: list.integer(({ firstStamp }) => firstStamp),
+      row_view_nths: list.integer(({ viewNth }) => viewNth),
+      row_json: list.text(({ event }) => eventJsonMiddle(event)),
+    }),
+    ...listsOver(({ views }: PlannedEvents) => views, {
+      view_feeds: list.integer(({ n }) => n),
+      view_names: list.text(({ view }) => view),
+      view_counts: list.integer(({ count }) => count),
+    }),
+    ...listsOver(({ reserved }: PlannedEvents) => reserved, {
+      reserved_feeds: list.integer(({ n }) => n),
+      reserved_ids: list.uuid(({ id }) => id),
+      reserved_hashes: list.text(({ contentHash }) => hex(contentHash)),
+      reserved_positions: list.bigint(({ place }) => place),
+    }),
+    ...contextParameters,
+  },
+  answerColumns,
+)
+
+function plannedEvents(feeds: readonly FeedPlan[], context: CallContext): PlannedEvents {
+  const numbered = feeds.map((feed, index) => ({ feed, n: index + 1 }))
+  return {
+    feeds,
+    free: numbered.flatMap(({ feed, n }) => [...feed.freeIds].map((id) => ({ n, id }))),
+    known: numbered.flatMap(({ feed, n }) =>
+      [...feed.knownSubjects].map(([subject, position]) => ({ n, subject, position })),
+    ),
+    rows: numbered.flatMap(({ feed, n }) => plannedRows(feed, n)),
+    views: numbered.flatMap(({ feed, n }) =>
+      [...viewCounts(feed.rows)].map(([view, count]) => ({ n, view, count })),
+    ),
+    reserved: numbered.flatMap(({ feed, n }) => plannedIds(feed, n)),
+    context,
+  }
+}
+
+function plannedIds({ reserved, reading }: FeedPlan, n: number): readonly PlannedId[] {
+  const { lastPosition } = reading
+  return reserved.map((entry) => {
+    const { position } = entry
+    return { ...entry, n, place: position > lastPosition ? lastPosition - position : position }
+  })
+}
+
+interface PlannedRow {
   readonly n: number
   /** The row's number in its feed's part of the call. */
   readonly nth: number
-  readonly row: EventRow
+  readonly event: EventRow['event']
   /** No later row of the call is about the same subject. */
   readonly latest: boolean
   /** The greatest wish of the rows up to this one, each less its own number. */
   readonly wish: Ticks | null
-  /** The number of the first row that is stamped with the clock, if it is not behind this one. */
+  /** The number of the first row that is stamped with the clock, if it does not come after this one. */
   readonly firstStamp: number | null
   /** The row's number among those of its category. */
   readonly viewNth: number
 }
 
-function rowArguments({ rows }: FeedPlan, n: number): readonly RowArguments[] {
+function plannedRows({ rows }: FeedPlan, n: number): readonly PlannedRow[] {
   const lastOf = new Map(rows.map((row) => [row.event.subjectId, row]))
   const viewNths = new Map<string | null, number>()
   let wish: Ticks | null = null
@@ -141,7 +156,7 @@ function rowArguments({ rows }: FeedPlan, n: number): readonly RowArguments[] {
     }
     const viewNth = (viewNths.get(event.state.category) ?? 0) + 1
     viewNths.set(event.state.category, viewNth)
-    return { n, nth, row, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth }
+    return { n, nth, event, latest: lastOf.get(event.subjectId) === row, wish, firstStamp, viewNth }
   })
 }
 

@@ -1,18 +1,54 @@
-/** A plan of one event as the arguments of `append_event_2`: the most frequent one, and none of its values is a list. */
+/** A plan of one event as a call of `append_event_2`: the most frequent one, and none of its values is a list. */
+import type { EventRow } from '../decide-append.ts'
 import { eventJsonEnd, eventJsonMiddle, eventJsonStart } from '../event-json.ts'
-import type { Statement, Value } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
 import { answerColumns } from './append-answer.ts'
-import type { CallContext } from './append-call.ts'
+import { contextParameters } from './append-context.ts'
+import type { CallContext } from './append-context.ts'
+import { feedNumbers } from './feed-number.ts'
+import { functionCall } from './function-call.ts'
+import type { FeedReading } from './feed-reading.ts'
 import type { FeedPlan } from './plan-commit.ts'
 
-export const appendOne: Statement = {
-  name: 'append-event',
-  text: `SELECT ${answerColumns} FROM append_event_2(${Array.from({ length: 22 }, (_, index) => `$${index + 1}`).join(', ')})`,
+/** One event that was decided from its own id and its own subject. */
+export interface PlannedEvent {
+  readonly reading: FeedReading
+  readonly behind: boolean
+  readonly event: EventRow['event']
+  /** Of its subject's latest event; 0 for none. */
+  readonly known: number
+  readonly context: CallContext
 }
 
-/** `undefined`: the plan holds anything but one event that was decided from its own id and its own subject. */
-export function argumentsOfOne(feeds: readonly FeedPlan[], context: CallContext): Value[] | undefined {
+export const appendOne = functionCall<PlannedEvent>(
+  'append-event',
+  'append_event_2',
+  {
+    of_tenant: { type: 'uuid', value: ({ reading }) => reading.key.tenantId },
+    of_feed: { type: 'smallint', value: ({ reading }) => feedNumbers[reading.key.feed] },
+    of_revision: { type: 'bigint', value: ({ reading }) => reading.revision },
+    was_behind: { type: 'boolean', value: ({ behind }) => behind },
+    new_id: { type: 'uuid', value: ({ event }) => event.id },
+    of_subject: { type: 'uuid', value: ({ event }) => event.subjectId },
+    known_position: { type: 'bigint', value: ({ known }) => known },
+    new_category: { type: 'text', value: ({ event }) => event.state.category },
+    new_branch: { type: 'text', value: ({ event }) => event.state.branch },
+    new_code: { type: 'text', value: ({ event }) => event.state.code },
+    new_published: { type: 'boolean', value: ({ event }) => event.state.published },
+    new_content_hash: { type: 'bytea', value: ({ event }) => event.contentHash },
+    new_payload_hash: { type: 'bytea', value: ({ event }) => event.state.payloadHash },
+    new_spelling: { type: 'text', value: ({ event }) => event.state.spelling },
+    new_update_date_hash: { type: 'bytea', value: ({ event }) => event.state.updateDateHash },
+    wish: { type: 'bigint', value: ({ event }) => event.wishedCreated ?? null },
+    json_before: { type: 'text', value: ({ reading }) => eventJsonStart(reading.key) },
+    json_piece: { type: 'text', value: ({ event }) => eventJsonMiddle(event) },
+    json_after: { type: 'text', value: () => eventJsonEnd },
+    ...contextParameters,
+  },
+  answerColumns,
+)
+
+/** `undefined`: the plan holds anything but one such event. */
+export function plannedEvent(feeds: readonly FeedPlan[], context: CallContext): PlannedEvent | undefined {
   const [feed, ...others] = feeds
   const [row, ...more] = feed?.rows ?? []
   if (feed === undefined || row === undefined || others.length + more.length + feed.reserved.length > 0) {
@@ -23,28 +59,5 @@ export function argumentsOfOne(feeds: readonly FeedPlan[], context: CallContext)
   const known = knownSubjects.get(event.subjectId)
   const foreign = freeIds.size > 1 || knownSubjects.size > 1
   if (foreign || !freeIds.has(event.id) || known === undefined) return undefined
-  return [
-    reading.key.tenantId,
-    feedNumbers[reading.key.feed],
-    reading.revision,
-    behind,
-    event.id,
-    event.subjectId,
-    known,
-    event.state.category,
-    event.state.branch,
-    event.state.code,
-    event.state.published,
-    event.contentHash,
-    event.state.payloadHash,
-    event.state.spelling,
-    event.state.updateDateHash,
-    event.wishedCreated ?? null,
-    eventJsonStart(reading.key),
-    eventJsonMiddle(event),
-    eventJsonEnd,
-    context.now ?? null,
-    context.floor ?? null,
-    context.clockToleranceTicks ?? null,
-  ]
+  return { reading, behind, event, known, context }
 }

@@ -76,14 +76,15 @@ async function wrapAppend(client: Client, body: (call: string) => string): Promi
   for (const name of appends) {
     const inner = `${name}_${wrapped}`
     await client.query(`ALTER FUNCTION ${name} RENAME TO ${inner}`)
-    const { rows } = await client.query<{ types: string; names: string }>(
-      `SELECT string_agg(type::regtype::text, ', ' ORDER BY n) AS types, string_agg('$' || n, ', ' ORDER BY n) AS names
+    const { rows } = await client.query<{ parameters: string; numbers: string }>(
+      `SELECT string_agg(proargnames[n] || ' ' || type::regtype::text, ', ' ORDER BY n) AS parameters,
+        string_agg('$' || n, ', ' ORDER BY n) AS numbers
       FROM pg_proc, unnest(proargtypes) WITH ORDINALITY AS given (type, n)
       WHERE proname = '${inner}' AND pronamespace = current_schema()::regnamespace`,
     )
-    const { types = '', names = '' } = rows[0] ?? {}
-    await client.query(`CREATE FUNCTION ${name}(${types})
+    const { parameters = '', numbers = '' } = rows[0] ?? {}
+    await client.query(`CREATE FUNCTION ${name}(${parameters})
       RETURNS TABLE (status text, positions bigint[], offsets bigint[], created bigint[]) LANGUAGE plpgsql AS $$
-      BEGIN ${body(`SELECT * FROM ${inner}(${names})`)} END $$`)
+      BEGIN ${body(`SELECT * FROM ${inner}(${numbers})`)} END $$`)
   }
 }
