@@ -1,8 +1,74 @@
-/** Verbs of the port that engines guard alike: a closed store says so, and what is thrown becomes one of the port's errors. */
-import type { KeyStore, MoveStore, NodeStore } from './storage.ts'
+/** Every verb of an engine on disk runs under a guard: a closed store says so, and what is thrown becomes one of the port's errors. */
+import { StorageFailure } from './storage.ts'
+import type { KeyStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects with nothing but a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
+
+export interface StoreGuard {
+  readonly guarded: Guard
+  /** As `guarded`, for what is answered at once: throws what that would reject with. */
+  readonly guardedAtOnce: <T>(run: () => T) => T
+  isClosed(): boolean
+  /** From the first call on, verbs are refused. Resolves as the first `end` does, which runs once. */
+  close(end: () => Promise<void>): Promise<void>
+}
+
+/** `failureOf`: from what the engine's library throws. */
+export function storeGuard(failureOf: (error: unknown) => StorageFailure | StorageRefusal): StoreGuard {
+  let closing: Promise<void> | undefined
+  const refuseClosed = (): void => {
+    if (closing !== undefined) throw new StorageFailure('storage_closed')
+  }
+  return {
+    async guarded(run) {
+      refuseClosed()
+      try {
+        return await run()
+      } catch (error) {
+        throw failureOf(error)
+      }
+    },
+    guardedAtOnce(run) {
+      refuseClosed()
+      try {
+        return run()
+      } catch (error) {
+        throw failureOf(error)
+      }
+    },
+    isClosed: () => closing !== undefined,
+    close(end) {
+      closing ??= end()
+      return closing
+    },
+  }
+}
+
+/** Also knows what is under way. */
+export interface CountedRuns {
+  readonly guarded: Guard
+  /** Resolves when all that was under way at the call has ended, well or not. */
+  ended(): Promise<void>
+}
+
+export function countedRuns(guarded: Guard): CountedRuns {
+  const underWay = new Set<Promise<unknown>>()
+  return {
+    async guarded(run) {
+      const running = guarded(run)
+      underWay.add(running)
+      try {
+        return await running
+      } finally {
+        underWay.delete(running)
+      }
+    },
+    async ended() {
+      await Promise.allSettled(underWay)
+    },
+  }
+}
 
 /** A part of the port as an engine has it: each verb answers at once or with a promise. */
 export type Unguarded<Part> = {

@@ -8,20 +8,15 @@ import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 import type { StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
-import { append, preview } from './append.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
+import { memoryEvents } from './events.ts'
 import { memoryKeys } from './keys.ts'
-import { memoryNodes } from './nodes.ts'
-import { locate } from './locate.ts'
-import { readAfter } from './read-after.ts'
 import { memoryMoves } from './moves.ts'
-import { positionOf, readEvent } from './read-event.ts'
-import { readRange } from './read-range.ts'
-import { readLatest, readSubject } from './read-subject.ts'
-import { feedOf, headOf, newState, openState } from './state.ts'
+import { memoryNodes } from './nodes.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
-import { exportRecords, importRecords } from './transfer.ts'
+import { newState, openState } from './state.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
+import { exportRecords, importRecords } from './transfer.ts'
 
 export interface MemoryOptions {
   readonly kind: 'memory'
@@ -41,7 +36,6 @@ export async function openMemory(
   if (refusal !== undefined) throw refusal
   const store: MemoryStore = { state, nodes: new Map(), closed: false }
   const watching = watchers()
-  const context = () => ({ now: readClock(clock), overrideClockCheck })
 
   const close = async (): Promise<void> => {
     store.closed = true
@@ -51,24 +45,7 @@ export async function openMemory(
     keys: memoryKeys(store),
     nodes: memoryNodes(store, clock),
     moves: memoryMoves(store, clock, (key) => watching.tell(key)),
-    events: {
-      appendsAtOnce: 1,
-      append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),
-      preview: async (batch) => preview(store, batch, context()),
-      locate: async (query) => locate(store, query, readClock(clock)),
-      readRange: async (range) => readRange(store, range),
-      readEvent: async (key, id) => readEvent(store, key, id),
-      positionOf: (key, id) => positionOf(store, key, id),
-      readAfter: async (query) => readAfter(store, query),
-      readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
-      readSubject: async (query) => readSubject(store, query),
-      head: async (key) => {
-        const feed = feedOf(store, key)
-        return feed && headOf(feed)
-      },
-      watch: (listener) => watching.watch(listener),
-      changeCount: (key) => watching.changeCount(key),
-    },
+    events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, feeds) => {
       startEpoch(openState(store), continueAfter, feeds)
       watching.tell(undefined)
@@ -78,13 +55,7 @@ export async function openMemory(
     waitingFeeds: async () => waitingFeeds(openState(store)),
     // Nothing is lost from under a process that holds it.
     onLoss: () => () => undefined,
-    backup: async (path) => {
-      const copy: MemoryState = { ...openState(store), needsEpoch: true }
-      await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
-        if (existsSync(path)) throw new StorageRefusal('already_exists', `${path} exists; name another file.`)
-        throw new StorageFailure('storage_unavailable', cause)
-      })
-    },
+    backup: async (path) => writeBackup(store, path),
     exportRecords: async (after, take) => exportRecords(store, after, take),
     importRecords: async (records) => {
       try {
@@ -112,6 +83,14 @@ function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['
     return { storeId: crypto.randomUUID(), catalogue, startSequence: startSequence ?? 0 }
   }
   throw new StorageRefusal('not_a_store', 'A new store needs a catalogue of event types; name one.')
+}
+
+async function writeBackup(store: MemoryStore, path: string): Promise<void> {
+  const copy: MemoryState = { ...openState(store), needsEpoch: true }
+  await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
+    if (existsSync(path)) throw new StorageRefusal('already_exists', `${path} exists; name another file.`)
+    throw new StorageFailure('storage_unavailable', cause)
+  })
 }
 
 async function readBackup(file: string): Promise<MemoryState> {

@@ -1,0 +1,40 @@
+/** The port's part for events, in memory. */
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import type { EventStore } from '../storage.ts'
+import type { Watchers } from '../watchers.ts'
+import { append, preview } from './append.ts'
+import { locate } from './locate.ts'
+import { readAfter } from './read-after.ts'
+import { positionOf, readEvent } from './read-event.ts'
+import { readRange } from './read-range.ts'
+import { readLatest, readSubject } from './read-subject.ts'
+import { feedOf, headOf } from './state.ts'
+import type { MemoryStore } from './state.ts'
+
+export function memoryEvents(
+  store: MemoryStore,
+  watching: Watchers,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+): EventStore {
+  const context = () => ({ now: readClock(clock), overrideClockCheck })
+  return {
+    appendsAtOnce: 1,
+    append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),
+    preview: async (batch) => preview(store, batch, context()),
+    locate: async (query) => locate(store, query, readClock(clock)),
+    readRange: async (range) => readRange(store, range),
+    readEvent: async (key, id) => readEvent(store, key, id),
+    positionOf: (key, id) => positionOf(store, key, id),
+    readAfter: async (query) => readAfter(store, query),
+    readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
+    readSubject: async (query) => readSubject(store, query),
+    head: async (key) => {
+      const feed = feedOf(store, key)
+      return feed && headOf(feed)
+    },
+    watch: (listener) => watching.watch(listener),
+    changeCount: (key) => watching.changeCount(key),
+  }
+}

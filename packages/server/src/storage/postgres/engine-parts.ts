@@ -1,0 +1,109 @@
+/** What the verbs of one open database share. */
+import type { Ticks } from '@property-events/protocol'
+import type { ChangeCounts } from '../change-counts.ts'
+import { floorAfter, readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { defaultClockToleranceTicks } from '../decide-append.ts'
+import { shownNumbers } from '../shown-numbers.ts'
+import type { ShownNumbers } from '../shown-numbers.ts'
+import type { StoreSettings } from '../storage.ts'
+import { timeReservation } from '../time-reservation.ts'
+import type { TimeReservation } from '../time-reservation.ts'
+import { watchers } from '../watchers.ts'
+import type { Watchers } from '../watchers.ts'
+import { appender } from './append.ts'
+import type { Appender } from './append.ts'
+import { databaseChanges } from './changes.ts'
+import type { Changes } from './changes.ts'
+import { connect, defaultReadTimeoutMs, isConnectionLoss } from './connection.ts'
+import type { ConnectionOptions, Database } from './connection.ts'
+import { rememberedFeeds } from './remembered-feeds.ts'
+import type { RememberedFeeds } from './remembered-feeds.ts'
+import { reserveTime, settler } from './settle.ts'
+import type { Settler } from './settle.ts'
+import { witness } from './witness.ts'
+import type { Witness } from './witness.ts'
+
+export interface EngineParts {
+  readonly database: Database
+  /** In place of the database's clock, for tests; and the floor of later stamps that follows from it. */
+  readonly given: () => Ticks | undefined
+  readonly givenFloor: () => Ticks | undefined
+  readonly shown: ShownNumbers
+  readonly history: Witness
+  readonly remembered: RememberedFeeds
+  readonly reservation: TimeReservation
+  readonly settle: Settler
+  readonly appending: Appender
+  readonly watching: Watchers
+  readonly changes: Changes
+}
+
+export interface EngineSetting {
+  readonly connections: ConnectionOptions
+  readonly settings: StoreSettings
+  readonly clock: SharedClock | undefined
+  readonly overrideClockCheck: boolean
+  readonly counts: ChangeCounts
+}
+
+export function engineParts(setting: EngineSetting): EngineParts {
+  const { connections, settings, clock, overrideClockCheck, counts } = setting
+  const shown = shownNumbers(counts)
+  const history = witness(shown, {
+    latestAnswered: () => settle.latestAnswered(),
+    historyChanged: () => reservation.forget(),
+  })
+  const remembered = rememberedFeeds()
+  const histories = new WeakMap<object, string>()
+  const database = connect({
+    ...connections,
+    async onConnect(session, purpose) {
+      const met = await history.meet(session)
+      histories.set(session.connection, met)
+      if (purpose === 'writing') remembered.forgetAll(met)
+    },
+  })
+  const given = (): Ticks | undefined => (clock === undefined ? undefined : readClock(clock))
+  const givenFloor = (): Ticks | undefined => {
+    const now = given()
+    return now && floorAfter(now)
+  }
+  const reservation = databaseReservation(database, given, connections.readTimeoutMs)
+  const settle = settler(database, reservation, givenFloor)
+  const watching = watchers(counts)
+  return {
+    database,
+    given,
+    givenFloor,
+    shown,
+    history,
+    remembered,
+    reservation,
+    settle,
+    appending: appender(database, {
+      catalogue: settings.catalogue,
+      clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
+      now: given,
+      remembered,
+      historyOf: ({ connection }) => histories.get(connection) ?? '',
+      vouch: () => database.write((session) => history.vouch(session)),
+    }),
+    watching,
+    changes: databaseChanges(database, watching, (key) => remembered.forget([key])),
+  }
+}
+
+function databaseReservation(
+  database: Database,
+  given: () => Ticks | undefined,
+  patienceMs = defaultReadTimeoutMs,
+): TimeReservation {
+  const reserve = () => database.write((session) => reserveTime(session, given()))
+  return timeReservation({
+    // A second time may move it a second time, which does no harm.
+    renew: () =>
+      reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
+    patienceMs,
+  })
+}

@@ -1,0 +1,73 @@
+/** The port's part for events, on a database. */
+import type { Guard } from '../guarded-verbs.ts'
+import { notedReads } from '../shown-numbers.ts'
+import { feedName } from '../storage.ts'
+import type { EventStore } from '../storage.ts'
+import { appendedFeeds } from '../watchers.ts'
+import type { EngineParts } from './engine-parts.ts'
+import type { InFeedLines } from './feed-lines.ts'
+import { positionFinder } from './find-positions.ts'
+import { readHead } from './locate.ts'
+import { readAfter } from './read-after.ts'
+import { readEvent } from './read-event.ts'
+import { readRange } from './read-range.ts'
+import { readLatest, readSubject } from './read-subject.ts'
+import { settledLocator } from './settled-locate.ts'
+
+/** No feed's own name. Dry runs follow on each other: they take one connection of those for writing, not all. */
+const previews = 'previews'
+
+export interface DatabaseEventsParts extends EngineParts {
+  readonly appendsAtOnce: number
+  readonly inFeedLines: InFeedLines
+  readonly guarded: Guard
+  readonly isClosed: () => boolean
+}
+
+export function databaseEvents(parts: DatabaseEventsParts): EventStore {
+  const { database, shown, appending, watching, changes, guarded, inFeedLines } = parts
+  const locate = settledLocator(database, parts)
+  const findPosition = positionFinder(database)
+  const listen = (): void => {
+    if (!parts.isClosed()) changes.listen()
+  }
+  const reads = notedReads(
+    {
+      locate: (query) => guarded(() => locate(query)),
+      head: (key) => guarded(() => readHead(database, key)),
+      readEvent: (key, id) => guarded(() => readEvent(database, key, id)),
+      readAfter: (query) => guarded(() => readAfter(database, query)),
+      readLatest: (key, subjectId) => guarded(() => readLatest(database, key, subjectId)),
+      readSubject: (query) => guarded(() => readSubject(database, query)),
+    },
+    shown,
+  )
+  return {
+    appendsAtOnce: parts.appendsAtOnce,
+    append: (batches, lockWaitMs) =>
+      guarded(async () => {
+        const names = batches.map(({ key }) => feedName(key))
+        const outcomes = await inFeedLines(names, () => appending.append(batches, lockWaitMs))
+        shown.noteAppended(batches, outcomes)
+        changes.send(appendedFeeds(batches, outcomes))
+        return watching.tellAppended(batches, outcomes)
+      }),
+    preview: (batch) =>
+      guarded(async () => {
+        const outcome = await inFeedLines([previews], () => appending.preview(batch))
+        shown.notePreviewed(batch, outcome)
+        return outcome
+      }),
+    ...reads,
+    readRange: (range) => guarded(() => readRange(database, range)),
+    positionOf: (key, id) => guarded(() => findPosition(key, id)),
+    watch(listener) {
+      listen()
+      return watching.watch(listener)
+    },
+    changeCount(key) {
+      listen()
+      return watching.changeCount(key)
+    },
+  }
+}

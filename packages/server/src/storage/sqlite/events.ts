@@ -1,0 +1,82 @@
+/** The port's part for events, on a file: read on this thread, appended by the writer's. */
+import type { ChangeCounts } from '../change-counts.ts'
+import type { StoreGuard } from '../guarded-verbs.ts'
+import { notedReads, shownNumbers } from '../shown-numbers.ts'
+import type { ShowingReads } from '../shown-numbers.ts'
+import type { EventStore } from '../storage.ts'
+import { watchers } from '../watchers.ts'
+import type { Connection } from './connection.ts'
+import { feedReader, headReader } from './feed-row.ts'
+import { afterReader } from './read-after.ts'
+import { eventReader, positionReader } from './read-event.ts'
+import { rangeReader } from './read-range.ts'
+import { latestReader, subjectReader } from './read-subject.ts'
+import type { SettledLocator } from './settled-locate.ts'
+import type { WriterLink } from './writer-link.ts'
+
+export interface FileEventsParts {
+  readonly db: Connection
+  readonly link: WriterLink
+  readonly changes: ChangeCounts
+  /** Whose appends watchers are told of: this engine's own, or any thread's. */
+  readonly told: 'byItself' | 'byAll'
+  readonly locator: SettledLocator
+  readonly guard: StoreGuard
+}
+
+export function fileEvents(parts: FileEventsParts): EventStore {
+  const { db, link, changes, told } = parts
+  const { guarded, guardedAtOnce } = parts.guard
+  const watching = watchers()
+  const shown = shownNumbers(changes)
+  const readRange = rangeReader(db)
+  const positionOf = positionReader(db)
+  return {
+    appendsAtOnce: 1,
+    append: (batches) =>
+      guarded(async () => {
+        const outcomes = await link.call('append', batches)
+        shown.noteAppended(batches, outcomes)
+        return watching.tellAppended(batches, outcomes)
+      }),
+    preview: (batch) =>
+      guarded(async () => {
+        const outcome = await link.call('preview', batch)
+        shown.notePreviewed(batch, outcome)
+        return outcome
+      }),
+    ...notedReads(showingReads(parts), shown),
+    readRange: (range) => guarded(() => readRange(range)),
+    positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
+    watch(listener) {
+      const stop = watching.watch(listener)
+      const unfollow = told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined
+      return () => {
+        stop()
+        unfollow?.()
+      }
+    },
+    changeCount: (key) => changes.of(key),
+  }
+}
+
+function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): ShowingReads {
+  const readEvent = eventReader(db)
+  const readAfter = afterReader(db)
+  const readLatest = latestReader(db)
+  const readSubject = subjectReader(db)
+  const feedOf = feedReader(db)
+  const headOf = headReader(db)
+  return {
+    locate: (query) => guarded(() => locator.locate(query)),
+    head: (key) =>
+      guarded(() => {
+        const feed = feedOf(key)
+        return feed && headOf(feed)
+      }),
+    readEvent: (key, id) => guarded(() => readEvent(key, id)),
+    readAfter: (query) => guarded(() => readAfter(query)),
+    readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
+    readSubject: (query) => guarded(() => readSubject(query)),
+  }
+}
