@@ -1,29 +1,12 @@
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
-import type { KeyRecord, KeyStore } from '../storage.ts'
+import type { FoundKey, KeyRecord, KeyStore, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
 import { newFeed, openState } from './state.ts'
-import type { MemoryStore } from './state.ts'
+import type { MemoryState, MemoryStore } from './state.ts'
 
 export function memoryKeys(store: MemoryStore): KeyStore {
-  const change = (keyId: string, changed: (record: KeyRecord) => KeyRecord): 'done' | 'unknownKey' => {
-    const { keys } = openState(store)
-    const record = keys.get(keyId)
-    if (record === undefined) return 'unknownKey'
-    keys.set(keyId, changed(record))
-    return 'done'
-  }
-
   return {
-    async createTenant(tenant, options) {
-      const { tenants, feeds, firstOffset } = openState(store)
-      if (tenants.has(tenant.tenantId)) return 'exists'
-      const names = new Set([...tenants.values()].map(({ name }) => name))
-      if (options?.sameName !== 'allowed' && names.has(tenant.name)) return 'nameTaken'
-      tenants.set(tenant.tenantId, { ...tenant })
-      const { tenantId } = tenant
-      for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
-      return 'created'
-    },
+    createTenant: async (tenant, options) => createTenant(openState(store), tenant, options),
     async tenants() {
       return [...openState(store).tenants.values()]
     },
@@ -45,24 +28,23 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       const { keys, tenants } = openState(store)
       if (keys.has(keyId) && !tenants.has(tenantId)) return 'unknownTenant'
       const others = (keys.get(keyId)?.grants ?? []).filter((grant) => grant.tenantId !== tenantId)
-      return change(keyId, (record) => ({ ...record, grants: [...others, { tenantId, scopes }] }))
+      return change(openState(store), keyId, (record) => ({
+        ...record,
+        grants: [...others, { tenantId, scopes }],
+      }))
     },
-    async findKey(keyId) {
-      const { keys, tenants, pepperId: currentPepperId } = openState(store)
-      const record = keys.get(keyId)
-      if (record === undefined) return undefined
-      const ids = record.grants.map((grant) => grant.tenantId)
-      const suspendedTenantIds = ids.filter((id) => tenants.get(id)?.suspended === true)
-      return { record, suspendedTenantIds, currentPepperId }
-    },
+    findKey: async (keyId) => findKey(openState(store), keyId),
     async keys() {
       return [...openState(store).keys.values()]
     },
     async revokeKey(keyId, revokedMs) {
-      return change(keyId, (record) => ({ ...record, revokedMs: record.revokedMs ?? revokedMs }))
+      return change(openState(store), keyId, (record) => ({
+        ...record,
+        revokedMs: record.revokedMs ?? revokedMs,
+      }))
     },
     async setKeyExpiry(keyId, expiresMs) {
-      return change(keyId, (record) => ({ ...record, expiresMs }))
+      return change(openState(store), keyId, (record) => ({ ...record, expiresMs }))
     },
     async pepperIdsInUse() {
       const used = [...openState(store).keys.values()].filter(({ revokedMs }) => revokedMs === undefined)
@@ -70,13 +52,53 @@ export function memoryKeys(store: MemoryStore): KeyStore {
     },
     async rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
       if (openState(store).keys.get(keyId)?.pepperId !== fromPepperId) return 'unchanged'
-      change(keyId, (record) => ({ ...record, secretHash: Uint8Array.from(secretHash), pepperId }))
+      change(openState(store), keyId, (record) => ({
+        ...record,
+        secretHash: Uint8Array.from(secretHash),
+        pepperId,
+      }))
       return 'done'
     },
     async recordKeyUses(uses) {
       for (const { keyId, usedMs } of uses) {
-        change(keyId, (record) => ({ ...record, lastUsedMs: Math.max(usedMs, record.lastUsedMs ?? usedMs) }))
+        change(openState(store), keyId, (record) => ({
+          ...record,
+          lastUsedMs: Math.max(usedMs, record.lastUsedMs ?? usedMs),
+        }))
       }
     },
   }
+}
+
+function createTenant(
+  { tenants, feeds, firstOffset }: MemoryState,
+  tenant: Tenant,
+  options: NewTenantOptions | undefined,
+): NewTenantOutcome {
+  if (tenants.has(tenant.tenantId)) return 'exists'
+  const names = new Set([...tenants.values()].map(({ name }) => name))
+  if (options?.sameName !== 'allowed' && names.has(tenant.name)) return 'nameTaken'
+  const { tenantId } = tenant
+  tenants.set(tenantId, { ...tenant })
+  for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
+  return 'created'
+}
+
+function findKey({ keys, tenants, pepperId }: MemoryState, keyId: string): FoundKey | undefined {
+  const record = keys.get(keyId)
+  if (record === undefined) return undefined
+  const ids = record.grants.map((grant) => grant.tenantId)
+  const suspendedTenantIds = ids.filter((id) => tenants.get(id)?.suspended === true)
+  return { record, suspendedTenantIds, currentPepperId: pepperId }
+}
+
+function change(
+  { keys }: MemoryState,
+  keyId: string,
+  changed: (record: KeyRecord) => KeyRecord,
+): 'done' | 'unknownKey' {
+  const record = keys.get(keyId)
+  if (record === undefined) return 'unknownKey'
+  keys.set(keyId, changed(record))
+  return 'done'
 }

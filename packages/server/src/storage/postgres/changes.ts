@@ -48,70 +48,93 @@ export function databaseChanges(
   watchers: Watchers,
   onHeard: (key: FeedKey) => void,
 ): Changes {
-  /** Stands first in each message: everybody hears all of them, and this node has been told of its own already. */
+  /** Stands first in each message: every node hears all of them, and this one has been told of its own already. */
   const sender = randomUUID()
+  const closing = new AbortController()
+  const { signal } = closing
+  const name = onceFound(() => channel(database))
+  const sending = changesSender(database, name, sender, signal)
+  const heard = (key: FeedKey): void => {
+    onHeard(key)
+    watchers.tell(key)
+  }
+  let listening: Promise<void> | undefined
+
+  const listenOnce = async (): Promise<void> => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const stop = await database.listen(await name(), (text) => hear(text, sender, heard), end)
+    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+    watchers.tell(undefined)
+    await ended
+    signal.removeEventListener('abort', stop)
+  }
+  const listenOn = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await listenOnce().catch(() => undefined)
+      if (signal.aborted) return
+      // Whatever happened meanwhile was not heard.
+      watchers.tell(undefined)
+      await delay(reconnectDelayMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return {
+    listen() {
+      listening ??= listenOn()
+    },
+    send: (keys) => sending.send(keys),
+    async close() {
+      closing.abort()
+      await sending.ended()
+      await listening
+    },
+  }
+}
+
+interface ChangesSender extends Pick<Changes, 'send'> {
+  /** Resolves when nothing is being sent. */
+  ended(): Promise<void>
+}
+
+function changesSender(
+  database: Database,
+  name: () => Promise<string>,
+  sender: string,
+  signal: AbortSignal,
+): ChangesSender {
   const unsent = new Map<string, FeedKey>()
   let sending: Promise<void> | undefined
-  let listening: Promise<void> | undefined
-  const closing = new AbortController()
-  let name: string | undefined
-  let stop = (): void => undefined
-  let wake = (): void => undefined
 
   const sendAll = async (): Promise<void> => {
     while (unsent.size > 0) {
       const messages = messagesOf(sender, [...unsent.values()])
       unsent.clear()
-      name ??= await channel(database)
-      await database.read(notify, [name, texts(messages)])
-      await delay(pauseMs, undefined, { signal: closing.signal }).catch(() => undefined)
+      await database.read(notify, [await name(), texts(messages)])
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }
-  const listenOn = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      await listenOnce().catch(() => undefined)
-      if (closing.signal.aborted) return
-      // Whatever happened meanwhile was not heard.
-      watchers.tell(undefined)
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        setTimeout(resolve, reconnectDelayMs).unref()
-      })
-    }
-  }
-  const listenOnce = async (): Promise<void> => {
-    name ??= await channel(database)
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    const heard = (key: FeedKey): void => {
-      onHeard(key)
-      watchers.tell(key)
-    }
-    stop = await database.listen(name, (text) => hear(text, sender, heard), end)
-    if (closing.signal.aborted) stop()
-    watchers.tell(undefined)
-    await ended
-  }
-
   return {
-    listen() {
-      listening ??= listenOn()
-    },
     send(keys) {
       for (const key of keys) unsent.set(feedName(key), key)
-      if (closing.signal.aborted || unsent.size === 0) return
+      if (signal.aborted || unsent.size === 0) return
       sending ??= sendAll()
         .catch(() => unsent.clear())
         .finally(() => {
           sending = undefined
         })
     },
-    async close() {
-      closing.abort()
-      stop()
-      wake()
+    async ended() {
       await sending
-      await listening
     },
+  }
+}
+
+/** Asks until it has been answered once. */
+function onceFound(find: () => Promise<string>): () => Promise<string> {
+  let found: string | undefined
+  return async () => {
+    found ??= await find()
+    return found
   }
 }
 

@@ -1,9 +1,7 @@
-/** Connections to the database: bounded pools, what each session is told, and how long anything may take. */
-import { callbackify } from 'node:util'
-import { Client, Pool } from 'pg'
-import type { ClientConfig, Notification, PoolClient, QueryResultRow } from 'pg'
-import { StorageFailure } from '../storage.ts'
+/** The database, as statements meet it: on which connection each runs, in which transaction, and what is tried again. */
+import type { Pool, QueryResultRow } from 'pg'
 import { isOfStatement } from './failure.ts'
+import { listenOn, noLimit, poolOf, sessionOf, waitForLocks, withClient } from './pool.ts'
 
 /** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
 export interface Statement {
@@ -65,29 +63,6 @@ export type Purpose = 'reading' | 'writing'
 /** How long a read may take, if nothing else is said. */
 export const defaultReadTimeoutMs = 10_000
 
-/** A node that vanishes while it holds a feed's counter gives it back after this time. */
-const idleInTransactionMs = 5_000
-const noLimit = 0
-
-/**
- * Said once per connection. Every statement of ours is an index probe or a run through an index, so plans that suit
- * tables as small as they were when a plan was made are ruled out. A default of `synchronous_commit = off` would break
- * P7; a stricter one is the operator's to choose.
- */
-const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
-  set_config('default_transaction_isolation', 'read committed', false),
-  set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
-  set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
-  set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
-  set_config('idle_in_transaction_session_timeout', $2, false),
-  set_config('statement_timeout', $1, false), set_config('lock_timeout', '0', false),
-  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
-
-const setLockWait: Statement = {
-  name: 'lock-wait',
-  text: `SELECT set_config('lock_timeout', $1, false)`,
-}
-
 /** Said first in a transaction: what it reads is of one moment. */
 export const oneSnapshot: Statement = {
   name: 'one-snapshot',
@@ -103,46 +78,7 @@ export function connect(options: ConnectionOptions): Database {
   )
   const writers = poolOf(options, 'writing', options.writeConnections ?? 2, options.writeTimeoutMs ?? 30_000)
   const copiers = poolOf(options, 'writing', 2, noLimit)
-  /** What sessions were told last, where it is not what they began with. */
-  const lockWaits = new WeakMap<PoolClient, number>()
   let closing: Promise<void> | undefined
-
-  const on = async <T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect()
-    let isUsable = true
-    try {
-      return await run(client)
-    } catch (error) {
-      // A connection on which something else failed is not used again: its state is not known.
-      isUsable = isOfStatement(error)
-      throw error
-    } finally {
-      client.release(!isUsable)
-    }
-  }
-  /** Said only when it changes, which is seldom: the connection that was used last is used next. */
-  const waitForLocks = async (client: PoolClient, lockWaitMs: number): Promise<void> => {
-    if ((lockWaits.get(client) ?? noLimit) === lockWaitMs) return
-    await client.query({ ...setLockWait, values: [String(lockWaitMs)] })
-    lockWaits.set(client, lockWaitMs)
-  }
-  const transactionOn = <T>(
-    pool: Pool,
-    run: (session: Session) => Promise<T>,
-    lockWaitMs = noLimit,
-  ): Promise<T> =>
-    on(pool, async (client) => {
-      await waitForLocks(client, lockWaitMs)
-      await client.query('BEGIN')
-      try {
-        const result = await run(sessionOf(client))
-        await client.query('COMMIT')
-        return result
-      } catch (error) {
-        if (isOfStatement(error)) await client.query('ROLLBACK')
-        throw error
-      }
-    })
 
   return {
     async read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
@@ -154,28 +90,14 @@ export function connect(options: ConnectionOptions): Database {
       return rows
     },
     write: (run, lockWaitMs = noLimit) =>
-      on(writers, async (client) => {
+      withClient(writers, async (client) => {
         await waitForLocks(client, lockWaitMs)
         return run(sessionOf(client))
       }),
-    transaction: (run, lockWaitMs) => transactionOn(writers, run, lockWaitMs),
-    longSession: (run) => on(copiers, (client) => run(sessionOf(client))),
-    longTransaction: (run) => transactionOn(copiers, run),
-    async listen(channel, onMessage, onEnd) {
-      const client = new Client(clientOptions(options, noLimit))
-      const stop = (): void => void client.end().catch(() => undefined)
-      client.on('error', onEnd)
-      client.on('end', onEnd)
-      client.on('notification', ({ payload }: Notification) => onMessage(payload ?? ''))
-      try {
-        await client.connect()
-        await client.query(`LISTEN ${channel}`)
-      } catch (error) {
-        stop()
-        throw error
-      }
-      return stop
-    },
+    transaction: (run, lockWaitMs) => inTransaction(writers, run, lockWaitMs),
+    longSession: (run) => withClient(copiers, (client) => run(sessionOf(client))),
+    longTransaction: (run) => inTransaction(copiers, run),
+    listen: (channel, onMessage, onEnd) => listenOn(options, channel, onMessage, onEnd),
     close() {
       closing ??= Promise.all([readers.end(), writers.end(), copiers.end()]).then(() => undefined)
       return closing
@@ -183,59 +105,23 @@ export function connect(options: ConnectionOptions): Database {
   }
 }
 
-function sessionOf(client: PoolClient): Session {
-  return {
-    connection: client,
-    async query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
-      const { rows } = await client.query<R>({ ...statement, values: [...values] })
-      return rows
-    },
-    async script(text) {
-      await client.query(text)
-    },
-  }
-}
-
-function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientConfig {
-  return {
-    connectionString: options.url,
-    application_name: 'property-events',
-    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.
-    ...(timeoutMs === noLimit ? {} : { query_timeout: timeoutMs + 1_000 }),
-  }
-}
-
-function poolOf(options: ConnectionOptions, purpose: Purpose, max: number, timeoutMs: number): Pool {
-  const { onConnect } = options
-  const pool = new Pool({
-    ...clientOptions(options, timeoutMs),
-    max,
-    idleTimeoutMillis: 60_000,
-    verify: callbackify(async (client: PoolClient) => {
-      await prepareSession(client, timeoutMs)
-      await onConnect?.(sessionOf(client), purpose)
-    }),
+async function inTransaction<T>(
+  pool: Pool,
+  run: (session: Session) => Promise<T>,
+  lockWaitMs = noLimit,
+): Promise<T> {
+  return withClient(pool, async (client) => {
+    await waitForLocks(client, lockWaitMs)
+    await client.query('BEGIN')
+    try {
+      const result = await run(sessionOf(client))
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      if (isOfStatement(error)) await client.query('ROLLBACK')
+      throw error
+    }
   })
-  // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
-  pool.on('error', () => undefined)
-  // One that breaks in use says so a second time here; its query has been rejected already.
-  pool.on('connect', (client) => client.on('error', () => undefined))
-  return pool
-}
-
-export const standbyText = 'the server is a standby, not the primary'
-
-async function prepareSession(client: PoolClient, timeoutMs: number): Promise<void> {
-  const idleMs = timeoutMs === noLimit ? noLimit : idleInTransactionMs
-  const limits = [String(timeoutMs), String(idleMs)]
-  const { rows } = await client.query<{ standby: boolean }>(sessionSettings, limits)
-  if (rows[0]?.standby !== false) {
-    // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
-    throw new StorageFailure('storage_unavailable', new Error(standbyText))
-  }
 }
 
 /** SQLSTATE classes of a server that is going down, coming up, or gone; the rest are node's and node-postgres' own. */

@@ -1,7 +1,8 @@
 /** Waiting for a database that is away: it starts, restarts, or is a standby that is being promoted. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { StorageFailure } from '../storage.ts'
-import { isConnectionLoss, standbyText } from './connection.ts'
+import { isConnectionLoss } from './connection.ts'
+import { standbyText } from './pool.ts'
 
 export interface Patience {
   /** From the first try on. */

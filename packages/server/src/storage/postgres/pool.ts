@@ -1,0 +1,132 @@
+/** Connections to the database: bounded pools, what each session is told, and how long anything may take. */
+import { callbackify } from 'node:util'
+import { Client, Pool } from 'pg'
+import type { ClientConfig, Notification, PoolClient } from 'pg'
+import { StorageFailure } from '../storage.ts'
+import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
+import { isOfStatement } from './failure.ts'
+
+/** A node that vanishes while it holds a feed's counter gives it back after this time. */
+const idleInTransactionMs = 5_000
+/** Of time. */
+export const noLimit = 0
+
+/**
+ * Said once per connection. Every statement of ours is an index probe or a run through an index, so plans that suit
+ * tables as small as they were when a plan was made are ruled out. A default of `synchronous_commit = off` would break
+ * P7; a stricter one is the operator's to choose.
+ */
+const sessionSettings = `SELECT pg_is_in_recovery() AS standby,
+  set_config('default_transaction_isolation', 'read committed', false),
+  set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false),
+  set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
+  set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
+  set_config('idle_in_transaction_session_timeout', $2, false),
+  set_config('statement_timeout', $1, false), set_config('lock_timeout', '0', false),
+  set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), false)`
+
+const setLockWait: Statement = {
+  name: 'lock-wait',
+  text: `SELECT set_config('lock_timeout', $1, false)`,
+}
+
+/** Runs on a connection of the pool. */
+export async function withClient<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let isUsable = true
+  try {
+    return await run(client)
+  } catch (error) {
+    // A connection on which something else failed is not used again: its state is not known.
+    isUsable = isOfStatement(error)
+    throw error
+  } finally {
+    client.release(!isUsable)
+  }
+}
+
+/** What sessions were told last, where it is not what they began with. */
+const lockWaits = new WeakMap<PoolClient, number>()
+
+/** Said only when it changes, which is seldom: the connection that was used last is used next. */
+export async function waitForLocks(client: PoolClient, lockWaitMs: number): Promise<void> {
+  if ((lockWaits.get(client) ?? noLimit) === lockWaitMs) return
+  await client.query({ ...setLockWait, values: [String(lockWaitMs)] })
+  lockWaits.set(client, lockWaitMs)
+}
+export function sessionOf(client: PoolClient): Session {
+  return {
+    connection: client,
+    async query<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
+      const { rows } = await client.query<R>({ ...statement, values: [...values] })
+      return rows
+    },
+    async script(text) {
+      await client.query(text)
+    },
+  }
+}
+
+function clientOptions(options: ConnectionOptions, timeoutMs: number): ClientConfig {
+  return {
+    connectionString: options.url,
+    application_name: 'property-events',
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // The server's own limit comes first, so that it cleans up; this one is for a server that has gone silent.
+    ...(timeoutMs === noLimit ? {} : { query_timeout: timeoutMs + 1_000 }),
+  }
+}
+
+export function poolOf(options: ConnectionOptions, purpose: Purpose, max: number, timeoutMs: number): Pool {
+  const { onConnect } = options
+  const pool = new Pool({
+    ...clientOptions(options, timeoutMs),
+    max,
+    idleTimeoutMillis: 60_000,
+    verify: callbackify(async (client: PoolClient) => {
+      await prepareSession(client, timeoutMs)
+      await onConnect?.(sessionOf(client), purpose)
+    }),
+  })
+  // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
+  pool.on('error', () => undefined)
+  // One that breaks in use says so a second time here; its query has been rejected already.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool
+}
+
+export const standbyText = 'the server is a standby, not the primary'
+
+async function prepareSession(client: PoolClient, timeoutMs: number): Promise<void> {
+  const idleMs = timeoutMs === noLimit ? noLimit : idleInTransactionMs
+  const limits = [String(timeoutMs), String(idleMs)]
+  const { rows } = await client.query<{ standby: boolean }>(sessionSettings, limits)
+  if (rows[0]?.standby !== false) {
+    // A standby may lag: what it answers could hide an event that was acknowledged (P8) or stamped (P3).
+    throw new StorageFailure('storage_unavailable', new Error(standbyText))
+  }
+}
+
+/** On a connection of its own. As in `Database`. */
+export async function listenOn(
+  options: ConnectionOptions,
+  channel: string,
+  onMessage: (payload: string) => void,
+  onEnd: () => void,
+): Promise<() => void> {
+  const client = new Client(clientOptions(options, noLimit))
+  const stop = (): void => void client.end().catch(() => undefined)
+  client.on('error', onEnd)
+  client.on('end', onEnd)
+  client.on('notification', ({ payload }: Notification) => onMessage(payload ?? ''))
+  try {
+    await client.connect()
+    await client.query(`LISTEN ${channel}`)
+  } catch (error) {
+    stop()
+    throw error
+  }
+  return stop
+}
