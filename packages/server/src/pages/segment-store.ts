@@ -1,10 +1,11 @@
 /** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
-import type { SegmentFile, StoredSegment } from './segment-file.ts'
+import type { SegmentFile } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
 import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
 import type { Segment } from './segment.ts'
+import type { StoredSegment } from './stored-segment.ts'
 
 export interface SegmentStore {
   has(id: SegmentId): boolean

@@ -4,7 +4,7 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
-import { storedSegment } from './segment-file.ts'
+import { storedSegment } from './stored-segment.ts'
 import type { OpenSegmentFile, SegmentFile } from './segment-file.ts'
 import { createSegmentIndex } from './segment-index.ts'
 import type { SegmentId } from './segment-id.ts'

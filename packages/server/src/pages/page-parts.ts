@@ -1,0 +1,49 @@
+/** The parts of a page, segment by segment, and what they are read from. */
+import type { LocatedPage } from '../feed/list.ts'
+import type { EventStore, ViewRange } from '../storage/storage.ts'
+import { segmentRange } from './sealer.ts'
+import type { Sealer } from './sealer.ts'
+import { eventsPerSegment } from './segment.ts'
+import type { SegmentId } from './segment-id.ts'
+import type { SegmentStore } from './segment-store.ts'
+
+export interface SealedPages {
+  readonly store: SegmentStore
+  readonly sealer: Sealer
+}
+
+export interface PageSources {
+  readonly events: Pick<EventStore, 'readRange'>
+  /** Without it, every page comes from the engine. */
+  readonly sealed: SealedPages | undefined
+}
+
+/** A part of a page: some or all events of one segment. */
+export interface Part {
+  readonly segment: SegmentId
+  readonly range: ViewRange
+  /** First event of the part in the segment, from 0. */
+  readonly index: number
+  readonly count: number
+}
+
+/** `series`: of the segments of the page's feed and view, as the feed stands. */
+export function partsOf({ range }: Pick<LocatedPage, 'range'>, series: string): readonly Part[] {
+  const parts: Part[] = []
+  const end = range.first - 1 + range.count
+  for (let at = range.first - 1; at < end;) {
+    const number = Math.floor(at / eventsPerSegment)
+    const index = at - number * eventsPerSegment
+    const count = Math.min(eventsPerSegment - index, end - at)
+    parts.push({ segment: { series, number }, index, count, range: { ...range, first: at + 1, count } })
+    at += count
+  }
+  return parts
+}
+
+/** Reads a part from the engine and asks for its segment, for the next time. */
+export function readUnsealed({ events, sealed }: PageSources, part: Part): Promise<readonly Uint8Array[]> {
+  const { segment, range } = part
+  sealed?.sealer.want({ segment, range: segmentRange(range, segment.number) })
+  return events.readRange(range)
+}

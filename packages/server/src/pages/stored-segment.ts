@@ -1,0 +1,119 @@
+/** Reading one segment of the file, and finding out whether it is what was written. */
+import { isDeepStrictEqual } from 'node:util'
+import { crc32 } from 'node:zlib'
+import { readBytes } from './read-bytes.ts'
+import { keyOfSegment } from './segment-id.ts'
+import type { SegmentId } from './segment-id.ts'
+import type { RecordFacts, SegmentIndex } from './segment-index.ts'
+import type { SegmentFacts } from './segment-memory.ts'
+import { readRecord, recordStart, tableStart } from './segment-record.ts'
+import { readTable, tableNumbers } from './segment.ts'
+import type { SegmentTable, WholeText } from './segment.ts'
+
+/**
+ * A segment in the file, and its id. Its table stays there: a hundred thousand of them would be 50 MB. What is known of it are
+ * fields of its own, and it is what is remembered of bytes that are kept: V8 makes object literals of which many were kept old
+ * from the start, those for one answer as well, and lets tens of megabytes of them pile up.
+ */
+export class StoredSegment implements SegmentFacts, SegmentId {
+  readonly series: string
+  readonly number: number
+  readonly joinedLength: number
+  readonly deflatedLength: number
+  readonly joinedChecked: boolean
+  readonly #at: number
+  readonly #joinedCrc: number
+  readonly #deflatedCrc: number
+  readonly #crc: number
+  readonly #shift: number
+  readonly #tableChecked: boolean
+  readonly #deflatedChecked: boolean
+  readonly #file: number
+  readonly #index: SegmentIndex
+  #table: SegmentTable | undefined
+
+  constructor(file: number, index: SegmentIndex, { series, number }: SegmentId, facts: RecordFacts) {
+    this.series = series
+    this.number = number
+    this.joinedLength = facts.joinedLength
+    this.deflatedLength = facts.deflatedLength
+    this.joinedChecked = facts.joinedChecked
+    this.#at = facts.at
+    this.#joinedCrc = facts.joinedCrc
+    this.#deflatedCrc = facts.deflatedCrc
+    this.#crc = facts.crc
+    this.#shift = facts.shift
+    this.#tableChecked = facts.tableChecked
+    this.#deflatedChecked = facts.deflatedChecked
+    this.#file = file
+    this.#index = index
+  }
+
+  /** Whether its record stands where the index says; looked at once. What else is read of it can be believed only then. */
+  isRecorded(): boolean {
+    if (this.#tableChecked) return true
+    const record = readRecord(this.#file, recordStart(this, this.#at), Infinity)
+    const known = this.#index.get(this)
+    if (
+      record?.key !== keyOfSegment(this) ||
+      !isDeepStrictEqual({ ...record.facts, tableChecked: false }, known)
+    )
+      return false
+    this.#note({ tableChecked: true })
+    return true
+  }
+
+  /** All that a page needs to know of a segment that it takes whole. */
+  get whole(): WholeText {
+    return { textLength: this.joinedLength, crc: this.#crc, shift: this.#shift }
+  }
+
+  /** Read when it is first asked for, and not again. Throws when that is not possible. */
+  table(): SegmentTable {
+    this.#table ??= this.#readTable()
+    return this.#table
+  }
+
+  #readTable(): SegmentTable {
+    const numbers = new Uint32Array(tableNumbers)
+    if (!readBytes(this.#file, numbers, tableStart(this.#at))) throw new Error('a table cannot be read')
+    return readTable(numbers)
+  }
+
+  /** Where `count` events from `index` on stand in the joined bytes; `undefined` when the file does not tell. */
+  readSpan(index: number, count: number): readonly [from: number, to: number] | undefined {
+    return this.#index.starts.span(this.#file, tableStart(this.#at), index, count)
+  }
+
+  /**
+   * Reads joined bytes into `target`: all of them or, once they were found to be what was written, those from `from` on.
+   * False: they are not (a crash took them), or nobody has looked yet.
+   */
+  readJoined(target: Buffer, from: number): boolean {
+    if (!readBytes(this.#file, target, this.#at + from)) return false
+    if (this.joinedChecked) return true
+    if (target.length !== this.joinedLength || crc32(target) !== this.#joinedCrc) return false
+    this.#note({ joinedChecked: true })
+    return true
+  }
+
+  /** Reads all deflated bytes. False: they are not what was written. */
+  readDeflated(target: Buffer): boolean {
+    if (!readBytes(this.#file, target, this.#at + this.joinedLength)) return false
+    if (this.#deflatedChecked) return true
+    if (crc32(target) !== this.#deflatedCrc) return false
+    this.#note({ deflatedChecked: true })
+    return true
+  }
+
+  #note(checked: Partial<RecordFacts>): void {
+    const known = this.#index.get(this)
+    if (known !== undefined) this.#index.set(this, { ...known, ...checked })
+  }
+}
+
+/** Any thread of the process may read by the file's descriptor. */
+export function storedSegment(file: number, index: SegmentIndex, id: SegmentId): StoredSegment | undefined {
+  const facts = index.get(id)
+  return facts && new StoredSegment(file, index, id, facts)
+}
