@@ -54,9 +54,7 @@ export function createSealer(
     // Whether this one fits tells how it is with the others.
     fullUntil = undefined
     const began = generation
-    const pieces = await events.readRange(range)
-    const joined = Buffer.concat(pieces)
-    pieces.forEach(freeBytes)
+    const joined = await readJoined(events, range)
     const segment = await sealSegment(joined)
     if (began === generation) keep(id, segment)
     freeBytes(joined)
@@ -99,6 +97,14 @@ export function createSealer(
       await working
     },
   }
+}
+
+/** To be freed after use. */
+async function readJoined(events: Pick<EventStore, 'readRange'>, range: ViewRange): Promise<Buffer> {
+  const pieces = await events.readRange(range)
+  const joined = Buffer.concat(pieces)
+  pieces.forEach(freeBytes)
+  return joined
 }
 
 /** The ordinals of segment `number`. */

@@ -9,6 +9,7 @@ import { segmentOfKey } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SegmentIndex } from './segment-index.ts'
 import { newRecord, readRecord } from './segment-record.ts'
+import type { NewRecord } from './segment-record.ts'
 import type { Segment } from './segment.ts'
 import { storedSegment } from './stored-segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
@@ -64,26 +65,6 @@ export function openSegmentFile(
   }
   noteProgress()
 
-  /** Whether there was room for all of it; if not, the file stays as it was. */
-  function append(parts: readonly Uint8Array[], length: number): boolean {
-    try {
-      if (writevSync(file, parts, end) === length) return true
-    } catch {
-      // The disk is full to the last byte, or takes nothing any more.
-    }
-    cutOff(end)
-    return false
-  }
-
-  /** What cannot be cut off is never read, and written over: nothing says that it is there. */
-  function cutOff(from: number): void {
-    try {
-      ftruncateSync(file, from)
-    } catch {
-      // As above.
-    }
-  }
-
   return {
     descriptor: file,
     index,
@@ -95,7 +76,7 @@ export function openSegmentFile(
       if (index.get(id) !== undefined) return
       const record = newRecord(id, segment)
       if (record === undefined) return
-      full = end + record.byteLength > maxBytes || !append(record.parts, record.byteLength)
+      full = end + record.byteLength > maxBytes || !append(file, end, record)
       if (full) return
       index.set(id, record.factsAt(end))
       end += record.byteLength
@@ -105,7 +86,7 @@ export function openSegmentFile(
     clear() {
       index.clear()
       forgetIndexNote(path)
-      cutOff(0)
+      cutOff(file, 0)
       end = 0
       noted = 0
       full = false
@@ -114,6 +95,26 @@ export function openSegmentFile(
       leaveClosingNote(path, file, end, index.series())
       closeSync(file)
     },
+  }
+}
+
+/** Writes a record where the file ends. Whether there was room for all of it; if not, the file stays as it was. */
+function append(file: number, end: number, { parts, byteLength }: NewRecord): boolean {
+  try {
+    if (writevSync(file, parts, end) === byteLength) return true
+  } catch {
+    // The disk is full to the last byte, or takes nothing any more.
+  }
+  cutOff(file, end)
+  return false
+}
+
+/** What cannot be cut off is never read, and written over: nothing says that it is there. */
+function cutOff(file: number, from: number): void {
+  try {
+    ftruncateSync(file, from)
+  } catch {
+    // As above.
   }
 }
 

@@ -3,7 +3,7 @@ import type { SegmentFile } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 import { eventsPerSegment, joinedSpan, wholeText } from './segment.ts'
-import type { Lease, SegmentBytes, SegmentMemory } from './segment-memory.ts'
+import type { Lease, SegmentBytes, SegmentForm, SegmentMemory } from './segment-memory.ts'
 import type { Segment } from './segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
 
@@ -31,76 +31,33 @@ export interface SegmentStoreParts {
   readonly file: SegmentFile | undefined
 }
 
-export function createSegmentStore({ memory, file }: SegmentStoreParts): SegmentStore {
-  /** What is kept goes with the file: its tables are read from there, when they are first asked for. */
-  function clear(): void {
-    memory.clear()
-    file?.clear()
-  }
-
-  /** Not what was written, since a crash took it, or not to be read. All of the file is derived, so all of it is made again. */
-  function drop(lease?: Lease): undefined {
-    lease?.release()
-    clear()
-    return undefined
-  }
-
-  function find(id: SegmentId): StoredSegment | undefined {
-    const stored = file?.get(id)
-    return stored === undefined || stored.isRecorded() ? stored : drop()
-  }
-
-  function readPartOfJoined(stored: StoredSegment, index: number, count: number): SegmentBytes | undefined {
-    const span = stored.readSpan(index, count)
-    if (span === undefined) return drop()
-    const [from, to] = span
-    const { bytes, release } = memory.take(to - from)
-    if (!stored.readJoined(bytes, from)) return drop({ bytes, release })
-    return { facts: stored, bytes, release }
-  }
-
-  function readWhole(form: 'joined' | 'deflated', stored: StoredSegment): SegmentBytes | undefined {
-    const byteLength = stored[`${form}Length`]
-    const lease = memory.takeFor(form, stored, byteLength)
-    const { bytes, release, withMargins } = lease
-    if (!(form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes))) return drop(lease)
-    lease.keep(stored)
-    return { facts: stored, bytes, release, withMargins }
-  }
-
-  function cut(found: SegmentBytes, index: number, count: number): SegmentBytes | undefined {
-    if (count === eventsPerSegment) return found
-    if (!hasTable(found)) return drop(found)
-    const bytes = found.bytes.subarray(...joinedSpan(found.facts.table(), index, count))
-    // What is around a part of a segment is the rest of it, no margin.
-    return { ...found, bytes, withMargins: undefined }
-  }
-
+export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
+  const { memory, file } = parts
   return {
     has: (id) => memory.has('joined', id) || file?.get(id) !== undefined,
     joined(id, index, count) {
       const kept = memory.get('joined', id)
-      if (kept !== undefined) return cut(kept, index, count)
-      const stored = find(id)
+      if (kept !== undefined) return cut(parts, kept, index, count)
+      const stored = find(parts, id)
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
-      if (isPart && stored.joinedChecked) return readPartOfJoined(stored, index, count)
-      const whole = readWhole('joined', stored)
-      return whole && cut(whole, index, count)
+      if (isPart && stored.joinedChecked) return readPartOfJoined(parts, stored, index, count)
+      const whole = readWhole(parts, 'joined', stored)
+      return whole && cut(parts, whole, index, count)
     },
     event(id, index) {
       const kept = memory.get('joined', id)
-      if (kept !== undefined) return cut(kept, index, 1)
-      const stored = find(id)
-      return stored?.joinedChecked === true ? readPartOfJoined(stored, index, 1) : undefined
+      if (kept !== undefined) return cut(parts, kept, index, 1)
+      const stored = find(parts, id)
+      return stored?.joinedChecked === true ? readPartOfJoined(parts, stored, index, 1) : undefined
     },
     deflated(id, count) {
       let found = memory.get('deflated', id)
       if (found === undefined) {
-        const stored = find(id)
-        found = stored && readWhole('deflated', stored)
+        const stored = find(parts, id)
+        found = stored && readWhole(parts, 'deflated', stored)
       }
-      return found === undefined || count === eventsPerSegment || hasTable(found) ? found : drop(found)
+      return found === undefined || count === eventsPerSegment || hasTable(found) ? found : drop(parts, found)
     },
     put(id, segment) {
       if (file !== undefined) {
@@ -114,12 +71,71 @@ export function createSegmentStore({ memory, file }: SegmentStoreParts): Segment
     },
     isFull: () => file?.isFull() === true,
     watch: (watcher) => file?.index.watch(watcher),
-    clear,
+    clear: () => clear(parts),
     close() {
       memory.clear()
       file?.close()
     },
   }
+}
+
+/** What is kept goes with the file: its tables are read from there, when they are first asked for. */
+function clear({ memory, file }: SegmentStoreParts): void {
+  memory.clear()
+  file?.clear()
+}
+
+/** Not what was written, since a crash took it, or not to be read. All of the file is derived, so all of it is made again. */
+function drop(parts: SegmentStoreParts, lease?: Lease): undefined {
+  lease?.release()
+  clear(parts)
+  return undefined
+}
+
+function find(parts: SegmentStoreParts, id: SegmentId): StoredSegment | undefined {
+  const stored = parts.file?.get(id)
+  return stored === undefined || stored.isRecorded() ? stored : drop(parts)
+}
+
+function readPartOfJoined(
+  parts: SegmentStoreParts,
+  stored: StoredSegment,
+  index: number,
+  count: number,
+): SegmentBytes | undefined {
+  const span = stored.readSpan(index, count)
+  if (span === undefined) return drop(parts)
+  const [from, to] = span
+  const { bytes, release } = parts.memory.take(to - from)
+  if (!stored.readJoined(bytes, from)) return drop(parts, { bytes, release })
+  return { facts: stored, bytes, release }
+}
+
+function readWhole(
+  parts: SegmentStoreParts,
+  form: SegmentForm,
+  stored: StoredSegment,
+): SegmentBytes | undefined {
+  const byteLength = stored[`${form}Length`]
+  const lease = parts.memory.takeFor(form, stored, byteLength)
+  const { bytes, release, withMargins } = lease
+  const isRead = form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes)
+  if (!isRead) return drop(parts, lease)
+  lease.keep(stored)
+  return { facts: stored, bytes, release, withMargins }
+}
+
+function cut(
+  parts: SegmentStoreParts,
+  found: SegmentBytes,
+  index: number,
+  count: number,
+): SegmentBytes | undefined {
+  if (count === eventsPerSegment) return found
+  if (!hasTable(found)) return drop(parts, found)
+  const bytes = found.bytes.subarray(...joinedSpan(found.facts.table(), index, count))
+  // What is around a part of a segment is the rest of it, no margin.
+  return { ...found, bytes, withMargins: undefined }
 }
 
 /** If so, it is read, and known from then on. */
