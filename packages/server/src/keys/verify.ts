@@ -64,36 +64,13 @@ const noHash = new Uint8Array(32)
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const { keys, peppers, clock, recent } = options
-  const [firstPepper] = peppers
-  if (firstPepper === undefined) throw new Error('a key verifier needs a pepper')
+  if (peppers.length === 0) throw new Error('a key verifier needs a pepper')
   const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
   const uses = createUseLog(keys)
   // The store's answer that a key was last proven against, by a hash of the whole key. While it is still that answer (at
   // most a second old), the HMAC needs not be made again: 4 of the 6 us that verifying takes.
   const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(provenLimit)
-
-  /** The same work whether the id exists or not, and whether the secret is right or not. */
-  const secretMatches = (found: FoundKey | undefined, secret: string): boolean => {
-    const pepper = peppers.find((candidate) => candidate.pepperId === found?.record.pepperId)
-    const actual = hashSecret(pepper ?? firstPepper, secret)
-    const expected = found?.record.secretHash ?? noHash
-    const equal = expected.length === actual.length && timingSafeEqual(actual, expected)
-    return equal && found !== undefined && pepper !== undefined
-  }
-
-  /** Keys that are being hashed with the present pepper, each once at a time. */
-  const rehashing = new Set<string>()
-  /** The secret is known only while its owner uses it: then an old hash is replaced (docs/decisions/0014). */
-  const rehash = async ({ record, currentPepperId }: FoundKey, secret: string): Promise<void> => {
-    const { keyId, pepperId } = record
-    const current = peppers.find((candidate) => candidate.pepperId === currentPepperId)
-    if (current === undefined || pepperId === current.pepperId || rehashing.has(keyId)) return
-    rehashing.add(keyId)
-    const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
-    // It is tried again with the next use; a store that cannot take it has said so to others.
-    await keys.rehashKey(keyId, pepperId, hashed).catch(() => undefined)
-    rehashing.delete(keyId)
-  }
+  const rehash = secretRehasher(keys, peppers)
 
   return {
     async verify(text) {
@@ -102,7 +79,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       const found = await finder.find(parts.keyId)
       const digest = digestOf(text)
       const isProven = found !== undefined && proven.get(digest)?.found === found
-      if (!isProven && !secretMatches(found, parts.secret)) return { kind: 'unknown' }
+      if (!isProven && !secretMatches(peppers, found, parts.secret)) return { kind: 'unknown' }
       if (found === undefined) return { kind: 'unknown' }
       const nowMs = clock()
       const key = verifiedKey(found)
@@ -135,6 +112,36 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
 
     flushUses: () => uses.flush(),
     close: () => uses.close(),
+  }
+}
+
+/** The same work whether the id exists or not, and whether the secret is right or not. */
+function secretMatches(peppers: readonly Pepper[], found: FoundKey | undefined, secret: string): boolean {
+  const pepper = peppers.find(({ pepperId }) => pepperId === found?.record.pepperId)
+  const standIn = pepper ?? peppers[0]
+  if (standIn === undefined) return false
+  const actual = hashSecret(standIn, secret)
+  const expected = found?.record.secretHash ?? noHash
+  const equal = expected.length === actual.length && timingSafeEqual(actual, expected)
+  return equal && found !== undefined && pepper !== undefined
+}
+
+/** Replaces an old hash. The secret is known only while its owner uses it (docs/decisions/0014). */
+function secretRehasher(
+  keys: Pick<KeyStore, 'rehashKey'>,
+  peppers: readonly Pepper[],
+): (found: FoundKey, secret: string) => Promise<void> {
+  /** Keys that are being hashed with the present pepper, each once at a time. */
+  const underWay = new Set<string>()
+  return async ({ record, currentPepperId }, secret) => {
+    const { keyId, pepperId } = record
+    const current = peppers.find((candidate) => candidate.pepperId === currentPepperId)
+    if (current === undefined || pepperId === current.pepperId || underWay.has(keyId)) return
+    underWay.add(keyId)
+    const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
+    // It is tried again with the next use; a store that cannot take it has said so to others.
+    await keys.rehashKey(keyId, pepperId, hashed).catch(() => undefined)
+    underWay.delete(keyId)
   }
 }
 
