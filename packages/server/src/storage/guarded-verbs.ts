@@ -9,7 +9,7 @@ export interface StoreGuard {
   readonly guarded: Guard
   /** As `guarded`, for what is answered at once: throws what that would reject with. */
   readonly guardedAtOnce: <T>(run: () => T) => T
-  isClosed(): boolean
+  readonly isClosed: () => boolean
   /** From the first call on, verbs are refused. Resolves as the first `end` does, which runs once. */
   close(end: () => Promise<void>): Promise<void>
 }
@@ -49,7 +49,7 @@ export function storeGuard(failureOf: (error: unknown) => StorageFailure | Stora
 export interface CountedRuns {
   readonly guarded: Guard
   /** Resolves when all that was under way at the call has ended, well or not. */
-  ended(): Promise<void>
+  readonly ended: () => Promise<void>
 }
 
 export function countedRuns(guarded: Guard): CountedRuns {

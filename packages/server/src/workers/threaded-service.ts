@@ -2,29 +2,27 @@
  * A service on several threads: each serves the whole of HTTP and reads by itself, one writes for all of them, and this
  * one holds what there is once: the port, the file of sealed pages, the metrics, and the end (docs/decisions/0008).
  */
-import { createServer } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { createPublisher } from '../feed/publish.ts'
+import type { Publisher } from '../feed/publish.ts'
 import { normalBasePath } from '../http/target.ts'
 import { addressUrl } from '../http/prepare-service.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import type { Service } from '../http/service.ts'
 import type { ServiceLimits } from '../http/limits.ts'
-import { bucketMemory } from '../http/token-bucket.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
-import { createMetrics, renderTogether } from '../observability/metrics.ts'
-import type { MetricValues } from '../observability/metrics.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
-import { stoppingReadiness, storeReadiness, unansweredReadiness } from '../observability/readiness.ts'
+import type { OperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
-import type { SealedPagesOptions } from '../pages/index.ts'
+import type { SealedPagesOptions, SharedSegmentFile } from '../pages/index.ts'
 import type { SharedStorage } from '../storage/open-storage.ts'
-import type { ServingThreadData } from './messages.ts'
-import { startServingThread } from './serving-thread.ts'
+import { operationsOf } from './operations.ts'
 import type { ServingThread } from './serving-thread.ts'
+import { closeThread, listenTogether, soon, threadStarter } from './threads.ts'
 
 export interface ThreadedServiceOptions extends ListenOptions {
   readonly workers: number
@@ -45,160 +43,113 @@ export interface ThreadedService extends Service {
   readonly broken: Promise<Error>
 }
 
-/** How long a thread may take to say that it is awake, or what it has counted. */
-const answerWithinMs = 2_000
+/** What there is once, and how far the service has come. */
+interface Whole {
+  readonly options: ThreadedServiceOptions
+  readonly file: SharedSegmentFile | undefined
+  readonly metrics: Metrics
+  readonly publisher: Publisher
+  readonly threads: ServingThread[]
+  operations: OperationsServer | undefined
+  draining: boolean
+  closing: Promise<void> | undefined
+}
 
 /** Rejects with the system's error when an address cannot be listened on; `ENOTSUP`: threads cannot share a port here. */
 export async function createThreadedService(options: ThreadedServiceOptions): Promise<ThreadedService> {
-  const { workers, store, host, port } = options
-  const { storage } = store
   const basePath = normalBasePath(options.basePath ?? '')
   if (basePath === undefined)
     throw new TypeError(`${JSON.stringify(options.basePath)} is no path such as /feed.`)
-  const { folder, memoryBytes, fileBytes } = options.pages
-  const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, workers)
-  const buckets = { requests: bucketMemory(), failures: bucketMemory(), recentKeys: bucketMemory() }
+  const { folder, fileBytes } = options.pages
+  const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, options.workers)
   const metrics = createMetrics()
-  metrics.watchSnapshots(() => storage.heldSnapshots())
-  const publisher = createPublisher({
-    events: storage.events,
-    catalogue: storage.settings.catalogue,
-    ...(options.limits?.publication === undefined ? {} : { limits: options.limits.publication }),
-    onStored: (key, events) => metrics.stored(key.feed, events),
-  })
-  metrics.watchQueue(() => publisher.queueState())
-
-  function startThread(): Promise<ServingThread> {
-    const pass = store.pass()
-    const shared = file?.pass()
-    const data: ServingThreadData = {
-      store: pass,
-      peppers: options.peppers,
-      logLevel: options.logLevel,
-      pages: { memoryBytes: Math.floor(memoryBytes / workers), folder: undefined, fileBytes: 0, shared },
-      basePath: basePath ?? '',
-      limits: options.limits ?? {},
-      trustedProxies: options.trustedProxies ?? 0,
-      buckets,
-    }
-    const ports = [
-      ...(pass.kind === 'sqlite' ? [pass.writer] : []),
-      ...(shared === undefined ? [] : [shared.port]),
-    ]
-    return startServingThread(data, ports)
-  }
-
-  // What each thread said last: counters that fell because one is late would look like a new start.
-  const counted = new Map<ServingThread, MetricValues>()
-  async function count(thread: ServingThread): Promise<void> {
-    counted.set(thread, await thread.ask({ verb: 'values' }))
-  }
-
-  const threads: ServingThread[] = []
-  const open: { close(): Promise<void> }[] = []
-  const abandon = async (): Promise<void> => {
-    await Promise.allSettled(threads.map((thread) => thread.terminate()))
-    await Promise.allSettled(open.map((part) => part.close()))
-    file?.close()
-    metrics.close()
-  }
-
+  metrics.watchSnapshots(() => options.store.storage.heldSnapshots())
+  const publisher = ownPublisher(options, metrics)
+  const started = { threads: [], operations: undefined, draining: false, closing: undefined }
+  const whole: Whole = { options, file, metrics, publisher, ...started }
   try {
-    const started = await Promise.allSettled(Array.from({ length: workers }, startThread))
-    for (const one of started) if (one.status === 'fulfilled') threads.push(one.value)
-    for (const one of started) if (one.status === 'rejected') throw one.reason
-    let draining = false
-    let closing: Promise<void> | undefined
-
-    const operations =
-      options.metrics === undefined
-        ? undefined
-        : await startOperationsServer({
-            ...options.metrics,
-            async render() {
-              await Promise.all(threads.map((thread) => soon(count(thread))))
-              return renderTogether(await metrics.values(), [...counted.values()])
-            },
-            async alive() {
-              return (await Promise.all(threads.map(isAwake))).every((awake) => awake)
-            },
-            async readiness() {
-              if (draining || closing !== undefined) return stoppingReadiness
-              const own = soon(storeReadiness(storage, options.peppers))
-              const said = threads.map((thread) => soon(thread.ask({ verb: 'answers' })))
-              const all = (await Promise.all(said)).every((answer) => answer === true)
-              return (all ? await own : undefined) ?? unansweredReadiness
-            },
-          })
-    if (operations !== undefined) open.push(operations)
-
-    // A port that threads share could be shared with a stranger's program as well: one of its own is asked for first.
-    if (port !== 0) await mustBeFree({ host, port })
-    const [first, ...rest] = threads
-    if (first === undefined) throw new RangeError('a service needs a thread that serves')
-    const address = await first.ask({ verb: 'listen', host, port })
-    await Promise.all(rest.map((thread) => thread.ask({ verb: 'listen', host, port: address.port })))
-
-    const broken = Promise.withResolvers<Error>()
-    const watchOver = async (thread: ServingThread): Promise<void> => {
-      const cause = await thread.ended
-      if (closing === undefined) broken.resolve(cause ?? new Error('it ended by itself'))
-    }
-    for (const thread of threads) void watchOver(thread)
-
-    const forgetting = forgetSkippedIds(storage)
-    const announcing = await announceNode(storage.nodes, options.peppers)
-    const shutDown = async (): Promise<void> => {
-      await Promise.all(threads.map(closeThread))
-      await Promise.all(threads.map((thread) => thread.ended))
-      await publisher.drained()
-      await forgetting.close()
-      await announcing.close()
-      file?.close()
-      await operations?.close()
-      metrics.close()
-    }
-    return {
-      url: address.url,
-      metricsUrl: operations === undefined ? undefined : `${addressUrl(operations.address)}/metrics`,
-      publisher,
-      broken: broken.promise,
-      async drain() {
-        draining = true
-        await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
-      },
-      close() {
-        closing ??= Promise.resolve().then(shutDown)
-        return closing
-      },
-    }
+    await startThreads(whole, threadStarter(options, basePath, file))
+    return await serve(whole)
   } catch (error) {
-    await abandon()
+    await abandon(whole)
     throw error
   }
 }
 
-async function isAwake(thread: ServingThread): Promise<boolean> {
-  return (await soon(thread.ask({ verb: 'awake' }))) === true
+async function startThreads({ options, threads }: Whole, start: () => Promise<ServingThread>): Promise<void> {
+  const started = await Promise.allSettled(Array.from({ length: options.workers }, start))
+  for (const one of started) if (one.status === 'fulfilled') threads.push(one.value)
+  for (const one of started) if (one.status === 'rejected') throw one.reason
 }
 
-/** One that hangs would never be done, and one that has ended has nothing left to be closed. */
-async function closeThread(thread: ServingThread): Promise<void> {
-  if (await isAwake(thread)) await thread.ask({ verb: 'close' }).catch(() => undefined)
-  else await thread.terminate()
+async function serve(whole: Whole): Promise<ThreadedService> {
+  const { options, threads, publisher } = whole
+  whole.operations = await startOperations(whole)
+  const address = await listenTogether(threads, options)
+  const broken = Promise.withResolvers<Error>()
+  const watchOver = async (thread: ServingThread): Promise<void> => {
+    const cause = await thread.ended
+    if (whole.closing === undefined) broken.resolve(cause ?? new Error('it ended by itself'))
+  }
+  for (const thread of threads) void watchOver(thread)
+  const { storage } = options.store
+  const forgetting = forgetSkippedIds(storage)
+  const announcing = await announceNode(storage.nodes, options.peppers)
+  const { operations } = whole
+  return {
+    url: address.url,
+    metricsUrl: operations === undefined ? undefined : `${addressUrl(operations.address)}/metrics`,
+    publisher,
+    broken: broken.promise,
+    async drain() {
+      whole.draining = true
+      await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
+    },
+    close() {
+      whole.closing ??= Promise.resolve().then(() => shutDown(whole, [forgetting, announcing]))
+      return whole.closing
+    },
+  }
 }
 
-/** What is answered in time; `undefined` from a thread that hangs or has ended. */
-function soon<T>(answer: Promise<T>): Promise<T | undefined> {
-  const patience = new AbortController()
-  const late = delay(answerWithinMs, undefined, { signal: patience.signal }).catch(() => undefined)
-  return Promise.race([answer.catch(() => undefined), late]).finally(() => patience.abort())
+async function startOperations(whole: Whole): Promise<OperationsServer | undefined> {
+  const { options, threads, metrics } = whole
+  if (options.metrics === undefined) return undefined
+  const isStopping = (): boolean => whole.draining || whole.closing !== undefined
+  const answers = operationsOf({ options, threads, metrics, isStopping })
+  return startOperationsServer({ ...options.metrics, ...answers })
 }
 
-function mustBeFree({ host, port }: ListenOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen({ host, port }, () => server.close(() => resolve()))
+/** `tasks`: what runs beside the threads, closed once no thread answers any more. */
+async function shutDown(
+  { threads, publisher, file, operations, metrics }: Whole,
+  tasks: readonly { close(): Promise<void> }[],
+): Promise<void> {
+  await Promise.all(threads.map(closeThread))
+  await Promise.all(threads.map((thread) => thread.ended))
+  await publisher.drained()
+  for (const task of tasks) await task.close()
+  file?.close()
+  await operations?.close()
+  metrics.close()
+}
+
+/** After a start that has failed. */
+async function abandon({ threads, operations, file, metrics }: Whole): Promise<void> {
+  await Promise.allSettled(threads.map((thread) => thread.terminate()))
+  await Promise.allSettled([operations?.close()])
+  file?.close()
+  metrics.close()
+}
+
+/** For what this thread publishes by itself, as embedders do. */
+function ownPublisher({ store: { storage }, limits }: ThreadedServiceOptions, metrics: Metrics): Publisher {
+  const publisher = createPublisher({
+    events: storage.events,
+    catalogue: storage.settings.catalogue,
+    ...(limits?.publication === undefined ? {} : { limits: limits.publication }),
+    onStored: (key, events) => metrics.stored(key.feed, events),
   })
+  metrics.watchQueue(() => publisher.queueState())
+  return publisher
 }
