@@ -52,7 +52,7 @@ const append = functionCall<PlannedEvents>(
       tenants: list.uuid(({ reading }) => reading.key.tenantId),
       feeds: list.smallint(({ reading }) => feedNumbers[reading.key.feed]),
       revisions: list.bigint(({ reading }) => reading.revision),
-      behind: list.boolean(({ behind }) => behind),
+      behind: list.boolean(({ isClockBehind }) => isClockBehind),
       row_counts: list.integer(({ rows }) => rows.length),
       json_before: list.text(({ reading }) => eventJsonStart(reading.key)),
     }),

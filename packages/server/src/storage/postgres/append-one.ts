@@ -12,7 +12,7 @@ import type { FeedPlan } from './plan-commit.ts'
 /** One event that was decided from its own id and its own subject. */
 export interface PlannedEvent {
   readonly reading: FeedReading
-  readonly behind: boolean
+  readonly isClockBehind: boolean
   readonly event: EventRow['event']
   /** Of its subject's latest event; 0 for none. */
   readonly known: number
@@ -26,7 +26,7 @@ export const appendOne = functionCall<PlannedEvent>(
     of_tenant: { type: 'uuid', value: ({ reading }) => reading.key.tenantId },
     of_feed: { type: 'smallint', value: ({ reading }) => feedNumbers[reading.key.feed] },
     of_revision: { type: 'bigint', value: ({ reading }) => reading.revision },
-    was_behind: { type: 'boolean', value: ({ behind }) => behind },
+    was_behind: { type: 'boolean', value: ({ isClockBehind }) => isClockBehind },
     new_id: { type: 'uuid', value: ({ event }) => event.id },
     of_subject: { type: 'uuid', value: ({ event }) => event.subjectId },
     known_position: { type: 'bigint', value: ({ known }) => known },
@@ -54,10 +54,10 @@ export function plannedEvent(feeds: readonly FeedPlan[], context: CallContext): 
   if (feed === undefined || row === undefined || others.length + more.length + feed.reserved.length > 0) {
     return undefined
   }
-  const { reading, freeIds, knownSubjects, behind } = feed
+  const { reading, freeIds, knownSubjects, isClockBehind } = feed
   const { event } = row
   const known = knownSubjects.get(event.subjectId)
   const foreign = freeIds.size > 1 || knownSubjects.size > 1
   if (foreign || !freeIds.has(event.id) || known === undefined) return undefined
-  return { reading, behind, event, known, context }
+  return { reading, isClockBehind, event, known, context }
 }

@@ -27,7 +27,7 @@ export interface FeedPlan {
   /** Subjects that were asked for, and the position of their latest event; 0 for none. */
   readonly knownSubjects: ReadonlyMap<string, number>
   /** The head was too far ahead of the clock (D25). */
-  readonly behind: boolean
+  readonly isClockBehind: boolean
 }
 
 export interface CommitPlan {
@@ -156,11 +156,11 @@ function grow(feed: GrowingFeed, rows: readonly EventRow[], reserved: readonly R
 
 function planOf(feed: GrowingFeed, { now, clockToleranceTicks }: PlanContext): FeedPlan {
   const { reading, rows, reserved, freeIds, knownSubjects } = feed
-  const behind =
+  const isClockBehind =
     clockToleranceTicks !== undefined &&
     reading.lastCreated !== undefined &&
     reading.lastCreated - now > clockToleranceTicks
-  return { reading, rows, reserved, freeIds, knownSubjects, behind }
+  return { reading, rows, reserved, freeIds, knownSubjects, isClockBehind }
 }
 
 function wantedOf({ reading, wanted }: GrowingFeed): readonly Wanted[] {
