@@ -14,8 +14,8 @@ export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Loca
   const { key, view, from, to } = query
   const events = eventsOfView(feed, view)
   const before = events.filter((event) => from !== undefined && event.created < from).length
-  const behind = events.filter((event) => to !== undefined && event.created >= to).length
-  const count = Math.max(0, events.length - before - behind)
+  const after = events.filter((event) => to !== undefined && event.created >= to).length
+  const count = Math.max(0, events.length - before - after)
   const located = { range: { key, view, first: before + 1, count }, head: headOf(feed) }
   if (isOpenWindow(query, located)) {
     if (!answersOpenWindows(feed.move)) throw new StorageFailure('tenant_moving')

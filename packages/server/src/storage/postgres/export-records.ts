@@ -90,8 +90,8 @@ async function exportFeed(
   after: (key: FeedKey) => number,
   take: (records: readonly StoreRecord[]) => Promise<void>,
 ): Promise<void> {
-  const pages = <R extends Row>(table: string, column: string, type: string, behind?: Value) =>
-    readPages<R>(session, key, { table, column, type, behind })
+  const pages = <R extends Row>(table: string, column: string, type: string, startAfter?: Value) =>
+    readPages<R>(session, key, { table, column, type, startAfter })
   for await (const rows of pages<EventRow>('event', 'position', 'bigint', after(key))) {
     await take(rows.map((event) => eventRecord(key, event)))
   }
@@ -149,7 +149,7 @@ export function subjectRecord(key: FeedKey, row: SubjectRow): SubjectRecord {
   return { kind: 'subject', key, subjectId: row.subject, position: Number(row.position), state }
 }
 
-/** A feed's rows of a table in the order of its primary key, page by page: those behind a key, or all. */
+/** A feed's rows of a table in the order of its primary key, page by page: those after a key, or all. */
 async function* readPages<R extends Row>(
   session: Session,
   { tenantId, feed }: FeedKey,
@@ -157,7 +157,7 @@ async function* readPages<R extends Row>(
     readonly table: string
     readonly column: string
     readonly type: string
-    readonly behind: Value | undefined
+    readonly startAfter: Value | undefined
   },
 ): AsyncGenerator<readonly R[]> {
   const { table, column, type } = part
@@ -169,7 +169,7 @@ async function* readPages<R extends Row>(
   const first = page('first', '')
   const next = page('next', `AND ${column} > $3::${type}`)
   const values = [tenantId, feedNumbers[feed]]
-  for (let last = part.behind; ;) {
+  for (let last = part.startAfter; ;) {
     const rows = await (last === undefined
       ? session.query<R>(first, values)
       : session.query<R>(next, [...values, last]))

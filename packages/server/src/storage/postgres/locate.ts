@@ -19,7 +19,7 @@ export const locateStatements = {
             ORDER BY e.created LIMIT 1) END AS first,
         CASE WHEN $4::bigint IS NULL THEN NULL ELSE
           (SELECT position FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.sequence > 0 AND e.created >= $4
-            ORDER BY e.created LIMIT 1) END AS behind
+            ORDER BY e.created LIMIT 1) END AS after_window
       FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
   },
   view: {
@@ -30,7 +30,7 @@ export const locateStatements = {
             ORDER BY e.created LIMIT 1) END AS first,
         CASE WHEN $5::bigint IS NULL THEN NULL ELSE
           (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $5
-            ORDER BY e.created LIMIT 1) END AS behind
+            ORDER BY e.created LIMIT 1) END AS after_window
       FROM feed f LEFT JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = $3
       WHERE f.tenant = $1 AND f.feed = $2`,
   },
@@ -39,7 +39,7 @@ export const locateStatements = {
 interface LocateRow extends HeadRow {
   readonly last: string
   readonly first: string | null
-  readonly behind: string | null
+  readonly after_window: string | null
 }
 
 export async function locate(database: Database, query: LocateQuery): Promise<Located | undefined> {
@@ -51,10 +51,10 @@ export async function locate(database: Database, query: LocateQuery): Promise<Lo
       ? await database.read<LocateRow>(locateStatements.all, [...feed, ...window])
       : await database.read<LocateRow>(locateStatements.view, [...feed, view, ...window])
   if (row === undefined) return undefined
-  const behindLast = Number(row.last) + 1
-  const first = Number(row.first ?? behindLast)
-  const behind = Number(row.behind ?? behindLast)
-  return { range: { key, view, first, count: Math.max(0, behind - first) }, head: headOf(row) }
+  const afterLast = Number(row.last) + 1
+  const first = Number(row.first ?? afterLast)
+  const afterWindow = Number(row.after_window ?? afterLast)
+  return { range: { key, view, first, count: Math.max(0, afterWindow - first) }, head: headOf(row) }
 }
 
 export async function readHead(database: Database, key: FeedKey): Promise<Head | undefined> {

@@ -27,9 +27,9 @@ const comma = Buffer.from(',')
 export async function readRange(database: Database, range: ViewRange): Promise<readonly Uint8Array[]> {
   const { key, view, first, count } = range
   const pieces: Uint8Array[] = []
-  const behind = first + count
-  for (let from = first; from < behind; from += eventsPerPiece) {
-    const last = Math.min(behind, from + eventsPerPiece) - 1
+  const end = first + count
+  for (let from = first; from < end; from += eventsPerPiece) {
+    const last = Math.min(end, from + eventsPerPiece) - 1
     const bounds = [key.tenantId, feedNumbers[key.feed], from, last]
     const rows =
       view === 'all'

@@ -34,13 +34,13 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
     const feed = feedOf(query.key)
     if (feed === undefined) return undefined
     const { key, view, from, to } = query
-    const behindLast = lastOf(feed, view) + 1
+    const afterLast = lastOf(feed, view) + 1
     const head = headOf(feed)
     // In the look whose answer counts: it comes after the time was read (P3).
     if (!answersOpenWindows(feed.move) && isOpenWindow(query, { head }))
       throw new StorageFailure('tenant_moving')
-    const first = from === undefined ? 1 : (firstFrom(feed, view, from) ?? behindLast)
-    const end = to === undefined ? behindLast : (firstFrom(feed, view, to) ?? behindLast)
+    const first = from === undefined ? 1 : (firstFrom(feed, view, from) ?? afterLast)
+    const end = to === undefined ? afterLast : (firstFrom(feed, view, to) ?? afterLast)
     return { range: { key, view, first, count: Math.max(0, end - first) }, head }
   })
 }

@@ -50,9 +50,9 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
     const feedNo = feedNoOf(range.key)
     if (feedNo === undefined) return []
     const pieces: Uint8Array[] = []
-    const behind = range.first + range.count
-    for (let first = range.first; first < behind; first += eventsPerPiece) {
-      const last = Math.min(behind, first + eventsPerPiece) - 1
+    const end = range.first + range.count
+    for (let first = range.first; first < end; first += eventsPerPiece) {
+      const last = Math.min(end, first + eventsPerPiece) - 1
       const bounds = { feed: feedNo, first, last }
       const row = range.view === 'all' ? readAll.get(bounds) : readView.get({ ...bounds, view: range.view })
       if (row === undefined || row.json === null) break
