@@ -68,7 +68,7 @@ export interface AppendedEvent {
   readonly transactionId: string
   /** Absent only in a preview, for what would be stored. */
   readonly stored?: { readonly sequenceNumber: number; readonly createdDate: string }
-  /** What its publisher should know of it beside what came before; only for what is appended. */
+  /** Remarks for its publisher that follow from the subject's earlier events; only for what is appended. */
   readonly remarks?: readonly AppendRemark[]
 }
 

@@ -1,4 +1,4 @@
-/** Where stamps come from (D25), and how far an answered window pushes the stamps behind it (P3). */
+/** Where stamps come from (D25), and how far an answered window pushes the stamps that come after it (P3). */
 import { ticksOfMilliseconds, ticksPerMillisecond } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 

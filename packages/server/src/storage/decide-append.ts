@@ -107,7 +107,7 @@ function refusal(outcome: Exclude<AppendOutcome, { kind: 'stored' }>): AppendDec
   return { outcome, rows: [], reserved: [] }
 }
 
-/** Numbers in steps of one, times in steps of at least one tick, both behind the feed's last (P1, P3, D25). */
+/** Numbers in steps of one, times in steps of at least one tick, both after the feed's last (P1, P3, D25). */
 function numberRows(
   plan: AppendPlan & { kind: 'plan' },
   counter: FeedCounter,

@@ -15,7 +15,7 @@ export function eventJson(
   return `${eventJsonStart(key)}${sequenceNumber}${eventJsonMiddle(event)}${createdDate}${eventJsonEnd}`
 }
 
-/** What stands before the number, between it and the time, and behind that: for an engine that puts both in later. */
+/** The text before the number, between the number and the time, and after the time: for an engine that puts both in later. */
 export function eventJsonStart(key: FeedKey): string {
   return `{"tenantId":"${key.tenantId}","sequenceNumber":`
 }

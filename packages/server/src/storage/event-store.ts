@@ -20,7 +20,7 @@ export interface LocateQuery {
   readonly view: ViewName
   /** First tick inside the window. */
   readonly from?: Ticks
-  /** First tick behind the window. */
+  /** First tick after the window. */
   readonly to?: Ticks
 }
 
@@ -73,48 +73,48 @@ export interface EventStore {
    * the calls. Rejects only with a `StorageFailure`: with `storage_unavailable` of the scope `store` all of it may be
    * stored or nothing, which a repeat by its ids tells (D14), or these same batches, given once more; else nothing is.
    *
-   * `lockWaitMs`: how long, at most, it waits for a feed that somebody else holds, before it rejects with `feed_locked`.
-   * Left out: as long as a commit may take. Where feeds cannot be held by others, nothing waits and nothing is rejected.
+   * `lockWaitMs`: how long, at most, it waits for a feed that another session holds, before it rejects with `feed_locked`.
+   * Left out: as long as a commit may take. Where no other session can hold a feed, nothing waits and nothing is rejected.
    */
   append(batches: readonly AppendBatch[], lockWaitMs?: number): Promise<readonly AppendOutcome[]>
   /** What `append` would answer for this batch alone, without storing, numbering or reserving anything. */
   preview(batch: AppendBatch): Promise<AppendOutcome>
   /**
    * View and window to a range, with index probes only (P5). `undefined`: no such tenant. With a window that is still
-   * open it answers in a moment at which no stamped event is waiting for its commit, and every later stamp lies behind
+   * open it answers in a moment at which no stamped event is waiting for its commit, and every later stamp comes after
    * that moment (P3). Rejects with `tenant_moving` where such windows are not answered any more (`MoveState`).
    */
   locate(query: LocateQuery): Promise<Located | undefined>
   /**
    * The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. They are the
-   * caller's own, who frees their memory when they have been used (`freeBytes`).
+   * caller's own: it frees their memory when they have been used (`freeBytes`).
    */
   readRange(range: ViewRange): Promise<readonly Uint8Array[]>
   /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. */
   readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
   /**
    * Where the event stands that took this id, lower case; `undefined`: nothing did. Its own id is another one where the
-   * id came with an unchanged payload (decision 0003), so whoever reads there looks at what it says.
+   * id came with an unchanged payload (decision 0003), so the reader has to compare it.
    * At once where the engine need not wait for it; then it throws what it would reject with.
    */
   positionOf(key: FeedKey, id: string): number | undefined | Promise<number | undefined>
-  /** The next events behind a number, at most `limit`, ascending. */
+  /** The next events after a number, at most `limit`, ascending. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
   /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. */
   readLatest(key: FeedKey, subjectId: string): Promise<StoredEvent | undefined>
-  /** The events of one subject behind a number, at most `limit`, ascending. Costs what the subject's history is long. */
+  /** The events of one subject after a number, at most `limit`, ascending. Costs what the subject's history is long. */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>
   /**
    * Calls the listener when a feed may have got events that can now be read; with `undefined`, any feed may have. What
    * this process appends is told at once; what others append soon, on an engine that hears of it. A hint to look, which
-   * may come for nothing or, from elsewhere, not at all: whoever waits also looks now and then. Returns how to stop.
+   * may come for nothing or, from elsewhere, not at all: a listener that waits also looks now and then. Returns how to stop.
    */
   watch(listener: (key: FeedKey | undefined) => void): () => void
   /**
    * A number that differs from what it was whenever the feed has changed: by an append of this node at the latest when that
-   * is acknowledged, and by anybody's at the latest when a read of this node shows it (P8). Told from memory; may differ for
+   * is acknowledged, and by an append of any node at the latest when a read of this node shows it (P8). Told from memory; may differ for
    * nothing.
    */
   changeCount(key: FeedKey): number

@@ -28,7 +28,7 @@ export interface KeyRecord {
   readonly createdMs: number
   readonly expiresMs: number | undefined
   readonly revokedMs: number | undefined
-  /** Sampled: at most a minute behind (D11). */
+  /** Sampled: at most a minute old (D11). */
   readonly lastUsedMs: number | undefined
 }
 

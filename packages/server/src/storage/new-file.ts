@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { codeOf } from './error-code.ts'
 import { StorageRefusal } from './storage.ts'
 
-/** Of a file that is being written. Nobody else names files so: one that was left over can be removed without a look. */
+/** Of a file that is being written. No other program names files so: one that was left over can be removed without a look. */
 const partialSuffix = '.property-events-partial'
 
 /** Where this process writes the file of this name until it is whole. A process that is killed leaves it there. */
@@ -35,7 +35,7 @@ export async function writeNewFile(path: string, write: (partial: string) => Pro
   }
 }
 
-/** A process on another machine may write to a shared folder: a file that grows is left alone whoever writes it. */
+/** A process on another machine may write to a shared folder: a file that grows is left alone. */
 const quietMs = 10 * 60_000
 /** Numbers of processes are given again. No backup pauses for a day. */
 const abandonedMs = 24 * 3_600_000
@@ -54,7 +54,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Somebody else's process is one, too.
+    // A process of another user exists, too.
     return codeOf(error) === 'EPERM'
   }
 }

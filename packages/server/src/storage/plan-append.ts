@@ -100,7 +100,7 @@ export function planAppend(
     const after = meaningOf(feed, draft, latest?.state)
     if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, after)) {
       // An engine that has lost the answer to its commit appends the same drafts again. Then a later one of the subject
-      // is the latest, and this one must not take its place: it is known by its id, even one that nobody has sent.
+      // is the latest, and this one must not take its place: it is known by its id, even one that no publisher has sent.
       const isKept = draft.idGiven || (timesNamed?.get(draft.subjectId) ?? 0) > 1
       const reserve = isKept ? { id: draft.id, contentHash: draft.contentHash } : undefined
       steps.push({ kind: 'unchanged', index, of: latest.of, reserve })
@@ -116,7 +116,7 @@ export function planAppend(
       }
       steps.push({ kind: 'append', index, derived: true, event: departure })
       plannedIds.add(departure.id)
-      // Whoever reads the new category alone has never seen the subject: for them it appears now.
+      // A client that reads the new category alone has never seen the subject: for it the subject appears now.
       const code = draft.eventTypeShortCode ?? derivedCode(feed, event.state.published, false)
       const eventType = numberOf(catalogue, feed, code)
       appended = { ...event, eventType, state: { ...event.state, code } }

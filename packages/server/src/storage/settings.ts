@@ -3,7 +3,7 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import { StorageRefusal } from './storage.ts'
 import type { StoreSettings } from './storage.ts'
 
-/** `undefined` takes what is recorded. A new store without a catalogue is refused; its numbers then begin behind 0. */
+/** `undefined` takes what is recorded. A new store without a catalogue is refused; its numbers then begin at 1. */
 export interface WantedSettings {
   readonly catalogue?: EventTypeCatalogue | undefined
   readonly startSequence?: number | undefined

@@ -2,7 +2,7 @@
  * The highest number this thread has shown or acknowledged in each feed. A number that is news to it raises the feed's count
  * before it is shown: what any thread of the node remembers of the feed may be from before, since a commit can be read a
  * moment before it is counted, and one of another node long before this node is told. So no list that is answered from
- * memory is behind what a reader has already seen here.
+ * memory is older than what a reader has already seen here.
  *
  * On PostgreSQL these numbers are also what a restored database must still hold (D13).
  */
@@ -42,7 +42,7 @@ export interface ShownNumbers {
   all(): readonly ShownNumber[]
 }
 
-/** Some 10 MB. Feeds that nobody asked about for long are forgotten first; whatever they show next raises their count. */
+/** Some 10 MB. Feeds that were not read for long are forgotten first; their next read raises their count. */
 const feedsAtMost = 50_000
 
 export function shownNumbers(counts: Pick<ChangeCounts, 'raise'>): ShownNumbers {

@@ -19,7 +19,7 @@ export type * from './move-store.ts'
 export type * from './node-store.ts'
 export * from './storage-errors.ts'
 
-/** A state of the store that somebody still reads, or may. */
+/** An old state of the store that something still reads, or may. */
 export interface HeldSnapshot {
   /** `catalog_slot` keeps versions of the database's catalogues and none of ours. */
   readonly holder: 'session' | 'standby' | 'slot' | 'catalog_slot' | 'prepared'
@@ -36,7 +36,7 @@ export interface StoreSettings {
   /** Random: the same in a backup of the store, another in every other store. */
   readonly storeId: string
   readonly catalogue: EventTypeCatalogue
-  /** The offset of the first epoch: numbers begin behind it (D13). */
+  /** The offset of the first epoch: numbers begin after it (D13). */
   readonly startSequence: number
 }
 
@@ -89,7 +89,7 @@ export interface StorageEngine extends AsyncDisposable {
   backup(path: string): Promise<void>
   /**
    * Hands over everything the feeds hold as of one moment, piece by piece, each taken before the next is read: of each
-   * feed the events behind the position `after` names, all ids and subjects, and its counter; last the record of the whole.
+   * feed the events after the position that `after` names, all ids and subjects, and its counter; last the record of the whole.
    */
   exportRecords(
     after: (key: FeedKey) => number,
@@ -98,18 +98,18 @@ export interface StorageEngine extends AsyncDisposable {
   /**
    * Puts such records in place, in one commit. Their tenants exist, and events follow on what the feed holds; otherwise it
    * rejects with a `StorageFailure` and changes nothing. Ids and subjects may come again. For filling a new store:
-   * nobody publishes to it meanwhile (a first record `whole` with `needsEpoch` sees to that).
+   * nothing may be published to it meanwhile (a first record `whole` with `needsEpoch` sees to that).
    */
   importRecords(records: readonly StoreRecord[]): Promise<void>
   /**
    * Removes ids that came with an unchanged payload more than 30 days ago (decision 0003), a few hundred at most, so
-   * that nobody waits for it for more than a moment. Answers how many it removed: 0 when there is none left.
+   * that no publication waits for it for more than a moment. Answers how many it removed: 0 when there is none left.
    * Any number of nodes may call it at once.
    */
   forgetSkippedIds(): Promise<number>
   /**
    * What keeps old versions of rows alive, the oldest of each kind: all that is written meanwhile stays beside them, and
-   * slows whoever looks for it. Empty on an engine that keeps no versions.
+   * slows every look-up. Empty on an engine that keeps no versions.
    */
   heldSnapshots(): Promise<readonly HeldSnapshot[]>
   /** Resolves when the store answers; rejects with a `StorageFailure`. */

@@ -43,7 +43,7 @@ export interface SubjectRecord {
   readonly state: SubjectState
 }
 
-/** A feed's counter, behind its events. */
+/** A feed's counter. It comes after the feed's events. */
 export interface FeedRecord {
   readonly kind: 'feed'
   readonly key: FeedKey
@@ -64,7 +64,7 @@ export interface FeedRecord {
 /** Of the whole store; the last record of all. */
 export interface WholeRecord {
   readonly kind: 'whole'
-  /** Feeds made from now on begin behind it (D13). */
+  /** The offset of feeds made from now on: their numbers begin after it (D13). */
   readonly firstOffset: number
   /** Publishing waits for `startEpoch`. */
   readonly needsEpoch: boolean
@@ -87,7 +87,7 @@ export function pieceOf(
 /** Records handed over together. */
 export const recordsPerPiece = 500
 
-/** Why records cannot be put behind what a feed holds. */
+/** Why records cannot follow on what a feed holds. */
 export function positionFault(key: FeedKey, expected: number, given: number): Error {
   return new Error(`${key.tenantId} ${key.feed}: position ${expected} comes next, and ${given} was given`)
 }

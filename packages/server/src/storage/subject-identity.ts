@@ -23,7 +23,7 @@ export function spelled(subjectId: string, spelling: string): string {
 
 /**
  * 8 bytes: FNV-1a over UTF-16 units, from two beginnings. A wrong match costs a wrong warning, so it need not withstand
- * anybody, and SHA-256 took 2 % of the time in which a publication is read (1.1 of 50 us).
+ * attacks, and SHA-256 took 2 % of the time in which a publication is read (1.1 of 50 µs).
  */
 export function updateDateHashOf(updateDate: string | undefined): Uint8Array | null {
   if (updateDate === undefined || updateDate === '') return null
@@ -52,7 +52,7 @@ export function payloadMember(payload: string, name: string): string | undefined
 
 /**
  * True when clients that look at `update_date` alone would miss the change: the property is shown with another payload than
- * before, or shown again after it had gone, and the date is the same. Whoever reads that it goes needs no date.
+ * before, or shown again after it had gone, and the date is the same. A client that reads that the property goes needs no date.
  */
 export function keepsUpdateDate(before: SubjectState, after: SubjectState): boolean {
   if (!after.published || after.updateDateHash === null || before.updateDateHash === null) return false

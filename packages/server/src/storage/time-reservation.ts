@@ -35,7 +35,7 @@ export interface TimeReservationOptions {
   readonly patienceMs?: number
 }
 
-/** Whoever polls as often as this never waits for a reservation, and a store that nobody polls is left alone. */
+/** A client that polls as often as this never waits for a reservation, and a store without polls is left alone. */
 const keptAheadForMs = 120_000
 /** After a failure the store is asked again. */
 const retryAfterMs = 1_000

@@ -1,4 +1,4 @@
-/** Who wants to be told when a feed may have got events. Every engine keeps one such list. */
+/** The listeners that are told when a feed may have got events. Every engine keeps one such list. */
 import { changeCounts } from './change-counts.ts'
 import type { ChangeCounts } from './change-counts.ts'
 import { feedName } from './storage.ts'

@@ -9,6 +9,6 @@ export function readRange(store: MemoryStore, range: ViewRange): readonly Uint8A
   if (feed === undefined) return []
   const events = eventsOfView(feed, range.view).slice(range.first - 1, range.first - 1 + range.count)
   if (events.length === 0) return []
-  // A copy: what is given away may be overwritten or freed.
+  // A copy: the reader may overwrite or free its bytes.
   return [Buffer.concat(events.flatMap((event, index) => (index === 0 ? [event.json] : [comma, event.json])))]
 }

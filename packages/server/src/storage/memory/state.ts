@@ -55,7 +55,7 @@ export interface MemoryState {
   readonly feeds: Map<string, MemoryFeed>
   readonly tenants: Map<string, Tenant>
   readonly keys: Map<string, KeyRecord>
-  /** What new keys are made with, once somebody has said so. */
+  /** The pepper that new keys are made with, once a node has said which. */
   pepperId: string | undefined
 }
 

@@ -41,7 +41,7 @@ const lockFeeds: Statement = {
   text: 'SELECT lock_feeds($1::uuid[], $2::smallint[])',
 }
 
-/** Writes a line of the log that nobody reads: its commit waits for the standbys to have all that was written before. */
+/** Writes a line of the log that is never read: its commit waits for the standbys to have all that was written before. */
 const awaitStandbys: Statement = {
   name: 'append-await-standbys',
   text: `SELECT CASE WHEN commits_are_replicated() THEN pg_logical_emit_message(true, 'property-events', '') END`,

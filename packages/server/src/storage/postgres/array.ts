@@ -9,7 +9,7 @@ type List<T> = readonly (T | null)[]
 /** Numbers of types in PostgreSQL's `pg_type`, the same in every server. */
 const typeNumbers = { boolean: 16, bigint: 20, smallint: 21, integer: 23, text: 25, uuid: 2_950 } as const
 
-/** Throws for any other text, as the server would for its spelling: bytes made of one would be an id that nobody gave. */
+/** Throws for any other text, as the server would for its spelling: bytes made of one would be an id that no publisher gave. */
 export function uuids(values: List<string>): Buffer {
   return arrayOf('uuid', values, 16, (into, value, at) => {
     if (!isUuid(value)) throw new TypeError(`${JSON.stringify(value)} is not a UUID`)

@@ -1,7 +1,7 @@
 /**
  * Telling other nodes that feeds have got events, and being told: `LISTEN` and `NOTIFY`, at once after a pause, and under
  * load once for all that was appended since the last message. Never inside an append: `NOTIFY` takes a lock of the whole
- * database when its transaction commits. A lost message costs time and nothing else; whoever waits also looks by itself.
+ * database when its transaction commits. A lost message costs time and nothing else: a read that waits also looks by itself.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -28,7 +28,7 @@ const channelOf: Statement = {
 }
 /**
  * Goes over the connections for reading: appends keep to one of those for writing, whose backend has all at hand. A
- * transaction that notifies would flush like any other; nobody needs a message after a crash.
+ * transaction that notifies would flush like any other; after a crash no message is needed.
  */
 const notify: Statement = {
   name: 'changes-notify',

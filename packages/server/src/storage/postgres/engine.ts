@@ -27,7 +27,7 @@ import { openStore } from './open-store.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 
-/** Feeds that somebody else has locked are waited for beside the appends, two at a time; what else is written takes two. */
+/** Feeds that another session has locked are waited for beside the appends, two at a time; other writes take two. */
 const otherWriteConnections = 4
 
 export interface PostgresOptions extends Pick<

@@ -58,7 +58,7 @@ export interface Wanted {
   readonly firsts: ReadonlySet<string>
 }
 
-/** The order in which counters are taken, the same for everybody, so that nobody waits in a circle. */
+/** The order in which counters are taken, the same for every session, so that no two wait for each other. */
 export function inKeyOrder(keys: readonly FeedKey[]): readonly FeedKey[] {
   const byName = new Map(keys.map((key) => [`${key.tenantId} ${feedNumbers[key.feed]}`, key]))
   return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key)

@@ -1,6 +1,6 @@
 /**
  * Where events stand, by their ids. Partners that are told of events ask for them by id, many at the same time, and a question
- * to the database costs some 100 us whatever it asks for: so all ids that are asked for in one turn of the event loop go in one,
+ * to the database costs some 100 µs whatever it asks for: so all ids that are asked for in one turn of the event loop go in one,
  * and those that come while it is under way go in the next.
  */
 import { isUuid } from '@property-events/protocol'
@@ -17,7 +17,7 @@ const select: Statement = {
     ORDER BY wanted.nth`,
 }
 
-/** So long at most whoever comes while a question is under way waits to ask: it may be one that hangs. */
+/** The longest that a look-up waits for the question under way before it is asked beside it: that one may hang. */
 const patienceMs = 100
 const mostIds = 500
 
@@ -30,7 +30,7 @@ interface Wanted {
 
 type FindPosition = (key: FeedKey, id: string) => Promise<number | undefined>
 
-/** As `EventStore.positionOf`. All who share a question that fails are told. */
+/** As `EventStore.positionOf`. A question that fails rejects every call that shares it. */
 export function positionFinder(database: Pick<Database, 'read'>): FindPosition {
   const waiting: Wanted[] = []
   /** The question whose answer the next one waits for. */

@@ -1,5 +1,5 @@
 /**
- * Whoever holds an old snapshot keeps every version of every row that was written since. A feed's counter gets a version with
+ * A session that holds an old snapshot keeps every version of every row that was written since. A feed's counter gets a version with
  * each publication, and each probe goes through them: 2 buffers became 100 after 8,000 publications to one feed.
  */
 import type { HeldSnapshot } from '../storage.ts'

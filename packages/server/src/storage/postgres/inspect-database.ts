@@ -1,4 +1,4 @@
-/** A look at a database for whoever searches a fault: it changes nothing, and needs no store to be there. */
+/** A look at a database for an operator who searches a fault: it changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import type { HeldSnapshot } from '../storage.ts'
@@ -32,7 +32,7 @@ export interface ReachedDatabase {
   readonly hasLz4: boolean
   /** Two clients never share a session: what is set in one stays in it. */
   readonly keepsSessions: boolean
-  /** A `NOTIFY` reaches who listens. On a standby nobody can listen: then it is not asked. */
+  /** A `NOTIFY` reaches listening sessions. On a standby no session can listen, so nothing is sent there. */
   readonly deliversMessages: boolean
   /** The first schema of the search path: where the store is, or would be made. */
   readonly schema: string
@@ -51,7 +51,7 @@ export interface InspectedStore {
   readonly knownSchemaVersion: number
   /** This role may bring an older schema up to date. */
   readonly mayMigrate: boolean
-  /** Who made the store. */
+  /** The role that made the store. */
   readonly owner: string
   /** What this role may not do and a node must: 'UPDATE on feed', … */
   readonly missingPrivileges: readonly string[]

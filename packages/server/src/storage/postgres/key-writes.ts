@@ -6,7 +6,7 @@ import { bigints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
-/** One new name at a time. Readers, publishers and whoever else names a tenant only read it, and do not wait. */
+/** One new name at a time. Readers, publishers and all else that names a tenant only read the table, and do not wait. */
 const lockNames: Statement = { name: 'tenant-lock', text: 'LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE' }
 const hasTenant: Statement = { name: 'tenant-exists', text: 'SELECT FROM tenant WHERE tenant = $1' }
 const hasName: Statement = { name: 'tenant-name', text: 'SELECT FROM tenant WHERE name = $1 LIMIT 1' }
@@ -54,7 +54,7 @@ const addGrant: Statement = {
   text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
     SELECT $1, coalesce(max(grant_no) + 1, 0), $2, $3 FROM key_grant WHERE key_no = $1`,
 }
-/** One who gives a key grants at a time. */
+/** Grants to one key are given one at a time. */
 const lockKey: Statement = { name: 'key-lock', text: 'SELECT key_no FROM key WHERE key_id = $1 FOR UPDATE' }
 const hasKey: Statement = { name: 'key-exists', text: 'SELECT FROM key WHERE key_id = $1' }
 const countTenants: Statement = {

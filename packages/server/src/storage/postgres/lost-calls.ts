@@ -1,7 +1,7 @@
 /**
  * What a call that got no answer may have written. Tried again, it finds its own ids taken; these are then told as what
- * they are, events of this very request, and not as repeats of an earlier one. That is known of a batch for as long as
- * anybody holds it: what is left of the lost call may still lock the feed, and then the batch is given again.
+ * they are, events of this very request, and not as repeats of an earlier one. That is known of a batch for as long as the
+ * batch is in use: what is left of the lost call may still lock the feed, and then the batch is given again.
  */
 import { feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome, AppendRemark, AppendedEvent } from '../storage.ts'

@@ -63,7 +63,7 @@ const lockIfFree: Statement = {
 const unlock: Statement = { name: 'migrate-unlock', text: `SELECT pg_advisory_unlock(${lockNumber})` }
 const lockPauseMs = 200
 
-/** A migration that has to wait for a table gives up rather than make everybody else wait behind it, and tries again. */
+/** A migration that has to wait for a table gives up and tries again: statements of other sessions would queue after it. */
 const patience: Statement = {
   name: 'migrate-patience',
   text: `SELECT set_config('lock_timeout', '3s', true)`,
@@ -71,7 +71,7 @@ const patience: Statement = {
 const attemptsAtMost = 10
 const attemptPauseMs = 2_000
 
-/** What belongs to an extension, such as the views of pg_stat_statements, is not somebody else's. */
+/** A table of an extension, such as the views of pg_stat_statements, does not make the schema another program's. */
 const look: Statement = {
   name: 'migrate-look',
   text: `SELECT to_regclass('store') IS NOT NULL AS present, current_setting('server_version_num')::integer AS server,

@@ -49,7 +49,7 @@ export async function runFiles(session: Session, { files }: Migration): Promise<
   for (const file of files) await session.script(readFileSync(file, 'utf8'))
 }
 
-/** In the transaction that makes a store: nobody else uses its tables. */
+/** In the transaction that makes a store: no other session uses its tables. */
 export async function runInside(session: Session, step: Afterwards): Promise<void> {
   if (step.kind === 'index') await session.script(`CREATE INDEX ${step.name} ${step.on}`)
   else await session.script(readFileSync(step.file, 'utf8'))

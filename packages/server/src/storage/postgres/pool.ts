@@ -90,7 +90,7 @@ export function poolOf(options: ConnectionOptions, purpose: Purpose, max: number
       await onConnect?.(sessionOf(client), purpose)
     }),
   })
-  // An idle connection that breaks is dropped by the pool; whoever asks next gets a new one, or an error of its own.
+  // An idle connection that breaks is dropped by the pool; the next query gets a new one, or an error of its own.
   pool.on('error', () => undefined)
   // One that breaks in use says so a second time here; its query has been rejected already.
   pool.on('connect', (client) => client.on('error', () => undefined))

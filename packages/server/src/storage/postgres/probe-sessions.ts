@@ -8,7 +8,7 @@ export interface SessionFacts {
 
 const heardWithinMs = 2_000
 
-/** `token`: not used by anybody else at the time. A standby refuses to listen, whatever stands before it. */
+/** `token`: not used by another probe at the time. A standby refuses to listen, whatever stands before it. */
 export async function probeSessions(
   first: Client,
   second: Client,

@@ -21,7 +21,7 @@ export const readRangeStatements = {
 /** Events in one question: the largest are some 500 kB each. */
 const eventsPerPiece = 100
 
-/** Shares its memory with other short bytes, so a reader who frees what was given leaves it alone. */
+/** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */
 const comma = Buffer.from(',')
 
 export async function readRange(database: Database, range: ViewRange): Promise<readonly Uint8Array[]> {

@@ -1,6 +1,6 @@
 /**
- * What this node knows of feeds from its own last commits, so that the usual append reads nothing beforehand. Others may
- * have published since: what is planned from it counts only once it is checked under the lock (docs/decisions/0005).
+ * What this node knows of feeds from its own last commits, so that the usual append reads nothing beforehand. Other nodes may
+ * have published since: a plan made from it counts only once it is checked under the lock (docs/decisions/0005).
  */
 import { BoundedMap } from '../../bounded-map.ts'
 import { feedName } from '../storage.ts'

@@ -1,6 +1,6 @@
 /**
- * A moment at which no stamped event of a feed waits for its commit (P3). One question to the database serves all who
- * ask on this node while it waits to be sent: a commit in the way costs one connection, not one for each client.
+ * A moment at which no stamped event of a feed waits for its commit (P3). One question to the database serves all reads
+ * of this node that come while it waits to be sent: a commit in the way costs one connection, not one for each client.
  */
 import type { Ticks } from '@property-events/protocol'
 import { StorageFailure, feedName } from '../storage.ts'
@@ -13,13 +13,13 @@ const settle: Statement = { name: 'settle-window', text: 'SELECT settle_window($
 const reserve: Statement = { name: 'reserve-time', text: 'SELECT moment, reserved FROM reserve_time($1)' }
 
 export interface Settler {
-  /** Resolves when whatever was stamped before the call is visible; later stamps lie after the time of the call. */
+  /** Resolves when whatever was stamped before the call is visible; later stamps come after the time of the call. */
   settled(key: FeedKey): Promise<void>
   /** The latest moment at which this node has answered a window; 0 for none. */
   latestAnswered(): Ticks
 }
 
-/** One question that is under way, and the one that begins after it, for whoever came too late for the first. */
+/** One question that is under way, and the one that begins after it, for reads that came too late for the first. */
 interface Line {
   underWay: Promise<void>
   next: Promise<void> | undefined

@@ -4,7 +4,7 @@ import type { Database, Statement } from './connection.ts'
 
 /**
  * One probe of the index in each feed, until there are enough. Passes over rows that another node is removing: it waits for
- * nobody, and no two nodes wait in a circle.
+ * no other session, and no two nodes wait in a circle.
  */
 export const forgetStatement: Statement = {
   name: 'forget-skipped-ids',

@@ -65,7 +65,7 @@ const forgetSomeLosses: Statement = {
 }
 
 /**
- * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers lie behind all that were or may have
+ * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers come after all that were or may have
  * been shown.
  */
 export function startEpoch(

@@ -64,7 +64,7 @@ const noteLosses: Statement = {
     ORDER BY tenant, feed
     ON CONFLICT (tenant, feed) DO UPDATE SET number = excluded.number WHERE excluded.number > known.number`,
 }
-/** Unless a new epoch has begun there since the loss was found. In key order, as everybody takes counters. */
+/** Unless a new epoch has begun there since the loss was found. In key order, in which every session takes counters. */
 const stopFeeds: Statement = {
   name: 'witness-stop-feeds',
   text: `WITH held AS (

@@ -1,4 +1,4 @@
-/** Appending in one immediate transaction: whoever holds it is alone, so look-ups see everything committed before. */
+/** Appending in one immediate transaction, of which there is one at a time: look-ups see everything committed before. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/protocol'
 import { readClock } from '../clock.ts'
@@ -72,7 +72,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
 
   return {
     append: (batches, floor) => commit.immediate(batches, floor),
-    // Deferred and without a write: a read, which waits for nobody.
+    // Deferred and without a write: a read, which does not wait.
     preview: (batch) => look.deferred(batch),
   }
 }

@@ -1,4 +1,4 @@
-/** Reads every event of a store's file and compares it with its checksum, for whoever wants to be sure of a disk or a backup. */
+/** Reads every event of a store's file and compares it with its checksum, to be sure of a disk or a backup. */
 import { connectForReading, storeFileOf } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
@@ -10,7 +10,7 @@ export interface EventsCheck {
   readonly damaged: number
   /** Where the first of them stand. */
   readonly examples: readonly EventPlace[]
-  /** Events of an older build that have no checksum yet: whoever serves the store fills it in. */
+  /** Events of an older build that have no checksum yet: a service on this store fills it in. */
   readonly unchecked: number
   /** SQLite's reason for not reading on; `undefined`: all was read. */
   readonly cutOff: string | undefined

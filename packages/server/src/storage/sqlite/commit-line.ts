@@ -2,9 +2,9 @@
  * Where reads by time and commits meet (P3), in memory that the writer's thread shares with all that read: an event that
  * is stamped but not yet visible would be missed by a client that next asks from the moment it asked now.
  *
- * Who asks by time raises the floor and then looks whether a commit is under way; who commits says so and then reads the
- * floor. Whichever comes second sees the other, because these accesses have one order for all threads. So either the
- * stamps lie behind the moment of asking, or the asker knows that it has to wait for the commit.
+ * A read by time raises the floor and then looks whether a commit is under way; the writer says that it commits and then
+ * reads the floor. Whichever comes second sees the other, because these accesses have one order for all threads. So either
+ * the stamps come after the moment of the read, or the read knows that it has to wait for the commit.
  */
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter } from '../clock.ts'
@@ -13,7 +13,7 @@ export interface CommitLine {
   /** For another thread, which makes its own `commitLine` over it. */
   readonly memory: SharedArrayBuffer
   /**
-   * Puts all later stamps behind `now`. True: nothing that was stamped before waits for its commit, so what is visible
+   * Makes all later stamps come after `now`. True: nothing that was stamped before waits for its commit, so what is visible
    * from here on is the whole answer. False: what is visible once the commit under way has ended.
    */
   ask(now: Ticks): boolean

@@ -66,7 +66,7 @@ export function connectForWriting(options: WriteOptions): Connection {
 /**
  * The connection that reads. In its statements a value that rows are looked up by stands in a CAST: without one, SQLite may look at
  * the value while it plans, and then plans anew for every value, which takes longer than a probe does. An event by its id took
- * 13.8 us without and takes 6.6, the bound of a window 6.4 and 2.7.
+ * 13.8 µs without and takes 6.6, the bound of a window 6.4 and 2.7.
  */
 export function connectForReading(file: string): Connection {
   const db = new Database(file, { readonly: true, timeout: busyTimeoutMs })

@@ -142,7 +142,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records) => guarded(() => link.call('importRecords', records)),
     forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
-    // A reader keeps pages in the WAL, and nobody's search goes through them.
+    // A reader keeps pages in the WAL, and no search goes through them.
     heldSnapshots: () => guarded(() => []),
     ping: () =>
       guarded(async () => {

@@ -10,7 +10,7 @@ export interface FileLock {
 }
 
 /**
- * The locks this process holds. Kept here, because a connection nobody keeps is closed when garbage is collected, and
+ * The locks this process holds. Kept here, because a connection that nothing keeps is closed when garbage is collected, and
  * its lock goes with it. And asked first, because closing any descriptor of a file drops what this process has locked
  * in it.
  */

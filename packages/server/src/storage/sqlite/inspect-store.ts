@@ -1,4 +1,4 @@
-/** A look at a store's file for whoever searches a fault: it changes nothing, not even an old schema. */
+/** A look at a store's file for an operator who searches a fault: it changes nothing, not even an old schema. */
 import { existsSync, statSync } from 'node:fs'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { connectForReading, storeFileOf } from './connection.ts'

@@ -13,7 +13,7 @@ interface After {
   readonly limit: number
 }
 
-/** Runs through trees in order, each cut off by its limit. Positions are those strictly behind the given one. */
+/** Runs through trees in order, each cut off by its limit. Positions are those greater than the given one. */
 const readAfterStatements = {
   all: `SELECT ${eventColumns} FROM event
     WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT CAST(@limit AS INTEGER)`,

@@ -38,7 +38,7 @@ interface Piece {
   readonly last: number
 }
 
-/** Shares its memory with other short bytes, so a reader who frees what was given leaves it alone. */
+/** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */
 const comma = Buffer.from(',')
 
 export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint8Array[] {

@@ -46,7 +46,7 @@ export function settledLocator(
       const located = look(query)
       if (located === undefined || !isOpenWindow(query, located)) return located
       const now = await reservedNow()
-      // Without a writer, nothing that was stamped waits for its commit: its end is as good as its answer.
+      // Without a writer, nothing that was stamped waits for its commit: an error is as good as an answer.
       if (!line.ask(now)) await link.call('settled').catch(() => undefined)
       return look(query)
     },

@@ -6,7 +6,7 @@ import type { FeedRow } from './feed-row.ts'
 import { metaOf } from './meta.ts'
 
 /**
- * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers lie behind all that were or may have
+ * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers come after all that were or may have
  * been shown.
  */
 export function startEpoch(db: Connection, continueAfter: number, keys?: readonly FeedKey[]): void {

@@ -18,7 +18,7 @@ export function portToWriter(owner: WriterAccess): MessagePort {
   })
   port1.on('message', () => attached.want())
   port1.on('close', () => attached.detach())
-  // A thread that waits for nobody else may end: its own end keeps it alive while something is asked.
+  // A thread that waits for no other may end: its own end of the port keeps it alive while a question is open.
   port1.unref()
   return port2
 }

@@ -29,7 +29,7 @@ export interface WriterHost extends WriterAccess {
 }
 
 /**
- * Starts the thread when somebody wants it, and again after it died: what was under way is then rejected, and whether it
+ * Starts the thread when it is first needed, and again after it died: what was under way is then rejected, and whether it
  * was stored shows when it is repeated by its ids (D14).
  */
 export function hostWriter(options: Omit<WriterOptions, 'line'>, line: CommitLine): WriterHost {

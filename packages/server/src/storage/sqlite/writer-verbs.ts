@@ -16,7 +16,7 @@ export interface WriterVerbs extends KeyWrites, NodeWrites {
   forgetSkippedIds(): number
   /** Moves the reservation of time on, if need be, and answers when that is on disk (P3). */
   reserveTime(): Reserved
-  /** Answered behind all commits that were under way when it was asked (P3). */
+  /** Answered after all commits that were under way when it was asked (P3). */
   settled(): void
   /** How the writer's own connection treats a commit (P7). */
   durability(): Durability

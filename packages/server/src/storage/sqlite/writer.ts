@@ -75,8 +75,8 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     reserveTime: () => reservation.reserve(),
     settled: () => undefined,
     durability: () => durability,
-    // The last connection to close moves the WAL into the file. To ask for it here would wait for whoever reads, a backup say,
-    // and let nobody write meanwhile.
+    // The last connection to close moves the WAL into the file. To ask for it here would wait for every reader, a backup say,
+    // and block all writing meanwhile.
     close() {
       stopFilling()
       try {
