@@ -1,5 +1,5 @@
 /**
- * How often feeds have changed, in memory that all threads of a node share: what is remembered of a feed holds for as long
+ * How often feeds have changed, in memory that all threads of a node share: a note about a feed is valid for as long
  * as its count stands still. Feeds share counts, so a count may move for nothing; it never stands still for a change.
  */
 import type { FeedKey } from './storage.ts'

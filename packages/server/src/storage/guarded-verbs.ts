@@ -1,4 +1,4 @@
-/** Every verb of an engine on disk runs under a guard: a closed store says so, and what is thrown becomes one of the port's errors. */
+/** Every verb of an engine on disk runs under a guard: a closed store says so, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
 import type { KeyStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
 
@@ -7,14 +7,14 @@ export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
 
 export interface StoreGuard {
   readonly guarded: Guard
-  /** As `guarded`, for what is answered at once: throws what that would reject with. */
+  /** As `guarded`, for verbs that answer at once: throws the error that `guarded` would reject with. */
   readonly guardedAtOnce: <T>(run: () => T) => T
   readonly isClosed: () => boolean
   /** From the first call on, verbs are refused. Resolves as the first `end` does, which runs once. */
   close(end: () => Promise<void>): Promise<void>
 }
 
-/** `failureOf`: from what the engine's library throws. */
+/** `failureOf`: makes the port's error of one of the engine's library. */
 export function storeGuard(failureOf: (error: unknown) => StorageFailure | StorageRefusal): StoreGuard {
   let closing: Promise<void> | undefined
   const refuseClosed = (): void => {
@@ -45,10 +45,10 @@ export function storeGuard(failureOf: (error: unknown) => StorageFailure | Stora
   }
 }
 
-/** Also knows what is under way. */
+/** A guard that knows which verbs are under way. */
 export interface CountedRuns {
   readonly guarded: Guard
-  /** Resolves when all that was under way at the call has ended, well or not. */
+  /** Resolves when every verb that was under way at the call has ended, well or not. */
   readonly ended: () => Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** What is recorded once in a store, and what an opener wants of it (D12, D13). */
+/** Settings that a store records once, and those that a caller wants when it opens one (D12, D13). */
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import { StorageRefusal } from './storage.ts'
 import type { StoreSettings } from './storage.ts'

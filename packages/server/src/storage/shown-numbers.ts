@@ -30,7 +30,7 @@ export interface ShownNumber {
 }
 
 export interface ShownNumbers {
-  /** Of what was read, before it is shown. */
+  /** Notes the numbers that were read, before they are shown. */
   note(key: FeedKey, sequenceNumber: number, created?: Ticks): void
   /** Of stored events that a dry run shows; those to come have no number. */
   notePreviewed(batch: AppendBatch, outcome: AppendOutcome): void

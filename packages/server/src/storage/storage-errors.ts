@@ -3,7 +3,7 @@
 /** The only error engines throw. `code` decides what a caller is told; `cause` is for the log. */
 export class StorageFailure extends Error {
   /**
-   * `storage_damaged`: bytes of the store are not what was written; reading them again does not help.
+   * `storage_damaged`: bytes of the store have changed since they were written; reading them again does not help.
    * `tenant_moving`: nothing is wrong with the store, but the tenant is at home in another one (`MoveState`).
    */
   readonly code:

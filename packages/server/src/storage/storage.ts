@@ -31,7 +31,7 @@ export interface HeldSnapshot {
   readonly name: string
 }
 
-/** What is recorded once, when a store is created. */
+/** Recorded once, when a store is created. */
 export interface StoreSettings {
   /** Random: the same in a backup of the store, another in every other store. */
   readonly storeId: string

@@ -22,7 +22,7 @@ export interface TimeReservation {
   covers(moment: Ticks): boolean
   /** Resolves when the store has moved it on. Rejects when it cannot, and with `storage_unavailable` when that takes too long. */
   renewed(): Promise<void>
-  /** The store may not hold what was reserved: its history is another one. */
+  /** The store may not hold the reservation: its history is another one. */
   forget(): void
   /** Nothing is asked of the store any more. */
   stop(): void

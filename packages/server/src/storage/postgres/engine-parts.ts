@@ -1,4 +1,4 @@
-/** What the verbs of one open database share. */
+/** The parts that the verbs of one open database share. */
 import type { Ticks } from '@property-events/protocol'
 import type { ChangeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'

@@ -38,7 +38,7 @@ export async function waitingFeeds(database: Database, history: Witness): Promis
   })
 }
 
-/** What was missing may be dealt with by now, and is then not told any more. */
+/** Numbers that the last check found missing may be dealt with by now, so they are looked for again. */
 function isVouched(database: Database, history: Witness): Promise<boolean> {
   return database.write(async (session) => {
     if (history.finds()) await history.check(session)

@@ -1,4 +1,4 @@
-/** Moving one tenant: its state, and what is handed over of it. */
+/** Moving one tenant: its state, and its records for the other store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { moveStateOf, moveText } from '../move-store.ts'
@@ -71,7 +71,7 @@ export function changeMove(
   })
 }
 
-/** In short statements, each of its own moment: what is handed over never changes, and no old snapshot is held. */
+/** In short statements, each of its own moment: these records never change, and no old snapshot is held. */
 export async function exportTenant(
   database: Database,
   given: Ticks | undefined,

@@ -80,7 +80,7 @@ interface GrowingFeed {
   readonly wanted: WantedHere
 }
 
-/** What was looked up and has not been read. */
+/** Look-ups of things that have not been read. */
 interface WantedHere {
   readonly ids: Set<string>
   readonly positions: Set<number>
@@ -100,7 +100,7 @@ function growingFeed(reading: FeedReading): GrowingFeed {
   }
 }
 
-/** Looks into what the feed gets first, then into what was read. What neither holds is wanted. */
+/** Looks among the new rows of the feed first, then in the reading. What is in neither is wanted. */
 function lookupsOf(feed: GrowingFeed): AppendLookups {
   const { reading, rows, wanted } = feed
   return {

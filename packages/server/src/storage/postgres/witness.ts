@@ -42,7 +42,7 @@ const readHistory: Statement = {
 }
 /**
  * Of the given numbers those that are not in the store, or stand for another event. Numbers up to the start of a feed's epoch
- * are of earlier ones: what was lost of them was dealt with when the present one began, and whatever loses one of them since
+ * are of earlier ones: their losses were dealt with when the present one began, and a restore that loses one of them since
  * loses that beginning as well. Of a feed that is not there at all, all is lost.
  */
 const findLosses: Statement = {
@@ -97,7 +97,7 @@ export const raiseFloorToReservation: Statement = {
 export interface AnsweredTime {
   /** The latest moment at which it has answered one. */
   latestAnswered(): Ticks
-  /** The store may not hold what was reserved. */
+  /** The store may not hold the reservation. */
   historyChanged(): void
 }
 

@@ -6,7 +6,7 @@ import { eventChecksum } from './event-checksum.ts'
 export interface EventsCheck {
   /** Events that were read. */
   readonly events: number
-  /** How many are not what was stored. */
+  /** How many have changed since they were stored. */
   readonly damaged: number
   /** Where the first of them stand. */
   readonly examples: readonly EventPlace[]

@@ -185,7 +185,7 @@ function fileMoves(db: Connection, { file, clock, link }: EngineParts): Unguarde
   }
 }
 
-/** What was asked of the writer before is answered first; the connection goes before the writer moves the WAL into the file. */
+/** Earlier questions to the writer are answered first; the connection is closed before the writer moves the WAL into the file. */
 async function closeStore({ link, end }: EngineParts, db: Connection): Promise<void> {
   try {
     await link.call('settled').finally(() => db.close())

@@ -1,5 +1,5 @@
 /**
- * The checksum of a stored event: what tells a changed bit on the disk from what was published. SQLite has none for its
+ * The checksum of a stored event: it shows whether a bit has changed on the disk. SQLite has none for its
  * pages, so without it a flipped bit is served as if it were the event (P9).
  */
 import { crc32 } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** Writes what was decided for one batch: events, ids, subjects, views, and the feed's counter. */
+/** Writes the decision about one batch: events, ids, subjects, views, and the feed's counter. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'

@@ -1,4 +1,4 @@
-/** Moving one tenant: its state, and what is handed over of it. */
+/** Moving one tenant: its state, and its records for the other store. */
 import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { floorAfter, readClock } from '../clock.ts'

@@ -10,7 +10,7 @@ import { metaOf } from './meta.ts'
 export interface StoredReservation {
   /** Moves it to 10 s from now, unless 5 s are left of what was reserved here. */
   reserve(): Reserved
-  /** No window was answered after this moment, nor will be here: what is left is given back, unless others have reserved more. */
+  /** No window was answered after this moment, nor will be here: the rest is given back, unless another process has reserved more. */
   giveBack(answered: Ticks): void
 }
 
@@ -26,7 +26,7 @@ export function raiseReservation(db: Connection, until: Ticks): void {
 
 export function storedReservation(db: Connection, clock: SharedClock | undefined): StoredReservation {
   const meta = metaOf(db)
-  /** What was written here. Always another value than was there: so it can be told from what other processes reserve. */
+  /** The value written here. It always differs from the one before, so that reservations of other processes can be told from it. */
   let own: Ticks | undefined
 
   const renew = db.transaction((moment: Ticks): Ticks => {

@@ -1,4 +1,4 @@
-/** What is asked of the writer's thread, and how question and answer travel. */
+/** The questions to the writer's thread, and how question and answer travel. */
 import type { SharedClock } from '../clock.ts'
 import type { AppendBatch, AppendOutcome, FeedKey, MoveState, StorageFailure } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
