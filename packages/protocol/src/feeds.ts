@@ -24,7 +24,7 @@ export interface FeedDefinition {
   readonly name: FeedName
   /** Path of the spec's operations, after the base URL (spec §4; D18 for contacts). */
   readonly eventsPath: string
-  /** Path of our publishing operation, after the base URL, and of reading events behind a number (D21). */
+  /** Path of our publishing operation, after the base URL, and of reading events after a number (D21). */
   readonly publishPath: string
   /** Path of our reads of one subject, after the base URL; the subject's UUID follows. */
   readonly subjectsPath: string
@@ -59,7 +59,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
   },
 }
 
-/** The views a feed keeps ordinals for, beside the whole feed, whose ordinal is the position. */
+/** The views that have ordinals of their own. The whole feed needs none: its ordinal is the position. */
 export function viewsOf(feed: FeedName): readonly Category[] {
   return feed === 'property' ? categories : []
 }

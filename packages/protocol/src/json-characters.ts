@@ -1,4 +1,4 @@
-/** The characters that JSON is made of, by their codes: in UTF-8 and UTF-16 the same. */
+/** The codes of the characters that JSON is made of: in UTF-8 and UTF-16 the same. */
 
 export const quote = 0x22
 export const backslash = 0x5c
@@ -19,12 +19,12 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** In lower case, as `true`, `false` and `null` are written. */
+/** Lower case only, as in `true`, `false` and `null`. */
 export function isLetter(code: number): boolean {
   return code >= 0x61 && code <= 0x7a
 }
 
-/** Where the character stands from there on; the length of the text, if it does not. */
+/** The index of the character, from `from` on; the length of the text if it does not occur. */
 export function indexOrEnd(text: string, character: string, from: number): number {
   const index = text.indexOf(character, from)
   return index < 0 ? text.length : index
@@ -35,7 +35,7 @@ export function unitAt(text: string, index: number): number {
   let unit = 0
   for (let at = index; at < index + 4; at += 1) {
     const digit = hexDigit(text.charCodeAt(at))
-    // Not JSON, which `JSON.parse` will say.
+    // This is not JSON, and `JSON.parse` will refuse it.
     if (digit < 0) return Number.parseInt(text.slice(index, index + 4), 16)
     unit = unit * 16 + digit
   }

@@ -16,23 +16,23 @@ import {
 export interface CopyLimits {
   /** Bytes of a value, the white space between its tokens not counted. */
   readonly maxBytes: number
-  /** How many of them may stand outside strings: it is these that parsing takes its time and memory for. */
+  /** How many of them may be outside strings. Parsing takes time and memory for these. */
   readonly maxBytesOutsideStrings: number
 }
 
-/** Most of what is copied is an ordinary event that has something unusual in it. */
+/** Enough for most values: an ordinary event with something unusual in it. */
 const firstRoomBytes = 16_384
 
 /**
- * Copies in pieces, so that whoever copies can do other things in between: a value may stand among megabytes of white space. What is
- * copied is JSON if and only if the original is, and has the same tokens. The copy ends
+ * Copies in pieces, so that other work can be done between them: a value may stand among megabytes of white space. The
+ * copy is JSON if and only if the original is, and has the same tokens. The copy ends
  *
  * - after the value: in an array (`isItem`) before the comma or bracket that follows, else at the end of the range;
- * - early, where the text cannot be JSON any more: what was copied is none either;
- * - early, at a limit. `isTooLarge` then, and what was copied is the beginning of the value.
+ * - early, where the text cannot be JSON any more: the copy is not JSON either;
+ * - early, at a limit. `isTooLarge` is then true, and the copy is the beginning of the value.
  */
 export class CompactCopy {
-  /** Where the bytes stand that were not looked at yet. Once it has ended: what follows the value. */
+  /** Index of the first byte that was not looked at. After the end of the copy: of the first byte after the value. */
   index: number
   isTooLarge = false
   readonly #bytes: Uint8Array
@@ -50,7 +50,7 @@ export class CompactCopy {
   /** The value has ended; only white space may follow. */
   #complete = false
 
-  /** Of `bytes` from `start` to `end`. */
+  /** Copies from `bytes`, between `start` and `end`. */
   constructor(bytes: Uint8Array, start: number, end: number, isItem: boolean, limits: CopyLimits) {
     this.#bytes = bytes
     this.index = start
@@ -61,12 +61,12 @@ export class CompactCopy {
     this.#copied = new Uint8Array(Math.min(end - start, firstRoomBytes, limits.maxBytes))
   }
 
-  /** What was copied so far. */
+  /** The bytes copied so far. */
   get copied(): Uint8Array {
     return this.#copied.subarray(0, this.#length)
   }
 
-  /** Looks at so many bytes, or fewer. True: the copy has ended. */
+  /** Looks at up to `byteLength` further bytes. True: the copy has ended. */
   advance(byteLength: number): boolean {
     const pause = Math.min(this.index + byteLength, this.#end)
     while (this.index < pause) {
@@ -93,7 +93,7 @@ export class CompactCopy {
   /** False: a limit is reached. */
   #append(byte: number): boolean {
     if (!this.#inString) {
-      // Between others, white space means nothing; between two of these it tells that they are two.
+      // White space is needed only between two words or numbers, which would otherwise become one.
       if (this.#spaced && isPartOfWord(byte) && isPartOfWord(this.#copied[this.#length - 1] ?? quote)) {
         this.#spaced = false
         if (!this.#append(0x20)) return false
@@ -108,7 +108,7 @@ export class CompactCopy {
     return true
   }
 
-  /** False: there may be no more. */
+  /** False: the limit is reached. */
   #grow(): boolean {
     const length = Math.min(2 * this.#copied.length, this.#maxBytes)
     if (length <= this.#copied.length) return false

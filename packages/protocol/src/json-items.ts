@@ -1,6 +1,7 @@
 /**
- * Strict reading of JSON out of bytes, which may be many and may be anything: value by value, and within a long one piece by piece,
- * with a bound on the work of each step and on the memory of all. Where a generator here gives `undefined`, others can have a turn.
+ * Strict reading of JSON from untrusted bytes of any length: value by value, and a long value piece by piece, with a
+ * limit on the work of each step and on the memory in all. Where a generator here yields `undefined`, the caller can
+ * give other work a turn.
  */
 import { closeBracket, comma, isWhiteSpace } from './json-characters.ts'
 import { CompactCopy } from './json-compact-copy.ts'
@@ -22,7 +23,10 @@ export type JsonItemReading =
   | { readonly kind: 'item'; readonly item: JsonItem }
   | { readonly kind: 'fault'; readonly fault: JsonFault }
 
-/** Of one value. Beyond the limits of the copy it is `too_large`: reading ends there, at the place that the fault names. */
+/**
+ * Limits of one value. A value beyond the limits of the copy is `too_large`: reading ends there, at the place that the
+ * fault names.
+ */
 export interface ItemLimits extends JsonLimits, CopyLimits {}
 
 export interface WindowSizes {
@@ -31,17 +35,18 @@ export interface WindowSizes {
 }
 
 /**
- * How many bytes are decoded and read in one step. Usually below 128 kB, also with two bytes a character: memory for a longer string
- * V8 takes anew from the system each time, which clears it page by page, 5 µs for every event of a batch of 400 kB. At most what
- * takes 7 ms if it is nothing but keys; what is longer is copied first, without its white space.
+ * How many bytes are decoded and read in one step. The usual size gives strings below 128 kB, even with two bytes a
+ * character: for a longer string V8 takes new memory from the system, which clears it page by page, 5 µs for every
+ * event of a batch of 400 kB. The largest size takes at most 7 ms, if it is nothing but keys. A longer value is copied
+ * first, without its white space.
  */
 export const maxBytesAtOnce = 120_000
 const defaultSizes: WindowSizes = { usual: 60_000, largest: maxBytesAtOnce }
 
-/** Looked at in one step of a copy, or of white space: a tenth of a millisecond. */
+/** The bytes looked at in one step of a copy, or of white space: a tenth of a millisecond. */
 const pieceBytes = 65_536
 
-/** Where the first byte stands from `start` on that is no white space; the length of `bytes`, if there is none. */
+/** The index of the first byte, from `start` on, that is not white space; the length of `bytes` if there is none. */
 export function* afterBlanks(bytes: Uint8Array, start: number): Generator<undefined, number> {
   let index = start
   while (index < bytes.length) {
@@ -53,7 +58,7 @@ export function* afterBlanks(bytes: Uint8Array, start: number): Generator<undefi
   return index
 }
 
-/** Reads the JSON text from `start` to `end` as `readJson` would, at once. For texts of up to `maxBytesAtOnce`. */
+/** Reads the JSON text from `start` to `end` in one step, as `readJson` would. For texts of up to `maxBytesAtOnce`. */
 export function readRange(
   bytes: Uint8Array,
   start: number,
@@ -66,7 +71,7 @@ export function readRange(
   return { kind: 'item', item: { value: reading.value, spans: reading.spans, text } }
 }
 
-/** The same for any length, in pieces. The item's text is without the white space between tokens. */
+/** The same for any length, in pieces. The item's text is without white space between tokens. */
 export function readRangeInPieces(
   bytes: Uint8Array,
   start: number,
@@ -77,12 +82,12 @@ export function readRangeInPieces(
 }
 
 /**
- * The items of an array, each read when it is asked for. In the end the first fault, or none. Its place counts from the item after
- * the last one that was given, but if the text is no JSON, that is a fault of the whole array.
+ * The items of an array, each read when it is asked for; at the end the first fault, or none. The place of a fault
+ * counts from the item after the last one given; a text that is not JSON is a fault of the whole array.
  *
  * @param bytes Valid UTF-8.
- * @param start After the opening bracket.
- * @param limits Those of an item.
+ * @param start The index after the opening bracket.
+ * @param limits The limits of one item.
  */
 export function* readItems(
   bytes: Uint8Array,
@@ -110,7 +115,7 @@ export function* readItems(
     const place = placeOf(window, begin)
     const canGrow = begin > 0 || window.size < sizes.largest
     if (found === 'unfinished' && window.end < bytes.length && canGrow) {
-      // The item may go on after the window: once more from its beginning, or with more of it.
+      // The item may continue after the window: read again from its beginning, or with a larger window.
       window = windowOf(bytes, place, begin > 0 ? sizes.usual : Math.min(window.size * 2, sizes.largest))
       index = 0
       continue
@@ -138,7 +143,7 @@ function* endOfArray(bytes: Uint8Array, start: number): Generator<undefined, Jso
   return end === bytes.length ? undefined : notJson
 }
 
-/** Reads what is copied, wherever the quick way has doubts or the value is long. */
+/** Reads the copy of a value that is long, or that the quick scan found doubtful. */
 function* readCopy(copy: CompactCopy, limits: ItemLimits): Generator<undefined, JsonItemReading> {
   while (!copy.advance(pieceBytes)) yield undefined
   const text = decoder.decode(copy.copied)
@@ -163,13 +168,18 @@ interface Window extends ScannedText {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** Half a character at the end becomes another one, which can only stand in a string that does not end there. */
+/**
+ * Half a character at the end becomes a replacement character. It can only stand in a string that does not end there.
+ */
 function windowOf(bytes: Uint8Array, start: number, size: number): Window {
   const end = Math.min(start + size, bytes.length)
   return { text: decoder.decode(bytes.subarray(start, end)), nextBackslash: -1, start, size, end }
 }
 
-/** The item that begins there, if it ends within the window and nothing about it is doubtful; `next`: what stands after it. */
+/**
+ * The item that begins at `begin`, if it ends within the window and nothing in it is doubtful; `next`: the index after
+ * it.
+ */
 function itemIn(
   window: Window,
   bytes: Uint8Array,
@@ -185,7 +195,7 @@ function itemIn(
   const itemText = text.slice(begin, scan.end)
   const value = parsed(itemText)
   if (value === undefined || countKeys(value) !== scan.keys) return 'doubtful'
-  // A slice keeps the whole window in memory: of short items a window is full, of long ones it may hold but one.
+  // A slice keeps the whole window in memory. A window is full of short items, but may hold only one long one.
   if (itemText.length < sizes.usual / 4) return { item: { value, spans: scan.spans, text }, next }
   const start = placeOf(window, begin)
   const own = decoder.decode(bytes.subarray(start, start + byteLengthOf(window, itemText)))
@@ -197,7 +207,7 @@ function placeOf(window: Window, index: number): number {
   return window.start + byteLengthOf(window, window.text.slice(0, index))
 }
 
-/** Of a part of the window's text. */
+/** The length in bytes of a part of the window's text. */
 function byteLengthOf({ text, start, end }: Window, part: string): number {
   const isAscii = text.length === end - start
   return isAscii ? part.length : encoder.encode(part).length

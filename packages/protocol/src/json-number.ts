@@ -1,7 +1,7 @@
 /**
- * Why a number in a JSON text is refused, in a sentence; `undefined` when it is not. Numbers are kept as written. Refused are whole
- * numbers that a reader's double changes, which as a rule are ids, and numbers that it makes infinite or 0. A number that is
- * written with a fraction or an exponent may be rounded.
+ * Why a number in a JSON text is refused, in a sentence; `undefined` when it is not. Numbers are kept as written. Two
+ * kinds are refused: whole numbers that a double cannot hold (they are usually ids), and numbers that a double turns
+ * into infinity or 0. A fraction or an exponent may be rounded.
  */
 export function numberFault(lexeme: string): string | undefined {
   const value = Number(lexeme)

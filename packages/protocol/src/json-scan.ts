@@ -25,7 +25,7 @@ export type JsonFaultCode =
   | 'number_out_of_range'
   | 'nul_character'
   | 'lone_surrogate'
-  /** Only where values are read out of bytes, which says what is too large. */
+  /** Only where values are read from bytes; its message says what is too large. */
   | 'too_large'
 
 /** Why a text is refused. `pointer` (RFC 6901) names the place. */
@@ -47,25 +47,25 @@ export interface MemberSpan {
 }
 
 export interface JsonLimits {
-  /** Of the whole text. A fault counts, as its sender does, from the members that are looked for. */
+  /** Levels of the whole text. The message of a fault counts from the wanted members, as the sender does. */
   readonly maxDepth: number
   /** Collect the spans of these members of objects at this depth (the outermost value is depth 1). */
   readonly members?: { readonly keys: readonly string[]; readonly depth: number }
 }
 
-/** A container that is open while the scan stands inside it. */
+/** An object or array that the scan is inside. */
 interface OpenContainer {
   readonly isObject: boolean
-  /** Keys seen so far; made when the first key comes. */
+  /** Keys seen so far; made at the first key. */
   keys: Set<string> | undefined
   key: string
   index: number
 }
 
 /**
- * One pass over the tokens. It does not check the grammar (`JSON.parse` does, afterwards), so it must only never
- * run past the end or slow down on text that is not JSON. Quotes and backslashes are found with `indexOf`, which
- * reads long strings at memory speed, and each position is looked for once: 100 kB of `\n` stays linear.
+ * One pass over the tokens. The grammar is left to `JSON.parse`, afterwards; here, a text that is not JSON must only
+ * not make the scan slow or run past the end. Quotes and backslashes are found with `indexOf`, which reads long strings
+ * at the speed of memory, and each position is searched for once: 100 kB of `\n` takes linear time.
  */
 export class JsonScan {
   readonly spans: MemberSpan[] = []
@@ -83,7 +83,7 @@ export class JsonScan {
     this.#limits = limits
   }
 
-  /** All of it. */
+  /** Scans the whole text. */
   run(): JsonFault | undefined {
     return this.advance(this.#text.length)
   }
@@ -93,7 +93,9 @@ export class JsonScan {
     return this.#index >= this.#text.length
   }
 
-  /** Goes on for so many characters and to the end of the token there. After a fault, there is nothing to go on with. */
+  /**
+   * Scans up to `length` further characters, and to the end of the token there. After a fault the scan cannot continue.
+   */
   advance(length: number): JsonFault | undefined {
     const text = this.#text
     const pause = Math.min(this.#index + length, text.length)
@@ -265,7 +267,7 @@ export class JsonScan {
     this.#wanted = undefined
   }
 
-  /** Where the scan stands, in at most 200 characters (RFC 6901). */
+  /** The place of the scan, in at most 200 characters (RFC 6901). */
   pointer(): string {
     return this.#open
       .map(

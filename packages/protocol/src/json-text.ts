@@ -1,6 +1,7 @@
 /**
- * Strict reading of JSON *text*, for what `JSON.parse` accepts in silence: duplicate keys, numbers that change when
- * read, nesting without end, NUL and lone surrogates; and small edits that keep every other byte (D22, D26).
+ * Strict reading of JSON *text*: it refuses what `JSON.parse` accepts silently (duplicate keys, numbers that change
+ * when they are read, unlimited nesting, NUL and lone surrogates). Also small edits that keep every other byte (D22,
+ * D26).
  */
 import { backslash, isWhiteSpace, quote } from './json-characters.ts'
 import { countKeys, quickScan } from './json-quick-scan.ts'
@@ -27,7 +28,8 @@ export function readJson(text: string, limits: JsonLimits): JsonReading {
 }
 
 /**
- * The same for a text of any length, in pieces: one full of keys or escapes takes milliseconds. Only `JSON.parse` is one piece.
+ * The same for a text of any length, in pieces, because a text full of keys or escapes takes milliseconds. Only
+ * `JSON.parse` is one piece.
  */
 export function* readJsonInPieces(text: string, limits: JsonLimits): Generator<undefined, JsonReading> {
   const scan = new JsonScan(text, limits)
@@ -38,7 +40,7 @@ export function* readJsonInPieces(text: string, limits: JsonLimits): Generator<u
 
 const pieceLength = 32_768
 
-/** The scan's fault, if it comes to one. */
+/** The scan's fault, or `undefined`. */
 export function* scanInPieces(scan: JsonScan): Generator<undefined, JsonFault | undefined> {
   while (!scan.ended) {
     const fault = scan.advance(pieceLength)
@@ -54,7 +56,7 @@ function parsedAfter(scan: JsonScan, text: string): JsonReading {
   return { kind: 'fault', fault: { code: 'invalid_json', pointer: '', message: invalidJsonMessage(text) } }
 }
 
-/** `undefined`, which no JSON text stands for: the text is not JSON. */
+/** `undefined`, for which there is no JSON text: the text is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -45,7 +45,7 @@ function randomBase62(length: number, random: (bytes: number) => Uint8Array): st
   let text = ''
   while (text.length < length) {
     for (const byte of random(length)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would favour some characters.
+      // 248 is the largest multiple of 62 in a byte: higher values would make some characters more likely.
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62)
     }
   }

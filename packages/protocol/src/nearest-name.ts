@@ -1,20 +1,20 @@
 /**
- * The candidate that was most likely meant: at most a third of its letters differ, or as many as `atMost` says. The nearest, and
- * of several the first; `undefined` when none is near. Letters of either case are the same.
+ * The candidate that was most likely meant: at most a third of its letters differ, or as many as `atMost` says. The
+ * nearest one, and of equally near ones the first; `undefined` when none is near. Upper and lower case are the same.
  */
 export function nearestName(
   written: string,
   candidates: readonly string[],
   atMost: (candidate: string) => number = aThird,
 ): string | undefined {
-  // Nobody mistypes a name into one of this length, and the comparison is a product of lengths.
+  // No name of this length is a typing error, and the cost of the comparison is the product of the lengths.
   if (written.length > 100) return undefined
   const lower = written.toLowerCase()
   let best: string | undefined
   let bestDistance = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
     const limit = Math.min(atMost(candidate), bestDistance - 1)
-    // Each letter more or less is one to insert or to leave out.
+    // Each letter of difference in length is one to insert or to leave out.
     if (Math.abs(candidate.length - written.length) > limit) continue
     const distance = levenshtein(lower, candidate.toLowerCase())
     if (distance > limit) continue

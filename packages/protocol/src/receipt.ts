@@ -1,9 +1,9 @@
 import Type from 'typebox'
 
-/** True or absent. `enum` and not `const`, which tools for OpenAPI know less often. */
+/** True or absent. An `enum` and not a `const`, because more OpenAPI tools support it. */
 const marker = (description: string) => Type.Unsafe<true>({ type: 'boolean', description, enum: [true] })
 
-/** What became of one published event. */
+/** The result for one published event. */
 export const ReceiptEvent = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -24,7 +24,7 @@ export const ReceiptEvent = Type.Object(
 )
 export type ReceiptEvent = Type.Static<typeof ReceiptEvent>
 
-/** Advice about one published event: it was stored as it is. */
+/** Advice about one published event, which was stored as it is. */
 export const PublishWarning = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: 'Place of the event in the request, from 0.' }),

@@ -21,14 +21,14 @@ export function millisecondsOfTicks(ticks: Ticks): number {
   return ticks < 0n && ticks % ticksPerMillisecond !== 0n ? towardsZero - 1 : towardsZero
 }
 
-/** The text of a millisecond, from `YYYY` to `mmm`, which the events of a batch have in common. */
+/** The text of a millisecond, from `YYYY` to `mmm`. The events of a batch usually share it. */
 let latestText = { ms: Number.NaN, text: '' }
 
-/** The 27-character text of a tick. Rising ticks give rising texts. */
+/** The 27-character text of a tick. The order of the texts is the order of the ticks. */
 export function formatTicks(ticks: Ticks): string {
   const ms = millisecondsOfTicks(ticks)
   const rest = Number(ticks - BigInt(ms) * ticksPerMillisecond)
-  // toISOString gives 'YYYY-MM-DDTHH:mm:ss.mmmZ'; the Z makes way for the four further digits.
+  // toISOString gives 'YYYY-MM-DDTHH:mm:ss.mmmZ'; the four further digits replace the Z.
   if (latestText.ms !== ms) latestText = { ms, text: new Date(ms).toISOString().slice(0, 23) }
   return latestText.text + String(rest).padStart(4, '0')
 }
@@ -45,13 +45,16 @@ interface Moment {
 }
 
 /**
- * The forms of D5. A blank where an offset's sign belongs is a `+` that a client did not percent-encode: decoding a
- * query turns it into a blank.
+ * The forms of D5. A space in place of an offset's sign is a `+` that the client did not percent-encode: decoding a
+ * query turns it into a space.
  */
 const momentPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:[Zz]|([+ -])(\d\d):(\d\d))?)?$/
 
-/** What `parseWindowBound` reads, as a regular expression for descriptions of the service; it says nothing of dates that do not exist. */
+/**
+ * The texts that `parseWindowBound` accepts, as a regular expression for descriptions of the service. It does not
+ * exclude dates that do not exist.
+ */
 export const windowBoundPattern: string = momentPattern.source
 
 function parseMoment(text: string): Moment | undefined {
@@ -61,7 +64,8 @@ function parseMoment(text: string): Moment | undefined {
   const offsetMinutes = offsetOf(match)
   if (date === undefined || offsetMinutes === undefined) return undefined
   const ms = date.getTime() - offsetMinutes * 60_000
-  // Digits after the seventh lie within the tick that the seven name: that whole tick is what they are cut to, outward.
+  // Digits after the seventh lie within the tick that the first seven name; they are cut off, and the window widens to
+  // that whole tick.
   const fraction = match[7]?.slice(0, 7) ?? ''
   const start = BigInt(ms) * ticksPerMillisecond + BigInt(fraction.padEnd(7, '0'))
   return { start, length: lengthOf(match, fraction.length) }
@@ -76,7 +80,7 @@ function utcDate(match: RegExpExecArray): Date | undefined {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
   date.setUTCHours(hour, minute, second)
-  // Date rolls 30 February over to March: what comes out must be what went in.
+  // Date turns 30 February into a day in March, so the result is compared with the text.
   const same = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
   return same ? date : undefined
 }
@@ -88,7 +92,7 @@ function offsetOf(match: RegExpExecArray): number | undefined {
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes)
 }
 
-/** What the last written digit covers. */
+/** The ticks that the last written digit covers. */
 function lengthOf(match: RegExpExecArray, fractionDigits: number): Ticks {
   if (match[4] === undefined) return 86_400n * ticksPerSecond
   if (match[6] === undefined) return 60n * ticksPerSecond
@@ -97,10 +101,10 @@ function lengthOf(match: RegExpExecArray, fractionDigits: number): Ticks {
 
 /**
  * A `from` or `to` of a request (D5): `YYYY-MM-DD`, alone or with a space or `T` and `HH:mm` or `HH:mm:ss`, fraction
- * digits, then `Z` or an offset such as `+01:00`; without either it is UTC. `T` and `Z` in either case; digits after the
- * seventh are cut off, outward. A `from` is the instant written; a `to` is the first tick *after* the
- * interval its last written digit covers, so a window is always `from <= createdDate < to`. `undefined`: not such a
- * text, or no such date.
+ * digits, then `Z` or an offset such as `+01:00`; without either it is UTC. `T` and `Z` can be lower case; digits after
+ * the seventh are cut off so that the window widens. A `from` is the instant written; a `to` is the first tick *after*
+ * the interval that its last written digit covers, so a window is always `from <= createdDate < to`. `undefined`: not
+ * such a text, or no such date.
  */
 export function parseWindowBound(bound: 'from' | 'to', text: string): Ticks | undefined {
   const moment = parseMoment(text)

@@ -34,7 +34,10 @@ export function bytesOfUuid(uuid: string): Uint8Array {
   return bytes
 }
 
-/** Puts the 16 bytes into others, from `at` on. Twice to four times per stored event, so digit by digit: no texts in between. */
+/**
+ * Writes the 16 bytes into others, from `at` on. Two to four times for each stored event, so it reads digit by digit
+ * and makes no strings.
+ */
 export function writeUuid(uuid: string, into: Uint8Array, at: number): void {
   for (let index = 0; index < 16; index += 1) {
     const place = pairPlaces[index] ?? 0
@@ -42,7 +45,10 @@ export function writeUuid(uuid: string, into: Uint8Array, at: number): void {
   }
 }
 
-/** 0 to 15, of the code of `0` to `9`, `a` to `f` or `A` to `F`: letters lie 9 behind their last four bits. */
+/**
+ * 0 to 15, from the character code of `0` to `9`, `a` to `f` or `A` to `F`: a letter's value is its last four bits plus
+ * 9.
+ */
 function digitOf(code: number): number {
   return (code & 0xf) + (code >> 6) * 9
 }
@@ -72,7 +78,10 @@ const uuidRandomBytes = 10
 const randomPool = new Uint8Array(uuidRandomBytes * 256)
 let randomUsed = randomPool.length
 
-/** Ten bytes never given before. Fetched for 256 ids at once: asking the system costs 1.5 µs, for ten bytes as for all. */
+/**
+ * Ten random bytes. Fetched for 256 ids at once, because a call of the system costs 1.5 µs, for ten bytes or for all of
+ * them.
+ */
 function nextRandomBytes(): Uint8Array {
   if (randomUsed === randomPool.length) {
     crypto.getRandomValues(randomPool)

@@ -1,7 +1,7 @@
 /**
- * The words in which advice tables are written: a table is a tree of rules with the shape of its payload.
- * Values that are absent, null or of a type the contract does not allow are passed over: the contract has
- * its own faults (`find-faults.ts`).
+ * The words in which advice tables are written: a table is a tree of rules with the shape of its payload. Rules skip
+ * values that are absent, null or of a type that the contract does not allow: those are faults of the contract
+ * (`find-faults.ts`).
  */
 import type { CodeList } from './code-list.ts'
 import { isPayloadDate, isPayloadDateTime } from './payload-dates.ts'
@@ -26,7 +26,7 @@ export type PayloadAdviceCode =
   | 'missing_price'
   | 'no_photographs'
 
-/** What a rule has against a value; `message` continues a sentence that begins with the place. */
+/** A rule's complaint about a value; `message` continues a sentence that begins with the place. */
 export interface Complaint {
   readonly code: PayloadAdviceCode
   readonly message: string
@@ -43,14 +43,14 @@ export interface ValueRule {
 export interface RecordRule {
   readonly kind: 'record'
   readonly members: readonly (readonly [string, Rule])[]
-  /** What one member says about another; complaints carry the name of the member they are about. */
+  /** A rule about one member in the light of others; complaints carry the name of the member they are about. */
   together?(members: Readonly<Record<string, unknown>>, show: Show): readonly (readonly [string, Complaint])[]
 }
 
 export interface ListRule {
   readonly kind: 'list'
   readonly maxItems: number
-  /** Whether an item may not stand in the list twice. Only for lists of simple values. */
+  /** True: an item must not be in the list twice. Only for lists of simple values. */
   readonly unique: boolean
   readonly item?: Rule
 }
@@ -90,7 +90,7 @@ export function wordsOrCodeIn(codes: CodeList<number>): ValueRule {
   return value((sent, show) => (typeof sent === 'number' ? code.check(sent, show) : undefined))
 }
 
-/** A text of so many characters. */
+/** A text with so many characters. */
 export function textOf(min: number, max: number): ValueRule {
   return text((sent) => {
     if (sent.length < min) return { code: 'too_short', message: `should have at least ${min} characters` }
@@ -137,7 +137,7 @@ export const inwardCode: ValueRule = text((sent, show) => {
 export function webAddress(max: number): ValueRule {
   return text((sent, show) => {
     if (/[\s"<>\\^`{|}]/.test(sent)) return badUrl('special characters percent-encoded', show(sent))
-    // The contract has seen to the scheme: only the host or the port can be what no parser reads.
+    // The contract has checked the scheme, so only the host or the port can be unreadable.
     if (!URL.canParse(sent)) return badUrl('a valid host and a port up to 65535', show(sent))
     return tooLong(sent, max)
   })
@@ -168,7 +168,7 @@ function badUrl(lacking: string, shown: string): Complaint {
 }
 
 function tooLong(sent: string, max: number): Complaint | undefined {
-  // Code units are counted first, which cost nothing and are at least as many as characters.
+  // Code units are counted first: that costs nothing, and there are never fewer of them than characters.
   if (sent.length <= max) return undefined
   const length = Array.from(sent).length
   if (length <= max) return undefined

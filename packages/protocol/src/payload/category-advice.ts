@@ -4,8 +4,8 @@ import { statuses } from './codes.ts'
 import { memberAt } from './member-at.ts'
 
 /**
- * Fields that belong to one category. Tenure, ground rent and service charge are RTDF's sales fields too,
- * but a flat to let has them as well and many systems send them: a warning would teach nobody anything.
+ * Fields that belong to one category. Tenure, ground rent and service charge are RTDF's sales fields too, but flats to
+ * let have them as well and many systems send them: a warning would be noise.
  */
 const categoryFields: readonly (readonly [Category, readonly string[]])[] = [
   ['sales', ['price_information', 'auction']],
@@ -31,7 +31,7 @@ const categoryStatuses: ReadonlyMap<unknown, readonly [Category, number]> = new 
   [6, ['lettings', 6]],
 ])
 
-/** What in a payload belongs to the other category: pairs of pointer and complaint. */
+/** The members of a payload that belong to the other category: pairs of pointer and complaint. */
 export function categoryComplaints(
   payload: unknown,
   category: Category,
@@ -42,7 +42,7 @@ export function categoryComplaints(
     complaints.push(['/status', complaint(statusCategory, `${status} (${statuses.labels.get(status)})`)])
   }
   for (const [only, path] of categoryFields) {
-    // 0, false and '' are what systems write into fields that do not concern a property.
+    // Many systems write 0, false or '' into fields that do not apply to a property.
     if (only !== category && Boolean(memberAt(payload, path))) {
       complaints.push([`/${path.join('/')}`, complaint(only, 'set')])
     }

@@ -1,6 +1,6 @@
 import { memberAt } from './member-at.ts'
 
-/** Where a payload shows that it is about a letting (D23). Each counts when it is there and not null. */
+/** The members that show that a payload is about a letting (D23). Each counts when it is there and not null. */
 const lettingsSigns: readonly (readonly string[])[] = [
   ['price_information', 'rent_frequency'],
   ['price_information', 'deposit'],
@@ -14,9 +14,9 @@ const lettingsSigns: readonly (readonly string[])[] = [
 const letAgreed = 6
 
 /**
- * Whether a property payload can only be about a letting, for when its event does not say (D23): one of seven
- * lettings fields is there and not null (0 and false count: a letting without deposit is still a letting), or
- * its status is 6, Let Agreed.
+ * True when a property payload can only be about a letting, for events that do not say so (D23): one of seven lettings
+ * fields is there and not null (0 and false count: a letting without a deposit is still a letting), or its status is 6,
+ * Let Agreed.
  */
 export function impliesLettings(payload: unknown): boolean {
   if (memberAt(payload, ['status']) === letAgreed) return true

@@ -7,14 +7,13 @@ import type { PayloadFault } from './find-faults.ts'
 import { isRecord } from './member-at.ts'
 
 /**
- * What a property payload must fulfil to be stored: the types of the spec (§2.3 to §2.7). No faults, an empty
- * array; otherwise the first 20. Expects what `JSON.parse` returns, already freed of dangerous keys.
+ * Checks a property payload against the contract, which it must keep to be stored: the types of the spec (§2.3 to
+ * §2.7). An empty array, or the first 20 faults. Expects a result of `JSON.parse`, without dangerous keys.
  *
- * Valid payloads are the rule and only cost TypeBox's check, compiled ahead of time (`check-files.ts`): measured at
- * 600,000 freshly parsed payloads of 5.2 kB a second on one core (JSON.parse of the same: 190,000).
+ * Valid payloads are the rule and cost only TypeBox's check, compiled ahead of time (`check-files.ts`): 600,000 freshly
+ * parsed payloads of 5.2 kB a second on one core (JSON.parse of the same: 190,000; measured manually).
  *
- * @param options.publishedRequired True when the event names no type, which is then derived from `published`
- *   (D12).
+ * @param options.publishedRequired True when the event names no type, which is then derived from `published` (D12).
  */
 export function checkPropertyPayload(
   value: unknown,
@@ -28,8 +27,8 @@ export function checkPropertyPayload(
 }
 
 /**
- * What a contact payload must fulfil to be stored. No faults, an empty array; otherwise the first 20. Messages
- * name places and kinds and never repeat a value, which is personal data (D18).
+ * Checks a contact payload against the contract, which it must keep to be stored. An empty array, or the first 20
+ * faults. Messages name places and kinds and never repeat a value, which is personal data (D18).
  */
 export function checkContactPayload(value: unknown): PayloadFault[] {
   return acceptsContactPayload(value) ? [] : findFaults(contactSchema, value, false)
@@ -41,7 +40,7 @@ const missingPublished: PayloadFault = {
   message: 'published must be there and be true or false unless the event names its type in eventType.',
 }
 
-/** False for what is no object at all: that fault is reported once, for the payload itself. */
+/** False for a value that is not an object: that fault is reported once, for the payload itself. */
 function lacksPublished(value: unknown): boolean {
   return isRecord(value) && (value['published'] === undefined || value['published'] === null)
 }

@@ -5,8 +5,8 @@ import { PropertyPayload } from './property.ts'
 import type { SchemaFile } from './schema-files.ts'
 
 /**
- * TypeBox's compiled checks of both payloads as modules, with the text of their committed files. Made ahead of time, they
- * run as fast as made at start, and nobody who serves loads TypeBox and its 680 modules for them.
+ * TypeBox's compiled checks of both payloads as modules, with the text of their committed files. Made ahead of time,
+ * they are as fast as when compiled at the start, and the service does not load TypeBox and its 680 modules.
  */
 export function payloadCheckFiles(): SchemaFile[] {
   return [
@@ -15,7 +15,7 @@ export function payloadCheckFiles(): SchemaFile[] {
   ]
 }
 
-/** What TypeBox says before the check itself, word for word. */
+/** The first lines of TypeBox's code, before the check itself, word for word. */
 const opening = `import { Hashing } from "typebox/system"
 import { Guard } from "typebox/guard"
 
@@ -34,9 +34,10 @@ function checkFile(name: string, exported: string, schema: TSchema): SchemaFile 
     .replaceAll('\n// @ts-ignore', '')
     .replaceAll('Guard.CodePointCount(', 'countCodePoints(')
     .replace('export function Check(value)', `export function ${exported}(value: unknown): boolean`)
-    // A line for each condition, so that a change of a field is a change of its line. No name of a field holds this.
+    // One line for each condition, so that a change of a field is a change of its line. No field name contains this
+    // text.
     .replaceAll(' && (', '\n&& (')
-  // Another version of TypeBox, or a new keyword in `fields.ts`, may write what is not provided for here.
+  // Another version of TypeBox, or a new keyword in `fields.ts`, may generate code that this function does not know.
   if (/\b(?:import|Guard|Hashing|CheckContext|Check)\b/.test(check) || !check.includes(exported)) {
     throw new Error(`TypeBox writes the check of ${name} in a way check-files.ts does not know`)
   }

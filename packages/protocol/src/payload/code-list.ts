@@ -5,11 +5,11 @@ export interface Code<C extends number | string> {
 }
 
 /**
- * A named list of the codes a payload field may hold. Reference data, not a gate: a code that is not in
- * its list is stored and served unchanged, and only leads to a warning.
+ * A named list of the codes a payload field may have. It is reference data, not a filter: a code that is not in its
+ * list is stored and served unchanged, and only causes a warning.
  */
 export interface CodeList<C extends number | string> {
-  /** What the list is called in texts for people, such as `status`. */
+  /** The name of the list in texts for people, such as `status`. */
   readonly name: string
   readonly codes: readonly Code<C>[]
   /** The same entries for look-ups in constant time. */

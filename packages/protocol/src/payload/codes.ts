@@ -1,12 +1,11 @@
 /**
- * The code lists behind the property payload, which the spec (§2.3) leaves open.
+ * The codes of the property payload, which the spec (§2.3) leaves open.
  *
- * Where the facts come from: the payload follows the public Real Time Datafeed (RTDF) "SendProperty"
- * schema almost field for field. The RTDF enumerations are those of the npm package rightmove-rtdf 0.3.5
- * (MIT licence) and of RTDF's published schema; codes marked "newer" there are included. Statuses, price
- * qualifiers, tenures, furnishing, rent frequencies, media types and property types were checked against
- * the default mapping tables of a public import client of a live service with this contract; differences
- * are noted at the list.
+ * Sources: the payload follows the public Real Time Datafeed (RTDF) "SendProperty" schema almost field for field. The
+ * RTDF enumerations are those of the npm package rightmove-rtdf 0.3.5 (MIT licence) and of RTDF's published schema;
+ * codes marked "newer" there are included. Statuses, price qualifiers, tenures, furnishing, rent frequencies, media
+ * types and property types were checked against the default mapping tables of a public import client of a live service
+ * with this contract; differences are noted at the list.
  *
  * Parking, outside space, accessibility and heating share one number space without clashes.
  */

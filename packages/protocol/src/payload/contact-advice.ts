@@ -5,7 +5,7 @@ import { contactChannels, contactKinds, contactRoles } from './contact-codes.ts'
 
 const role = codeIn(contactRoles)
 
-/** At most 254 characters, which is what mail can carry in an address (RFC 5321 §4.5.3.1.3 less its brackets). */
+/** At most 254 characters, the longest address that mail can carry (RFC 5321 §4.5.3.1.3 less its brackets). */
 const email = text((sent) => {
   return sent.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(sent)
     ? undefined
@@ -38,7 +38,7 @@ const communication = record(
   ({ channel, value }, show) => complaintAbout('value', valueRules.get(channel)?.check(value, show)),
 )
 
-/** Postcodes are only looked at when the address is in the United Kingdom or does not say where it is. */
+/** Postcodes are checked only when the address is in the United Kingdom or names no country. */
 const address = record(
   {
     house_name_number: textOf(0, 60),
@@ -85,7 +85,7 @@ export const contactAdvice: RecordRule = record({
   update_date: dateTime,
 })
 
-/** Whoever relies on a consent must be able to show when it was given (UK GDPR, article 7(1)). */
+/** An agency that relies on a consent must be able to show when it was given (UK GDPR, article 7(1)). */
 function consentTogether(
   consent: Readonly<Record<string, unknown>>,
 ): readonly (readonly [string, Complaint])[] {

@@ -5,8 +5,8 @@ const maxShownCharacters = 100
 const unprintable = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g
 
 /**
- * A value as a message shows it: simple ones quoted as JSON and cut to 100 characters, with invisible
- * characters escaped; objects and arrays by their kind only. The work does not depend on the value's size.
+ * A value as a message shows it: simple values as JSON, cut to 100 characters, with invisible characters escaped; of
+ * objects and arrays only the kind. The work does not depend on the value's size.
  */
 export function showValue(value: unknown): string {
   if (typeof value !== 'string') return isSimple(value) ? String(value) : nameKind(value)
@@ -17,7 +17,7 @@ export function showValue(value: unknown): string {
   return value.length > maxShownCharacters ? `${shown} and ${value.length - maxShownCharacters} more` : shown
 }
 
-/** The kind of a value without a trace of its content: what messages about personal data say. */
+/** The kind of a value without any of its content, for messages about personal data. */
 export function nameKind(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'

@@ -1,4 +1,6 @@
-/** What fields of payloads are held to, for the schemas (`fields.ts`) and for the sentences about faults (`find-faults.ts`). */
+/**
+ * Rules for fields of payloads, for the schemas (`fields.ts`) and for the sentences about faults (`find-faults.ts`).
+ */
 
 /** The most elements any array of a payload may have. RTDF's largest limit is 999 media items. */
 export const maxArrayItems = 10_000
@@ -7,10 +9,10 @@ export const maxArrayItems = 10_000
 export const uuidPattern = '^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$'
 
 /**
- * An absolute http or https URL without a user name or password. Consumers put these URLs into pages and
- * download them, so `javascript:`, `data:` and `file:` are refused, and so are a backslash or an at sign
- * before the path, where URL parsers disagree about the host. Blanks inside a path pass: file names of
- * photographs have them. Takes time linear in the length: no two neighbouring parts share a character.
+ * An absolute http or https URL without a user name or password. Consumers put these URLs into pages and download them,
+ * so `javascript:`, `data:` and `file:` are refused, and so are a backslash or an at sign before the path, where URL
+ * parsers disagree about the host. Spaces inside a path are accepted, because file names of photographs have them.
+ * Takes time linear in the length: no two neighbouring parts share a character.
  */
 export const webUrlPattern =
   '^[Hh][Tt][Tt][Pp][Ss]?://' +
@@ -19,9 +21,9 @@ export const webUrlPattern =
   '(?:[/?#][^\\u0000-\\u001F\\u007F]*)?$'
 
 /**
- * The longest URL that is accepted, in characters: 2,048 is what content networks and the sitemap protocol
- * take at most, leaves room for signed image addresses (about 1,000), and keeps a URL from being used as
- * a store for something else.
+ * The longest URL that is accepted, in characters: 2,048 is the most that content networks and the sitemap protocol
+ * accept, leaves room for signed image addresses (about 1,000), and keeps a URL from being used to store something
+ * else.
  */
 export const maxUrlLength = 2048
 

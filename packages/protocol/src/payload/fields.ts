@@ -1,7 +1,7 @@
 /**
- * The kinds of field a payload is made of, as JSON Schema. Every one may be absent or null (spec §2.3),
- * unknown members pass, and none uses a keyword beyond those `find-faults.ts` explains to people: `type`,
- * `properties`, `required`, `items`, `maxItems`, `maxLength`, `pattern`.
+ * The kinds of field in a payload, as JSON Schema. Each may be absent or null (spec §2.3), unknown members pass, and
+ * none uses a keyword other than those that `find-faults.ts` can explain: `type`, `properties`, `required`, `items`,
+ * `maxItems`, `maxLength`, `pattern`.
  */
 import Type from 'typebox'
 import { maxArrayItems, maxUrlLength, uuidPattern, webUrlPattern } from './field-rules.ts'
@@ -30,7 +30,7 @@ export function flag(description: string) {
   return optional<boolean>('boolean', description)
 }
 
-/** For members whose type the spec leaves open and of which both forms are seen. */
+/** For members whose type the spec leaves open, and of which feeds contain both forms. */
 export function textOrNumber(description: string) {
   return optional<string | number>(['string', 'number'], description)
 }

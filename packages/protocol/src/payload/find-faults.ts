@@ -21,7 +21,7 @@ export interface PayloadFault {
   readonly message: string
 }
 
-/** The most faults that are reported: enough to see a pattern, too few to make a large answer. */
+/** The most faults that are reported: enough to show a pattern, and few enough for a short answer. */
 export const maxFaults = 20
 
 /** The part of JSON Schema that payload schemas are made of (`fields.ts`). */
@@ -37,14 +37,14 @@ interface SchemaNode {
 }
 
 /**
- * Explains why a value does not fulfil a payload schema: at most 20 faults, in the schema's order.
+ * Explains why a value does not match a payload schema: at most 20 faults, in the schema's order.
  *
- * TypeBox can do this too, but its limit of errors (8) is a setting of the whole process, and its paths and
- * keywords would have to be turned into our codes anyway. The tests hold that this function finds a fault
- * exactly when TypeBox's compiled check says no.
+ * TypeBox can do this too, but its limit of errors (8) is a setting of the whole process, and its paths and keywords
+ * would have to be translated into our codes anyway. The tests check that this function finds a fault exactly when
+ * TypeBox's compiled check says no.
  *
- * @param schema A payload's JSON Schema, made of what `fields.ts` knows.
- * @param echo Whether messages may repeat what was sent. False for personal data.
+ * @param schema A payload's JSON Schema, made of the kinds in `fields.ts`.
+ * @param echo Whether messages may repeat the value that was sent. False for personal data.
  */
 export function findFaults(schema: object, value: unknown, echo: boolean): PayloadFault[] {
   const search: Search = { faults: [], show: echo ? showValue : nameKind }
@@ -68,7 +68,7 @@ function visit(search: Search, schema: SchemaNode, value: unknown, pointer: stri
 }
 
 function visitText(search: Search, schema: SchemaNode, value: string, pointer: string): void {
-  // Code units are counted, and characters are at most as many: only a text over the limit is counted in full.
+  // There are never more characters than code units, so only a text with too many code units is counted in full.
   const { maxLength, pattern } = schema
   if (maxLength !== undefined && value.length > maxLength && countCodePoints(value) > maxLength) {
     report(
@@ -129,7 +129,7 @@ function missingMessage(schema: SchemaNode, sent: unknown): string {
   return `must be there and be ${allowed ?? nameTypes([schema.type ?? []].flat())}; ${nameKind(sent)} was sent`
 }
 
-/** A reference that is a text or a number of the publisher's own has a way to become one. */
+/** A publisher's own reference, a text or a number, can be turned into a UUID. */
 function remedyOf({ pattern }: SchemaNode, value: unknown): string {
   const isOwn = typeof value === 'string' || typeof value === 'number'
   return pattern === uuidPattern && isOwn ? `. ${ownReferenceRemedy}` : ''
@@ -150,7 +150,7 @@ const patternFaults: Readonly<Record<string, typeof uuidFault | typeof urlFault>
   [webUrlPattern]: urlFault,
 }
 
-/** No schema of ours has another pattern; a fault is still reported if one appears. */
+/** None of our schemas has another pattern; if one appears, a fault is still reported. */
 const unknownPattern = { code: 'wrong_type', allowed: 'in the documented form' } as const
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -167,7 +167,7 @@ function nameTypes(types: readonly string[]): string {
   return types.map((type) => typeNames[type] ?? type).join(' or ')
 }
 
-/** What TypeBox's types and an imported JSON file do not say by themselves. */
+/** Neither TypeBox's types nor an imported JSON file say that a schema has a `type`. */
 function isSchemaNode(schema: object): schema is SchemaNode {
   return 'type' in schema
 }

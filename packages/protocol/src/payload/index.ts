@@ -1,4 +1,4 @@
-/** What events carry: the payloads of properties and contacts, their contract, and advice about them. */
+/** The payloads of property and contact events, their contract, and advice about them. */
 export { adviseContact, adviseProperty, maxAdvice } from './advise.ts'
 export type { PayloadAdvice } from './advise.ts'
 export type { PayloadAdviceCode } from './advice-rules.ts'

@@ -1,7 +1,6 @@
 /**
- * How dates stand in payloads: day first, Europe/London wall time, kept as text (spec §2.7, D24).
- * Read digit by digit: a payload has a dozen dates, and as regular expressions they took a third of the time
- * of all advice.
+ * The dates in payloads: day first, Europe/London wall time, kept as text (spec §2.7, D24). They are read digit by
+ * digit: a payload has a dozen dates, and regular expressions took a third of the time of all advice.
  */
 
 /** True for `DD-MM-YYYY` of a day that exists, from year 1 on: not for 30-02-2025 or 00-00-0000. */
@@ -27,7 +26,7 @@ function startsWithDate(text: string): boolean {
   return year >= 1 && day >= 1 && day <= daysOfMonth(year, digitsAt(text, 3, 2))
 }
 
-/** The number that so many digits make, or NaN, with which no comparison is true. */
+/** The number in so many digits, or NaN, with which no comparison is true. */
 function digitsAt(text: string, start: number, count: number): number {
   let number = 0
   for (let index = start; index < start + count; index += 1) {

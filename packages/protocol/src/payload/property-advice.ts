@@ -78,7 +78,7 @@ const details = record({
   reception_rooms: atLeast0,
   parking: list({ unique: true }, codeIn(codes.parkingTypes)),
   outside_space: list({ unique: true }, codeIn(codes.outsideSpaces)),
-  // RTDF wants these unique as well, but the spec (§2.6) says that repeats occur, so they are no news.
+  // RTDF wants these unique as well, but the spec (§2.6) says that repeats occur, so there is no warning.
   accessibility: list({}, codeIn(codes.accessibilityFeatures)),
   heating: list({ unique: true }, codeIn(codes.heatingTypes)),
   year_built: atLeast0,

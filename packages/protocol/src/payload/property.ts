@@ -19,10 +19,10 @@ const mediaMembers = {
 /**
  * The property payload (spec §2.3 to §2.7, with the further fields of RTDF that publishers send).
  *
- * This is the contract, so it says which JSON types are allowed and nothing about codes and lengths
- * (`adviseProperty` does). Only `agent_ref` must be there. Every other field may be absent or null, arrays
- * may hold nulls, and unknown fields pass unchanged. Whether `published` must be there depends on the event
- * around the payload: `checkPropertyPayload` is told.
+ * This is the contract, so it says which JSON types are allowed and nothing about codes and lengths (`adviseProperty`
+ * does). Only `agent_ref` must be there. Every other field may be absent or null, arrays may contain nulls, and unknown
+ * fields pass unchanged. Whether `published` must be there depends on the event around the payload, so
+ * `checkPropertyPayload` has an option for it.
  */
 export const PropertyPayload = Type.Object(
   {

@@ -21,7 +21,7 @@ function schemaFile(name: string, schema: object): SchemaFile {
   return { name, text: `${shortenArrays(JSON.stringify(document, null, 2))}\n` }
 }
 
-/** Puts arrays of words onto one line, as the formatter does. A line break is never inside a JSON string. */
+/** Puts arrays of words onto one line, as the formatter does. JSON strings never contain line breaks. */
 function shortenArrays(json: string): string {
   return json.replaceAll(/\[\n\s+("[^"\n]*"(?:,\n\s+"[^"\n]*")*)\n\s+\]/g, (_, words: string) => {
     return `[${words.replaceAll(/,\n\s+/g, ', ')}]`

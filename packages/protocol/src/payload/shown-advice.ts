@@ -4,7 +4,7 @@ import { isRecord, memberAt } from './member-at.ts'
 /** `media_type` of a photograph. */
 const photograph = 1
 
-/** What consumers need of a property that is shown, and the contract does not ask for. */
+/** What consumers need of a published property, beyond the contract. */
 export function adviseShown(payload: unknown): readonly PayloadAdvice[] {
   const advice: PayloadAdvice[] = []
   const price = memberAt(payload, ['price_information', 'price'])

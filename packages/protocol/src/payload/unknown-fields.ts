@@ -1,4 +1,4 @@
-/** Members of payloads that the contract does not know: kept as they are, and looked at by no consumer. */
+/** Members of payloads that the contract does not know: they are kept, and consumers ignore them. */
 import contactSchema from '../../schemas/contact-payload.schema.json' with { type: 'json' }
 import propertySchema from '../../schemas/property-payload.schema.json' with { type: 'json' }
 import type { FeedName } from '../feeds.ts'
@@ -7,15 +7,15 @@ import type { PayloadAdvice } from './advise.ts'
 import { isRecord } from './member-at.ts'
 
 export interface UnknownFields {
-  /** Those that look like a known field of the same level, each once, however many items of a list have it. */
+  /** Names that look like a known field of the same level, each once, however many items of a list have it. */
   readonly misspelled: readonly PayloadAdvice[]
-  /** How many others there are. */
+  /** The number of all other names. */
   readonly others: number
 }
 
 /**
- * Looks at the names of members at every level; what is inside an unknown member is not looked at. Names are told, values
- * never, so it holds for contacts too (D18). Costs some 2 µs for a payload of 120 known members.
+ * Looks at the names of members at every level, but not inside unknown members. It reports names and never values, so
+ * it serves contacts too (D18). Costs some 2 µs for a payload of 120 known members.
  */
 export function findUnknownFields(feed: FeedName, payload: unknown): UnknownFields {
   const search: Search = { misspelled: [], told: new Set(), others: 0, lookUpsLeft: lookUpsAtMost }
@@ -26,7 +26,7 @@ export function findUnknownFields(feed: FeedName, payload: unknown): UnknownFiel
 
 /** Payloads of 256 KiB can have 30,000 unknown names, and each takes some 10 µs to compare. */
 const lookUpsAtMost = 40
-/** Publishers have some dozens of fields of their own, the same in every payload. */
+/** Publishers have a few dozen fields of their own, the same in every payload. */
 const rememberedAtMost = 500
 
 interface Search {
@@ -36,13 +36,13 @@ interface Search {
   lookUpsLeft: number
 }
 
-/** The members of one object of a payload: those that hold further objects with theirs, the others as `value`. */
+/** The known members of one object of a payload; `value` for a member that has no members of its own. */
 interface KnownRecord {
   readonly path: string
   readonly members: ReadonlyMap<string, KnownRecord | 'value'>
   /** Names of members by their letters alone. */
   readonly fieldOf: ReadonlyMap<string, string>
-  /** What unknown names were probably meant to be, as far as they have been met. */
+  /** For unknown names seen so far, the field that was probably meant. */
   readonly met: Map<string, string | undefined>
 }
 
@@ -80,7 +80,7 @@ function visitMembers(
   value: Readonly<Record<string, unknown>>,
   pointer: string,
 ): void {
-  // What `JSON.parse` gave has no members but its own; a list of their names would cost as much as looking them up.
+  // An object from `JSON.parse` inherits no members, and a list of its names would cost as much as looking them up.
   for (const name in value) {
     const member = record.members.get(name)
     if (member === undefined) noteUnknown(search, record, name, pointer)
@@ -107,14 +107,15 @@ function meantBy(search: Search, { fieldOf, met }: KnownRecord, name: string): s
   if (search.lookUpsLeft === 0) return undefined
   search.lookUpsLeft -= 1
   const meant = nearestField(name, fieldOf)
-  // A long one would be kept for nothing: none is near to it.
+  // A long name is near to none, so it is not worth keeping.
   if (met.size < rememberedAtMost && name.length <= 60) met.set(name, meant)
   return meant
 }
 
 /**
- * The field that a name is probably meant to be: the same letters in another case or with other marks between words
- * (`displayAddress`), or one letter wrong, of eight and more two. Another number is another field: `address_5` is not `address_4`.
+ * The field that a name is probably meant to be: the same letters in another case or with other separators
+ * (`displayAddress`), or one wrong letter, in names of eight or more letters two. Another number is another field:
+ * `address_5` is not `address_4`.
  */
 function nearestField(name: string, fieldOf: ReadonlyMap<string, string>): string | undefined {
   const digits = digitsOf(name)
