@@ -101,9 +101,10 @@ export function quickScan(scanned: ScannedText, limits: JsonLimits, start = 0): 
         if (text.charCodeAt(nextBackslash + 1) === letterU && isRefusedUnit(text, nextBackslash + 2)) {
           return 'doubtful'
         }
-        const behind = nextBackslash + 2
-        if (stringEnd < behind) stringEnd = text.indexOf('"', behind)
-        nextBackslash = text.charCodeAt(behind) === backslash ? behind : indexOrEnd(text, '\\', behind)
+        const afterEscape = nextBackslash + 2
+        if (stringEnd < afterEscape) stringEnd = text.indexOf('"', afterEscape)
+        nextBackslash =
+          text.charCodeAt(afterEscape) === backslash ? afterEscape : indexOrEnd(text, '\\', afterEscape)
       }
       if (stringEnd < 0) return 'unfinished'
       index = stringEnd + 1

@@ -28,10 +28,10 @@ export function createKnownBounds(): KnownBounds {
     rangeOf(query, head) {
       const { key, view, from, to } = query
       if (to === undefined || isReversed(query) || isOpenWindow(query, { head })) return undefined
-      const behind = ordinals.get(name(query, head, to))
+      const end = ordinals.get(name(query, head, to))
       const first = from === undefined ? 1 : ordinals.get(name(query, head, from))
-      if (first === undefined || behind === undefined) return undefined
-      return { key, view, first, count: behind - first }
+      if (first === undefined || end === undefined) return undefined
+      return { key, view, first, count: end - first }
     },
     note(query, located) {
       const { from, to } = query

@@ -22,9 +22,9 @@ const notePath = (path: string): string => `${path}.index`
 export function readIndexNote(path: string, descriptor: number): IndexNote | undefined {
   try {
     const note = readFileSync(notePath(path))
-    const behind = note.indexOf('\n')
-    const body = note.subarray(behind + 1)
-    const [end = '', state = '', sum = ''] = note.toString('latin1', 0, behind).split(' ')
+    const lineEnd = note.indexOf('\n')
+    const body = note.subarray(lineEnd + 1)
+    const [end = '', state = '', sum = ''] = note.toString('latin1', 0, lineEnd).split(' ')
     const { size } = fstatSync(descriptor)
     if (sum === sumOf(end, state, body) && size >= Number(end)) {
       const closed = size === Number(end) && state === closedState(descriptor)

@@ -156,8 +156,8 @@ function free(part: Part): void {
     free[free.indexOf(next)] = part
     swallowNext(part)
   } else {
-    const behind = free.findIndex((other) => other.from > part.from)
-    free.splice(behind < 0 ? free.length : behind, 0, part)
+    const following = free.findIndex((other) => other.from > part.from)
+    free.splice(following < 0 ? free.length : following, 0, part)
   }
 }
 

@@ -13,8 +13,8 @@ export function keyOfSegment({ series, number }: SegmentId): string {
 
 /** Back from such a key. */
 export function segmentOfKey(key: string): SegmentId {
-  const behind = key.lastIndexOf(' ')
-  return { series: key.slice(0, behind), number: Number(key.slice(behind + 1)) }
+  const lastSpace = key.lastIndexOf(' ')
+  return { series: key.slice(0, lastSpace), number: Number(key.slice(lastSpace + 1)) }
 }
 
 /** Values by segment. Found without a text of its own for each: making and hashing one took a tenth of reading an event (by hand). */
