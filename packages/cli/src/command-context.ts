@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import { readWholeNumber } from '@property-events/protocol'
+import type { NumberRange } from '@property-events/protocol'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 import { readSettings } from './read-settings.ts'
 import type { Environment, SettingReader } from './read-settings.ts'
-import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
 /** What every command gets from `main`. */
@@ -42,14 +43,22 @@ export function flagText(flags: Readonly<Record<string, unknown>>, name: string)
   return typeof value === 'string' ? value : undefined
 }
 
-/** A flag's whole number, where it was given; `option` is the flag as it is written. */
+/**
+ * A flag's whole number within a range; `undefined` when it was not given or cannot be meant, which the reader then notes. `option`
+ * is the flag as it is written.
+ */
 export function flagNumber(
-  flags: Readonly<Record<string, unknown>>,
-  name: string,
+  { flags, settings }: Pick<Invocation, 'flags' | 'settings'>,
   option: string,
+  { from, to }: Required<NumberRange>,
 ): number | undefined {
+  const name = option.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
   const text = flagText(flags, name)
   if (text === undefined) return undefined
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new Refusal(`${option} is "${plainText(text.slice(0, 100))}", but must be a whole number such as 10.`)
+  const number = readWholeNumber(text, { from, to })
+  if (number === undefined) {
+    const shown = plainText(text.slice(0, 100))
+    settings.fault(`${option} is "${shown}", but must be a whole number from ${from} to ${to}.`)
+  }
+  return number
 }

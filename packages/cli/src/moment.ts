@@ -2,6 +2,7 @@ import {
   formatTicks,
   millisecondsOfTicks,
   parseWindowBound,
+  readWholeNumber,
   ticksOfMilliseconds,
 } from '@property-events/protocol'
 
@@ -15,8 +16,9 @@ export const momentWords =
  * since 1970. `undefined`: neither.
  */
 export function readMoment(text: string, nowMs: number): number | undefined {
-  const span = /^([1-9][0-9]{0,4})([hdw])$/.exec(text)
-  if (span !== null) return nowMs + Number(span[1]) * (unitMs[span[2] ?? ''] ?? 0)
+  const [, digits = '', unit = ''] = /^([0-9]+)([hdw])$/.exec(text) ?? []
+  const count = readWholeNumber(digits, { from: 1, to: 99_999 })
+  if (count !== undefined) return nowMs + count * (unitMs[unit] ?? 0)
   const ticks = parseWindowBound('from', text)
   return ticks === undefined ? undefined : millisecondsOfTicks(ticks)
 }

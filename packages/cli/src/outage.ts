@@ -1,6 +1,6 @@
 /** What a command does while the service is away: say so, and wait for it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { InvalidAnswerError, isPassing, isPassingStatus } from '@property-events/client'
+import { InvalidAnswerError, isPassing, isPassingStatus, needsOperator } from '@property-events/client'
 import { reasonOf } from './service-client.ts'
 import { plainText } from './terminal-text.ts'
 
@@ -46,7 +46,10 @@ export async function outlastOutages<Result>(
       return await work()
     } catch (error) {
       // Whoever answers with something else is there, and perhaps not the service: no wait makes that right.
-      const isAway = error instanceof Error && isPassing(error) && !(error instanceof InvalidAnswerError)
+      const isAway =
+        error instanceof Error &&
+        (isPassing(error) || needsOperator(error)) &&
+        !(error instanceof InvalidAnswerError)
       if (!isAway) throw error
       // By chance, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs

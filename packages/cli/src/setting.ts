@@ -1,3 +1,4 @@
+import { readWholeNumber } from '@property-events/protocol'
 import { didYouMean } from './did-you-mean.ts'
 
 /** One thing that can be set, by a flag or by an environment variable, and how its text is read. */
@@ -28,7 +29,7 @@ export interface SettingWords {
   readonly fallbackWords?: string
 }
 
-/** The kinds of value. Each reads strictly: `0x10`, `1e3`, ` 1` are not numbers anybody means. */
+/** The kinds of value. Each reads strictly. */
 export function wholeNumber<Fallback>(
   words: SettingWords,
   range: { readonly from: number; readonly to: number },
@@ -38,11 +39,7 @@ export function wholeNumber<Fallback>(
     ...common(words, 'number'),
     expected: `a whole number from ${range.from} to ${range.to}`,
     fallback,
-    read(text) {
-      if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined
-      const value = Number(text)
-      return value >= range.from && value <= range.to ? value : undefined
-    },
+    read: (text) => readWholeNumber(text, range),
   }
 }
 
@@ -55,10 +52,11 @@ export function duration(words: SettingWords, fallbackMs: number): Setting<numbe
     expected: 'a time such as 500ms, 5s or 2m, at most 60m',
     fallback: fallbackMs,
     read(text) {
-      const [, digits, unit] = /^(0|[1-9][0-9]{0,6})(ms|s|m)$/.exec(text) ?? []
-      const isUnit = unit === 'ms' || unit === 's' || unit === 'm'
-      const value = text === '0' ? 0 : isUnit ? Number(digits) * unitsMs[unit] : undefined
-      return value !== undefined && value <= 60 * unitsMs.m ? value : undefined
+      if (text === '0') return 0
+      const [, digits = '', unit] = /^([0-9]+)(ms|s|m)$/.exec(text) ?? []
+      if (unit !== 'ms' && unit !== 's' && unit !== 'm') return undefined
+      const count = readWholeNumber(digits, { to: (60 * unitsMs.m) / unitsMs[unit] })
+      return count === undefined ? undefined : count * unitsMs[unit]
     },
   }
 }

@@ -1,5 +1,6 @@
 /** Everything that can be set, by flag or by `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
+import { readWholeNumber } from '@property-events/protocol'
 import { logLevels } from '@property-events/server'
 import { readCatalogue } from './read-catalogue.ts'
 import { duration, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
@@ -231,8 +232,10 @@ function readBasePath(path: string): string | undefined {
 function readRateLimit(value: string): RateLimit | undefined {
   if (value === 'off') return 'off'
   if (value === 'on') return { perSecond: 50, burst: 500 }
-  const match = /^([1-9][0-9]{0,6})\/([1-9][0-9]{0,6})$/.exec(value)
-  return match === null ? undefined : { perSecond: Number(match[1]), burst: Number(match[2]) }
+  const [perSecond, burst, ...more] = value
+    .split('/')
+    .map((part) => readWholeNumber(part, { from: 1, to: 9_999_999 }))
+  return perSecond === undefined || burst === undefined || more.length > 0 ? undefined : { perSecond, burst }
 }
 
 function readBaseUrl(value: string): string | undefined {

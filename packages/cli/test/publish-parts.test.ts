@@ -3,20 +3,22 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { InvalidAnswerError, NetworkError, ServiceError } from '@property-events/client'
 import { isUuid, parseUuid } from '@property-events/protocol'
 import { gatherBatches } from '../src/publish/batches.ts'
 import { holdJournal } from '../src/publish/journal.ts'
 import type { RunRecord } from '../src/publish/journal.ts'
+import type { Source } from '../src/publish/open-source.ts'
+import { publishClient } from '../src/publish/publish-client.ts'
+import { publishFile } from '../src/publish/publish-file.ts'
 import { readEntry } from '../src/publish/read-entry.ts'
 import type { EntryReading } from '../src/publish/read-entry.ts'
+import type { BatchResult } from '../src/publish/send-batch.ts'
 import { splitJson } from '../src/publish/split-json.ts'
 import { maxPieceBytes, splitLines } from '../src/publish/split-lines.ts'
 import type { Piece } from '../src/publish/split-lines.ts'
-import { withRetries } from '../src/publish/with-retries.ts'
-import { NoAnswer } from '../src/service-client.ts'
 import { stateFolder } from '../src/state-folder.ts'
 import { removeFolder, temporaryFolder } from './support/program.ts'
-import type { ServiceAnswer } from '../src/service-client.ts'
 
 const run = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
 
@@ -208,72 +210,92 @@ describe('requests of a file', () => {
   })
 })
 
-describe('asking again', () => {
-  const answer = (status: number, code?: string, retryAfterMs?: number): ServiceAnswer => ({
-    status,
-    body: code === undefined ? undefined : { code, detail: 'A sentence.' },
-    retryAfterMs,
-  })
-  async function asked(answers: readonly (ServiceAnswer | Error)[]) {
-    const waits: number[] = []
-    let asks = 0
-    const outcome = withRetries(
-      async () => {
-        const next = answers[Math.min(asks, answers.length - 1)]
-        asks += 1
-        if (next === undefined || next instanceof Error) throw next ?? new Error('nothing')
-        return next
-      },
-      { onWait: () => undefined, wait: async (waitMs) => void waits.push(waitMs) },
+describe('a service that does not take a file yet', () => {
+  const eventId = run
+  const problem = (status: number, code: string, retryAfter?: string) => () =>
+    Response.json(
+      { code, detail: 'A sentence.' },
+      retryAfter === undefined ? { status } : { status, headers: { 'retry-after': retryAfter } },
     )
-    const [result] = await Promise.allSettled([outcome])
-    return { result, asks, waits }
+  const silence = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('gone') }))
+  const stored = () =>
+    Response.json({ events: [{ id: eventId }], repeated: false, warnings: [] }, { status: 201 })
+  const source: Source = {
+    digest: '',
+    bytes: 1,
+    format: 'ndjson',
+    read: () => inChunks(JSON.stringify({ id: eventId, payload: {} }), 1000),
+    close: () => undefined,
+  }
+  /** Publishes one line to a service that answers so, the last answer again and again. */
+  async function published(...answers: readonly (() => Response | Promise<Response>)[]) {
+    const waits: number[] = []
+    const sentences: string[] = []
+    const results: BatchResult[] = []
+    let asks = 0
+    const client = publishClient({
+      address: { baseUrl: 'http://feed.example', key: 'k' },
+      feed: 'property',
+      onWait: (sentence) => sentences.push(sentence),
+      transport: {
+        fetch: async () => {
+          asks += 1
+          return answers[Math.min(asks, answers.length) - 1]?.() ?? assert.fail('no answer')
+        },
+        sleep: async (waitMs) => void waits.push(waitMs),
+      },
+    })
+    const onBatch = async (result: BatchResult) => void results.push(result)
+    const options = { client, source, run, after: 0, unchanged: 'store', dryRun: false, onBatch } as const
+    const ended: unknown = await publishFile(options).catch((error: unknown) => error)
+    return { ended, results, asks, waits, sentences }
   }
 
-  it('goes on until the service answers, and waits as long as it says', async () => {
-    const { result, waits } = await asked([
-      answer(429, 'rate_limited', 7000),
-      answer(503, 'overloaded'),
-      new NoAnswer('gone'),
-      answer(201),
-    ])
-    assert(result.status === 'fulfilled')
-    assert.equal(result.value.status, 201)
+  it('is asked until it does, after as long as it says, and the user is told why', async () => {
+    const { ended, results, waits, sentences } = await published(
+      problem(429, 'rate_limited', '7'),
+      problem(503, 'overloaded'),
+      silence,
+      stored,
+    )
+    assert.equal(ended, undefined)
+    assert.deepEqual(results, [{ published: 1, repeated: 0, unchanged: 0, advice: [], refused: [] }])
     assert.equal(waits.length, 3)
-    assert.equal(waits[0], 7000)
-    for (const [index, waitMs] of waits.slice(1).entries()) {
-      assert(waitMs >= 500 * 2 ** index && waitMs <= 1000 * 2 ** (index + 1), String(waitMs))
-    }
+    assert.ok((waits[0] ?? 0) >= 7000)
+    assert.deepEqual(sentences, [
+      'A sentence. (429, rate_limited)',
+      'A sentence. (503, overloaded)',
+      'http://feed.example does not answer (gone). Is the service running, and is --url right?',
+    ])
   })
 
-  it('goes on after every status that may pass, the same ones as the client of the package', async () => {
-    for (const status of [408, 425, 429, 500, 502, 503, 504]) {
-      const { result, asks } = await asked([answer(status), answer(201)])
-      assert(result.status === 'fulfilled')
-      assert.deepEqual([result.value.status, asks], [201, 2], String(status))
-    }
+  it('is given up after twelve tries', async () => {
+    const busy = await published(problem(503, 'overloaded'))
+    assert.equal(busy.asks, 12)
+    assert.ok(busy.ended instanceof ServiceError)
+    const silent = await published(silence)
+    assert.equal(silent.asks, 12)
+    assert.ok(silent.ended instanceof NetworkError)
   })
 
-  it('ends after ten tries', async () => {
-    const busy = await asked([answer(503, 'overloaded')])
-    assert.deepEqual([busy.asks, busy.result.status], [10, 'fulfilled'])
-    const silent = await asked([new NoAnswer('gone')])
-    assert.deepEqual([silent.asks, silent.result.status], [10, 'rejected'])
-  })
-
-  it('does not wait for what waiting does not mend', async () => {
+  it('is given up at once where waiting mends nothing', async () => {
     for (const one of [
-      answer(400, 'invalid_body'),
-      answer(401, 'unauthorized'),
-      answer(501),
-      answer(503, 'epoch_required'),
-      answer(503, 'clock_behind', 60_000),
-      answer(429, 'rate_limited', 3_600_000),
+      problem(401, 'unauthorized'),
+      problem(503, 'epoch_required'),
+      problem(503, 'clock_behind', '60'),
+      problem(500, 'storage_damaged'),
+      problem(429, 'rate_limited', '3600'),
     ]) {
-      assert.equal((await asked([one])).asks, 1, JSON.stringify(one))
+      const { ended, asks } = await published(one)
+      assert.ok(ended instanceof ServiceError)
+      assert.equal(asks, 1, ended.code)
     }
-    const fault = await asked([new TypeError('a mistake of ours')])
-    assert.equal(fault.asks, 1)
+  })
+
+  it('is not the service where another answers: nothing of that counts as published or repeated', async () => {
+    const { ended, results } = await published(() => new Response('<html>', { status: 200 }))
+    assert.ok(ended instanceof InvalidAnswerError)
+    assert.deepEqual(results, [])
   })
 })
 

@@ -313,7 +313,11 @@ describe('publish', () => {
         const busy = asked <= 2
         response.writeHead(busy ? 503 : 201, { 'content-type': 'application/json', 'retry-after': '0' })
         response.end(
-          JSON.stringify(busy ? { code: 'overloaded', detail: 'Busy.' } : { events: [{}], warnings: [] }),
+          JSON.stringify(
+            busy
+              ? { code: 'overloaded', detail: 'Busy.' }
+              : { events: [{ id: newSubject() }], repeated: false, warnings: [] },
+          ),
         )
       })
     }).listen(0, '127.0.0.1')
@@ -337,7 +341,7 @@ describe('publish', () => {
     const { code, stderr } = await publish(fileOf(line(newSubject())), '--url', url)
     server.close()
     assert.equal(code, 1)
-    assert.match(stderr, /answers with a redirect/)
+    assert.match(stderr, /^The address redirects \(307\) to .*\/elsewhere, which is not followed/)
     assert.deepEqual(
       seen.map((path) => path.split('?')[0]),
       ['/v1/property-events'],

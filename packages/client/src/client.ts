@@ -4,8 +4,8 @@ import { getEvent, getHeads, getHistory, getSubject, requestRun } from './get.ts
 import type { CallOptions, RunQuery } from './get.ts'
 import { list } from './list.ts'
 import type { EventList, ListQuery } from './list.ts'
-import { publish } from './publish.ts'
-import type { PublishOptions } from './publish.ts'
+import { publish, publishText } from './publish.ts'
+import type { PublishOptions, PublishTextOptions } from './publish.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'
 import { feedPaths } from './wire.ts'
@@ -24,6 +24,11 @@ export interface Client<F extends FeedName = 'property'> {
     publications: Publication | readonly Publication[],
     options?: PublishOptions,
   ): Promise<PublishReceipt>
+  /**
+   * Publishes one request of NDJSON as it is written: digits and members that JavaScript would change stay. Give each event an id, so
+   * that nothing is published twice. A service takes at most 1,000 events and 16 MiB.
+   */
+  publishText(ndjson: string, options?: PublishTextOptions): Promise<PublishReceipt>
   /** The latest event of a property or contact; `undefined` if the feed has none. Needs PROTOCOL §11. */
   subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /** All events of a property or contact, oldest first. Needs PROTOCOL §11. */
@@ -44,6 +49,7 @@ export function createClient<F extends FeedName = 'property'>(
     get: (eventId, call) => getEvent(connection, eventId, call),
     sync: (syncOptions) => sync(connection, syncOptions),
     publish: (publications, publishOptions) => publish(connection, publications, publishOptions),
+    publishText: (ndjson, publishOptions) => publishText(connection, ndjson, publishOptions),
     subject: (subjectId, call) => getSubject(connection, subjectId, call),
     history: (subjectId, call) => getHistory(connection, subjectId, call),
     after: (query, call) => requestRun(connection, feedPaths[connection.feed].events, query, call?.signal),

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
 import { AbortedError, InvalidAnswerError } from './errors.ts'
 import { redirectErrorOf } from './redirect.ts'
-import { delayBefore } from './retry.ts'
+import { beginAttempts } from './retry.ts'
 import { serviceErrorOf } from './service-errors.ts'
 import type { ProblemFault } from './wire.ts'
 
@@ -51,26 +51,14 @@ export async function requestJson<T>(
   signal?: AbortSignal,
 ): Promise<Answer<T>> {
   const deadline = connection.now() + connection.deadlineMs
-  for (let attempt = 1; ; attempt += 1) {
+  const attempts = beginAttempts(connection, signal, deadline)
+  for (;;) {
     try {
       return await attemptJson(connection, request, decode, signal, deadline)
     } catch (error) {
-      await waitToRepeat(connection, attempt + 1, error, deadline, signal)
+      await attempts.failed(error)
     }
   }
-}
-
-/** Waits before the attempt with this number, or throws the error when there is none or its deadline comes first. */
-export async function waitToRepeat(
-  connection: Connection,
-  attempt: number,
-  error: unknown,
-  deadline: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const delayMs = delayBefore(attempt, error, connection.retry, connection.random)
-  if (delayMs === undefined || connection.now() + delayMs > deadline) throw error
-  await connection.sleep(delayMs, signal)
 }
 
 async function attemptJson<T>(

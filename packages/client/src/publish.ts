@@ -3,21 +3,25 @@ import type { Connection } from './connection.ts'
 import { isReceipt } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
 import { requestJson } from './http.ts'
+import type { Request } from './http.ts'
 import { feedPaths } from './wire.ts'
 import type { ProblemFault, Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
 
-export interface PublishOptions {
+export interface PublishTextOptions {
   /** Say what would happen; store nothing. */
   readonly dryRun?: boolean
   /** `skip`: a payload equal to its subject's latest stores nothing. `store` by default. */
   readonly unchanged?: 'store' | 'skip'
+  readonly signal?: AbortSignal
+}
+
+export interface PublishOptions extends PublishTextOptions {
   /** Most events in a request, 500 by default; a service takes at most 1,000. */
   readonly batchSize?: number
   /** Most UTF-8 bytes in a request, 4 MiB by default; a service takes at most 16 MiB. */
   readonly batchBytes?: number
   /** Called after each request: the first `published` events are on the service's disk, or in a dry run have passed. */
   readonly onProgress?: (progress: { readonly published: number; readonly total: number }) => void
-  readonly signal?: AbortSignal
 }
 
 /**
@@ -42,36 +46,53 @@ export async function publish(
   const { events: path } = feedPaths[connection.feed]
   const done = options.dryRun === true ? 'checked' : 'published'
   for (const { start, end } of batchesOf(lines, options)) {
-    const answer = await requestJson(
-      connection,
-      {
-        method: 'POST',
-        path,
-        name:
-          start === 0
-            ? undefined
-            : `POST ${path} (${start} of ${lines.length} events had been ${done} before)`,
-        placeFault: (fault) => placedBehind(start, fault),
-        query: {
-          dryRun: options.dryRun === true ? 'true' : undefined,
-          unchanged: options.unchanged === 'skip' ? 'skip' : undefined,
-        },
-        body: lines.slice(start, end).join('\n'),
-        contentType: 'application/x-ndjson',
-      },
-      (value) => (isReceipt(value) ? value : undefined),
-      options.signal,
-    )
-    events.push(...answer.value.events)
-    warnings.push(...answer.value.warnings.map((warning) => ({ ...warning, index: warning.index + start })))
-    repeated &&= answer.value.repeated
+    const receipt = await requestPublish(connection, lines.slice(start, end).join('\n'), options, {
+      name:
+        start === 0 ? undefined : `POST ${path} (${start} of ${lines.length} events had been ${done} before)`,
+      placeFault: (fault) => placedAfter(start, fault),
+    })
+    events.push(...receipt.events)
+    warnings.push(...receipt.warnings.map((warning) => ({ ...warning, index: warning.index + start })))
+    repeated &&= receipt.repeated
     options.onProgress?.({ published: end, total: lines.length })
   }
   return { events, repeated, warnings }
 }
 
+/** Publishes one request. Give each event an id: a lost answer is made up for by sending the same again. */
+export function publishText(
+  connection: Connection,
+  ndjson: string,
+  options: PublishTextOptions = {},
+): Promise<PublishReceipt> {
+  return requestPublish(connection, ndjson, options, {})
+}
+
+async function requestPublish(
+  connection: Connection,
+  body: string,
+  { dryRun, unchanged, signal }: PublishTextOptions,
+  words: Pick<Request, 'name' | 'placeFault'>,
+): Promise<PublishReceipt> {
+  const query = {
+    dryRun: dryRun === true ? 'true' : undefined,
+    unchanged: unchanged === 'skip' ? 'skip' : undefined,
+  }
+  const { events: path } = feedPaths[connection.feed]
+  const request = {
+    ...words,
+    method: 'POST',
+    path,
+    query,
+    body,
+    contentType: 'application/x-ndjson',
+  } as const
+  const decode = (value: unknown) => (isReceipt(value) ? value : undefined)
+  return (await requestJson(connection, request, decode, signal)).value
+}
+
 /** Of a body the pointer begins with the place of the event: here counted from the first event of all batches. */
-function placedBehind(start: number, fault: ProblemFault): ProblemFault {
+function placedAfter(start: number, fault: ProblemFault): ProblemFault {
   const pointer = fault.pointer?.replace(
     /^\/(\d+)(?=\/|$)/,
     (_, place: string) => `/${Number(place) + start}`,
@@ -85,7 +106,7 @@ function isList(value: Publication | readonly Publication[]): value is readonly 
 
 interface Batch {
   readonly start: number
-  /** First line behind the batch. */
+  /** First line after the batch. */
   readonly end: number
 }
 

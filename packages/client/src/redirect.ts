@@ -17,10 +17,12 @@ export function redirectErrorOf(response: Response, request: RedirectedRequest):
   if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
   const status = isOpaque ? '' : ` (${response.status})`
   const { place, remedy } = targetOf(response.headers.get('location'), request)
+  const detail = `The address redirects${status} ${place}, which is not followed, since the key would go with it. ${remedy}`
   return new RedirectedError({
     code: 'redirected',
     status: response.status,
-    message: `${request.name}: The address redirects${status} ${place}, which is not followed, since the key would go with it. ${remedy}`,
+    message: `${request.name}: ${detail}`,
+    detail,
     requestId: response.headers.get('x-request-id') ?? undefined,
     faults: [],
     retryAfterMs: undefined,

@@ -1,5 +1,11 @@
-/** Trying again: which failures are worth it, and how long to wait before. */
-import { AbortedError, DeadlineError, InvalidAnswerError, NetworkError } from './errors.ts'
+/** Trying again: which failures are worth it, how long to wait before, and the one loop that does it. */
+import {
+  AbortedError,
+  DeadlineError,
+  InvalidAnswerError,
+  NetworkError,
+  PropertyEventsError,
+} from './errors.ts'
 import { ServiceError } from './service-errors.ts'
 
 export interface RetryOptions {
@@ -14,25 +20,46 @@ export interface RetryOptions {
    * waits as long as it was asked to, an hour at most.
    */
   readonly maxRetryAfterMs?: number | undefined
+  /** Told before each wait: what failed, and how long the wait is. */
+  readonly onWait?: ((error: PropertyEventsError, waitMs: number) => void) | undefined
 }
 
-export type RetryLimits = { readonly [Name in keyof RetryOptions]-?: number }
+/** The options with their defaults. */
+export interface RetryLimits {
+  readonly attempts: number
+  readonly baseDelayMs: number
+  readonly maxDelayMs: number
+  readonly maxRetryAfterMs: number
+  readonly onWait: ((error: PropertyEventsError, waitMs: number) => void) | undefined
+}
 
-/** The options with their defaults; one that is given as undefined has its default, too. */
+/** An option that is given as undefined has its default, too. */
 export function retryLimitsOf(options: RetryOptions = {}): RetryLimits {
-  const { attempts = 8, baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 300_000 } = options
-  return { attempts, baseDelayMs, maxDelayMs, maxRetryAfterMs }
+  const { attempts = 8, baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 300_000, onWait } = options
+  return { attempts, baseDelayMs, maxDelayMs, maxRetryAfterMs, onWait }
 }
 
-const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504])
+const passingStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
+
+/**
+ * Refusals with a status that passes as a rule, which stay until an operator has done something (PROTOCOL §7). A call does not wait for
+ * that: it would end with the same refusal minutes later.
+ */
+const operatorCodes: readonly string[] = ['clock_behind', 'epoch_required', 'storage_damaged']
+
+/** Whether an operator has to do something before the same request can succeed. */
+export function needsOperator(error: unknown): boolean {
+  return error instanceof ServiceError && operatorCodes.includes(error.code)
+}
 
 /** Whether an answer with this status may well be another one a little later. */
 export function isPassingStatus(status: number): boolean {
-  return passingStatuses.has(status)
+  return passingStatuses.includes(status)
 }
 
-/** Whether the same request may well succeed later. Everything this package sends can be repeated without harm. */
+/** Whether the same request may well succeed a little later. Everything this package sends can be repeated without harm. */
 export function isPassing(error: unknown): boolean {
+  if (needsOperator(error)) return false
   // `conflict` is a 409 that has lost its body on the way: only the code in it says what to do.
   if (error instanceof ServiceError) return isPassingStatus(error.status) || error.code === 'conflict'
   return (
@@ -44,17 +71,56 @@ export function isPassing(error: unknown): boolean {
  * Milliseconds to wait before the attempt with this number (from 2), or `undefined` to give up. Full jitter: anything
  * from nothing to the limit is as likely, so that many clients do not come back together. `Retry-After` is a floor.
  */
-export function delayBefore(
+function delayBefore(
   attempt: number,
-  error: unknown,
+  error: PropertyEventsError,
   limits: RetryLimits,
   random: () => number,
 ): number | undefined {
-  if (attempt > limits.attempts || !isPassing(error)) return undefined
+  if (attempt > limits.attempts) return undefined
   const jittered = random() * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (attempt - 2))
   const asked = error instanceof ServiceError ? error.retryAfterMs : undefined
   if (asked === undefined) return jittered
   return asked > limits.maxRetryAfterMs ? undefined : asked + jittered
+}
+
+/** How patient a client is, and its clock. */
+export interface Patient {
+  readonly retry: RetryLimits
+  readonly sleep: Sleep
+  readonly random: () => number
+  readonly now: () => number
+}
+
+/** The attempts of one call. */
+export interface Attempts {
+  /** Waits for the next attempt after one that failed; throws the error when another one is not worth it. */
+  failed(error: unknown): Promise<void>
+  /** Counts from the first one again: something has come that had not come before. */
+  renew(): void
+}
+
+/** The first attempt is under way. No wait goes on after `endsAt`, by the client's clock. */
+export function beginAttempts(
+  patient: Patient,
+  signal: AbortSignal | undefined,
+  endsAt = Infinity,
+): Attempts {
+  const { retry, random, now, sleep } = patient
+  let attempt = 1
+  return {
+    async failed(error) {
+      attempt += 1
+      if (!(error instanceof PropertyEventsError) || !isPassing(error)) throw error
+      const delayMs = delayBefore(attempt, error, retry, random)
+      if (delayMs === undefined || now() + delayMs > endsAt) throw error
+      retry.onWait?.(error, delayMs)
+      await sleep(delayMs, signal)
+    },
+    renew() {
+      attempt = 1
+    },
+  }
 }
 
 /** Waits; an abort ends the wait with `AbortedError`. */

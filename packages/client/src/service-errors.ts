@@ -7,6 +7,7 @@ interface Refusal {
   readonly code: string
   readonly status: number
   readonly message: string
+  readonly detail: string | undefined
   readonly requestId: string | undefined
   readonly faults: readonly ProblemFault[]
   /** Milliseconds the service asks to wait. */
@@ -16,12 +17,15 @@ interface Refusal {
 /** An answer with a status other than the wished-for one. */
 export class ServiceError extends PropertyEventsError {
   readonly status: number
+  /** The service's own sentence; `undefined` when it gave none. `message` begins with the request, and ends with the faults. */
+  readonly detail: string | undefined
   /** For a 400: each parameter or place in the body, and what is allowed. */
   readonly faults: readonly ProblemFault[]
   readonly retryAfterMs: number | undefined
   constructor(refusal: Refusal) {
     super(refusal.code, refusal.message, { requestId: refusal.requestId })
     this.status = refusal.status
+    this.detail = refusal.detail
     this.faults = refusal.faults
     this.retryAfterMs = refusal.retryAfterMs
   }
@@ -166,12 +170,14 @@ export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
   const code = problem.code ?? statusCode
   const { placeFault = (fault) => fault } = answer
   const faults = problem.faults.map((fault) => placeFault(fault))
-  const detail = problem.detail ?? `The service answered with status ${answer.status}.`
+  const { detail } = problem
+  const sentence = detail ?? `The service answered with status ${answer.status}.`
   const Class = Object.hasOwn(classOfCode, code) ? (classOfCode[code] ?? statusClass) : statusClass
   return new Class({
     code,
     status: answer.status,
-    message: `${answer.request}: ${[detail, ...faults.map(faultText)].join(' ')}`,
+    message: `${answer.request}: ${[sentence, ...faults.map(faultText)].join(' ')}`,
+    detail,
     requestId: problem.requestId ?? answer.headers.get('x-request-id') ?? undefined,
     faults,
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), answer.nowMs),

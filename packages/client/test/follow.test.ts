@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { AbortedError, createClient, memoryCheckpoint } from '../src/index.ts'
+import { AbortedError, createClient, memoryCheckpoint, ServiceError } from '../src/index.ts'
 import { createPlainServer, plainServerOverlapMs } from './support/plain-server.ts'
 import { randomOf } from './support/random.ts'
 
 /** A following sync whose waits are recorded instead of slept; `onWait` says what happens meanwhile. */
 async function followed(
   onWait: (wait: number, server: ReturnType<typeof createPlainServer>) => 'go on' | 'end',
+  away: () => Response = () => new Response('', { status: 503 }),
 ) {
   const server = createPlainServer({ random: randomOf(1), order: 'ascending', orderBy: 'number' })
   server.publish()
@@ -20,8 +21,7 @@ async function followed(
   const result = await createClient({
     baseUrl: 'http://feed.example',
     key: 'k',
-    fetch: (input, init) =>
-      isDown ? Promise.resolve(new Response('', { status: 503 })) : server.fetch(input, init),
+    fetch: (input, init) => (isDown ? Promise.resolve(away()) : server.fetch(input, init)),
     random: () => 0.5,
     retry: { attempts: 1 },
     sleep: async (ms, signal) => {
@@ -82,6 +82,19 @@ describe('a following sync', () => {
     assert.equal(result.ended, 'aborted')
     assert.equal(troubles.length, 1)
     assert.equal(waits.length, 9)
+  })
+
+  it('is there again after an operator has mended what no wait does (PROTOCOL §7)', async () => {
+    const problem = { code: 'storage_damaged', detail: 'Restore it.' }
+    const { troubles, result } = await followed(
+      (wait) => (wait === 8 ? 'end' : 'go on'),
+      () => Response.json(problem, { status: 500 }),
+    )
+    assert.deepEqual(
+      troubles.map((error) => error instanceof ServiceError && error.code),
+      ['storage_damaged'],
+    )
+    assert.equal(result.ended, 'aborted')
   })
 
   it('does not come back before the service said it may, but within about an hour', async () => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
+import { problems } from '../../server/src/http/problem.ts'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
 import {
@@ -81,9 +82,9 @@ describe('a request that fails', () => {
     const { client, waits } = answering([limited, page])
     await client.list()
     assert.deepEqual(waits, [7_250])
-    const patient = answering([refusal(503, 'epoch_required', { 'retry-after': '3600' })])
+    const patient = answering([refusal(503, 'overloaded', { 'retry-after': '3600' })])
     await assert.rejects(async () => patient.client.list(), {
-      code: 'epoch_required',
+      code: 'overloaded',
       retryAfterMs: 3_600_000,
     })
     assert.equal(patient.asked(), 1)
@@ -113,6 +114,42 @@ describe('a request that fails', () => {
       await assert.rejects(async () => client.list(), ServiceError)
       assert.equal(asked(), 1)
     }
+  })
+
+  it('is made again after the codes that pass, and after no other code of the service (PROTOCOL §7)', async () => {
+    const passing = [
+      'internal_error',
+      'overloaded',
+      'rate_limited',
+      'request_timeout',
+      'sequence_not_reached',
+      'storage_full',
+      'storage_unavailable',
+      'tenant_moving',
+      'too_many_failures',
+    ]
+    const askedAgain: string[] = []
+    for (const [code, { status }] of Object.entries(problems)) {
+      const { client, asked } = answering([refusal(status, code, { 'retry-after': '60' }), page])
+      await client.list().then(
+        () => askedAgain.push(code),
+        (error: unknown) => assert.ok(error instanceof ServiceError && error.code === code, String(error)),
+      )
+      assert.equal(asked(), askedAgain.includes(code) ? 2 : 1, code)
+    }
+    assert.deepEqual(askedAgain.toSorted(), passing)
+  })
+
+  it('tells before each wait what failed and how long the wait is', async () => {
+    const told: unknown[] = []
+    const { client } = answering([refusal(503, 'overloaded'), () => new Response('<html>'), page], {
+      retry: { onWait: ({ code }, waitMs) => told.push([code, waitMs]) },
+    })
+    await client.list()
+    assert.deepEqual(told, [
+      ['overloaded', 250],
+      ['invalid_answer', 500],
+    ])
   })
 
   it('by a redirect is refused at once, with the address to use: the key goes nowhere else', async () => {
@@ -369,6 +406,29 @@ describe('a client of the service', () => {
       })
       assert.equal((await reader().list()).availableCount, before + (dryRun ? 0 : 2))
     }
+  })
+
+  it('ends a publish at once with what only an operator mends, and publishes nothing twice after that (PROTOCOL §5.5)', async () => {
+    for (const code of ['epoch_required', 'clock_behind', 'storage_damaged']) {
+      const status = code === 'storage_damaged' ? 500 : 503
+      const { client, asked, waits } = answering([refusal(status, code, { 'retry-after': '60' })])
+      await assert.rejects(client.publish(propertyOf()), { code })
+      assert.deepEqual([asked(), waits], [1, []], code)
+    }
+  })
+
+  it('publishes a text as it is written, digits included, and names the faulty line (D22)', async () => {
+    const id = randomUUID()
+    const exact = `{"id":"${id}","payload":{"agent_ref":"${randomUUID()}","published":true,"price_information":{"price":450000.00}}}`
+    const receipt = await publisher().publishText(`${exact}\n`)
+    assert.deepEqual([receipt.events.map((event) => event.id), receipt.repeated], [[id], false])
+    assert.equal((await publisher().publishText(exact)).repeated, true)
+    assert.match((await reader().get(id))?.payload ?? '', /"price":450000\.00/)
+    await assert.rejects(publisher().publishText(`${exact}\n{"id":`), (error) => {
+      assert.ok(error instanceof InvalidBodyError)
+      assert.match(error.faults[0]?.pointer ?? '', /^\/1/)
+      return true
+    })
   })
 
   it('tells apart what a publish can be refused for', async () => {

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { feedNames } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { FeedKey, StorageEngine } from '@property-events/server'
-import { addAction, flagText } from '../command-context.ts'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { headsFault, readHeads } from '../epoch-heads.ts'
 import { findTenant, storeSettings, withStore } from '../open-store.ts'
@@ -38,8 +38,9 @@ function addStart(epoch: Command, context: CommandContext): void {
         'begins reads all of it again. `doctor` proposes a number where nodes have told what they had shown.',
     )
   addSettings(command, storeSettings)
-  addAction(command, context, async ({ output, settings: reader, flags }) => {
-    const continueAfter = readNumber(flagText(flags, 'continueAfter') ?? '', reader)
+  addAction(command, context, async (invocation) => {
+    const { output, settings: reader, flags } = invocation
+    const continueAfter = flagNumber(invocation, '--continue-after', { from: 0, to: 2 ** 52 }) ?? 0
     const feed = readFeed(flags, reader)
     const tenantName = flagText(flags, 'tenant')
     if (feed !== undefined && tenantName === undefined) {
@@ -97,16 +98,6 @@ function addAccept(epoch: Command, context: CommandContext): void {
       return output.write('Nothing is missing. Publishing goes on, and nobody reads anything again.\n')
     })
   })
-}
-
-function readNumber(written: string, reader: SettingReader): number {
-  const number = Number(written)
-  if (!/^(0|[1-9][0-9]{0,15})$/.test(written) || number > 2 ** 52) {
-    reader.fault(
-      `--continue-after is "${plainText(written)}", but must be a whole number from 0 to ${2 ** 52}.`,
-    )
-  }
-  return number
 }
 
 function readFeed(flags: Readonly<Record<string, unknown>>, reader: SettingReader): FeedName | undefined {

@@ -26,10 +26,11 @@ export function addTail(events: Command, context: CommandContext): void {
   addAction(command, context, tail)
 }
 
-async function tail({ output, settings: reader, flags }: Invocation): Promise<void> {
+async function tail(invocation: Invocation): Promise<void> {
+  const { output, settings: reader, flags } = invocation
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
-  const last = flagNumber(flags, 'last', '--last') ?? 0
+  const last = flagNumber(invocation, '--last', { from: 0, to: 999_999_999 }) ?? 0
   const apiEventType = flagText(flags, 'type')
   const client = createClient({ ...addressFromSettings(reader), feed })
   const signal = stopSignal()

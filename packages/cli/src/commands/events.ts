@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createClient, NetworkError } from '@property-events/client'
+import { createClient } from '@property-events/client'
 import type { Client } from '@property-events/client'
 import { parseUuid } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
@@ -36,14 +36,17 @@ function addList(events: Command, context: CommandContext): void {
   addAction(command, context, list)
 }
 
+/** What is allowed the service says. */
+const anyNumber = { from: 0, to: 999_999_999 }
+
 async function list(invocation: Invocation): Promise<void> {
   const { output, flags } = invocation
   const query = {
     apiEventType: flagText(flags, 'type'),
     from: flagText(flags, 'from'),
     to: flagText(flags, 'to'),
-    page: flagNumber(flags, 'page', '--page'),
-    pageSize: flagNumber(flags, 'pageSize', '--page-size'),
+    page: flagNumber(invocation, '--page', anyNumber),
+    pageSize: flagNumber(invocation, '--page-size', anyNumber),
   }
   const page = await askOnce(invocation, (client) => client.list(query))
   if (output.json) return output.writeJson(page)
@@ -100,7 +103,7 @@ async function askOnce<Value>(
   try {
     return await question(createClient({ ...address, feed, retry: { attempts: 1 } }))
   } catch (error) {
-    throw error instanceof NetworkError ? noAnswerOf(address.baseUrl, error.cause) : error
+    throw noAnswerOf(error, address.baseUrl)
   }
 }
 

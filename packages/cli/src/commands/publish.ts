@@ -10,6 +10,7 @@ import { adviceList } from '../publish/advice.ts'
 import type { RunOptions } from '../publish/cut-runs.ts'
 import { openSource } from '../publish/open-source.ts'
 import type { Format, Source } from '../publish/open-source.ts'
+import { publishClient, publishRefusalOf } from '../publish/publish-client.ts'
 import { publishFile } from '../publish/publish-file.ts'
 import type { RefusedEntry } from '../publish/read-entry.ts'
 import { entryText, reportRun } from '../publish/report.ts'
@@ -18,7 +19,7 @@ import type { Run } from '../publish/run.ts'
 import { addTotals, noTotals, sumOf, totalsText } from '../publish/totals.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { addressFromSettings, serviceClient } from '../service-client.ts'
+import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { stateFolder } from '../state-folder.ts'
 import { plainText } from '../terminal-text.ts'
@@ -80,11 +81,15 @@ async function publish(
   const refusedLines: RefusedEntry[] = []
   const advice = adviceList()
   const progress = createProgress(output, 'events')
+  const client = publishClient({
+    address,
+    feed,
+    onWait: (sentence, waitMs) => output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
+  })
   try {
     await publishFile({
-      client: serviceClient(address),
+      client,
       source,
-      feed,
       run: run.run,
       after: run.acknowledged,
       unchanged,
@@ -103,12 +108,11 @@ async function publish(
         if (isLast) run.end()
         else await run.acknowledge(batch.lastPlace, addTotals(run.totals, totals))
       },
-      onWait: (sentence, waitMs) =>
-        output.say(`${sentence} Trying again in ${(waitMs / 1000).toFixed(1)} s.`),
     })
     run.end()
-  } catch (error) {
+  } catch (thrown) {
     progress.end()
+    const error = publishRefusalOf(thrown, address.baseUrl)
     if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
     const remedy = dryRun ? '' : ` What was published stays; ${remedyOf(run, unchanged)}`
     throw new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)

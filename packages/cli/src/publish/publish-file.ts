@@ -1,21 +1,17 @@
-import type { FeedName } from '@property-events/protocol'
-import { feeds } from '@property-events/protocol'
-import type { ServiceClient } from '../service-client.ts'
 import { gatherBatches } from './batches.ts'
 import type { Batch } from './batches.ts'
 import type { Source } from './open-source.ts'
+import type { PublishClient } from './publish-client.ts'
 import { placeNumber, readEntry } from './read-entry.ts'
 import type { EntryReading, RefusedEntry } from './read-entry.ts'
 import { sendBatch } from './send-batch.ts'
 import type { BatchResult } from './send-batch.ts'
 import { splitJson } from './split-json.ts'
 import { splitLines } from './split-lines.ts'
-import { withRetries } from './with-retries.ts'
 
 export interface PublishFileOptions {
-  readonly client: ServiceClient
+  readonly client: PublishClient
   readonly source: Source
-  readonly feed: FeedName
   /** UUID of the run, of which ids are made for events without one. */
   readonly run: string
   /** Place of the last event that was answered before, and is left out; 0 for none. */
@@ -24,20 +20,15 @@ export interface PublishFileOptions {
   readonly dryRun: boolean
   /** After each batch, and before the next one is sent. `isLast`: all of the file is answered. */
   readonly onBatch: (result: BatchResult, batch: Batch, isLast: boolean) => Promise<void>
-  /** Before waiting for the service. */
-  readonly onWait: (sentence: string, waitMs: number) => void
 }
 
 /**
  * Publishes a file of any size, request after request in the order of the file; while one is answered the next is read.
- * Throws a `Refusal` when the service cannot go on; batches before that are stored.
+ * Throws what the client does when the service cannot go on; batches before that are stored.
  */
 export async function publishFile(options: PublishFileOptions): Promise<void> {
-  const { client, feed, dryRun, unchanged } = options
-  const query = { unchanged, dryRun: dryRun ? 'true' : undefined }
-  const path = feeds[feed].publishPath
-  const send = (text: string) =>
-    withRetries(() => client.publish({ path, query, text }), { onWait: options.onWait })
+  const { client, dryRun, unchanged } = options
+  const send = (text: string) => client.publishText(text, { unchanged, dryRun })
   const batches = gatherBatches(readEntries(options))
   let next = batches.next()
   for (;;) {

@@ -4,7 +4,7 @@
  */
 import type { Connection } from '../connection.ts'
 import { InvalidAnswerError } from '../errors.ts'
-import { waitToRepeat } from '../http.ts'
+import { beginAttempts } from '../retry.ts'
 import type { EventPage } from '../wire.ts'
 import { vanishedBefore } from './plan.ts'
 import type { PagesReading } from './reading.ts'
@@ -22,13 +22,18 @@ export interface Falls {
 }
 
 export function createFalls(connection: Connection, signal: AbortSignal | undefined): Falls {
-  const patient = { ...connection, retry: { ...connection.retry, attempts: maxFalls } }
+  const retry = { ...connection.retry, attempts: maxFalls }
+  const attempts = beginAttempts({ ...connection, retry }, signal)
   let furthest = 0
   let falls = 0
+  const begin = () => {
+    falls = 0
+    attempts.renew()
+  }
   return {
     async look(reading, page) {
       if (vanishedBefore(reading, page) === 0) {
-        if (reading.page > furthest) falls = 0
+        if (reading.page > furthest) begin()
         furthest = Math.max(furthest, reading.page)
         return 'goOn'
       }
@@ -37,12 +42,12 @@ export function createFalls(connection: Connection, signal: AbortSignal | undefi
         `The list's availableCount keeps falling, at page ${reading.page} from ${reading.available ?? 0} to ${page.availableCount}: ` +
           'it cannot be walked. Do several nodes that differ answer at this address?',
       )
-      await waitToRepeat(patient, falls + 1, error, Number.POSITIVE_INFINITY, signal)
+      await attempts.failed(error)
       return falls % fallsBelieved === 0 ? 'goOn' : 'askAgain'
     },
     forget() {
       furthest = 0
-      falls = 0
+      begin()
     },
   }
 }

@@ -2,8 +2,9 @@
 import type { Connection } from '../connection.ts'
 import { decodeEvent, decodeSnapshotEnd, isWhole, parseJson } from '../decode.ts'
 import { InvalidAnswerError } from '../errors.ts'
-import { decodeUtf8, openAnswer, waitToRepeat } from '../http.ts'
+import { decodeUtf8, openAnswer } from '../http.ts'
 import type { OpenAnswer } from '../http.ts'
+import { beginAttempts } from '../retry.ts'
 import { feedPaths } from '../wire.ts'
 import type { FeedEvent } from '../wire.ts'
 
@@ -37,7 +38,7 @@ export async function* readSnapshot(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<SnapshotPiece> {
   let resume = query.resume
-  let attempt = 1
+  const attempts = beginAttempts(connection, signal)
   /** Attempts are counted anew only by what comes for the first time: else a spoiled answer would be asked for for ever. */
   let furthest = resume?.after ?? 0
   for (;;) {
@@ -67,13 +68,12 @@ export async function* readSnapshot(
         }
         yield { kind: 'events', events }
         resume = { ...resume, after: events.at(-1)?.sequenceNumber ?? resume.after }
-        if (resume.after > furthest) attempt = 1
+        if (resume.after > furthest) attempts.renew()
         furthest = Math.max(furthest, resume.after)
       }
       return
     } catch (error) {
-      attempt += 1
-      await waitToRepeat(connection, attempt, error, Number.POSITIVE_INFINITY, signal)
+      await attempts.failed(error)
     }
   }
 }

@@ -1,0 +1,64 @@
+/** The client with which a file is published: how patient it is, and what the user is told meanwhile. */
+import { createClient, PropertyEventsError, ServiceError } from '@property-events/client'
+import type { Client, ClientOptions } from '@property-events/client'
+import type { FeedName } from '@property-events/protocol'
+import packageJson from '../../package.json' with { type: 'json' }
+import { Refusal } from '../refusal.ts'
+import { noAnswerOf, problemSentence } from '../service-client.ts'
+import type { ServiceAddress } from '../service-client.ts'
+import { plainText } from '../terminal-text.ts'
+
+export type PublishClient = Pick<Client<FeedName>, 'publishText'>
+
+export interface PublishClientOptions {
+  readonly address: ServiceAddress
+  readonly feed: FeedName
+  /** Told before each wait. */
+  readonly onWait: (sentence: string, waitMs: number) => void
+  /** For tests. */
+  readonly transport?: Pick<ClientOptions, 'fetch' | 'sleep'>
+}
+
+/** A publish of 8 MiB on a slow disk takes seconds, not a minute. */
+const attemptTimeoutMs = 60_000
+/** Their waits sum to 90 s on average: that bridges a restart or a failover of 1 to 2 minutes. */
+const attempts = 12
+/** A service that asks for more patience than this needs its operator first. */
+const maxRetryAfterMs = 120_000
+/** Longer than all attempts and waits together. */
+const deadlineMs = 3_600_000
+
+export function publishClient(options: PublishClientOptions): PublishClient {
+  const { address, feed, onWait, transport = {} } = options
+  const { fetch: ask = fetch } = transport
+  return createClient({
+    ...address,
+    ...transport,
+    feed,
+    attemptTimeoutMs,
+    deadlineMs,
+    retry: {
+      attempts,
+      maxRetryAfterMs,
+      onWait(error, waitMs) {
+        onWait(sentenceOf(error, address.baseUrl), waitMs)
+      },
+    },
+    fetch(input, init) {
+      const headers = new Headers(init?.headers)
+      headers.set('user-agent', `property-events-cli/${packageJson.version}`)
+      return ask(input, { ...init, headers })
+    },
+  })
+}
+
+/** The refusal of what a call of this client ended with, in words for the user; anything else as it is. */
+export function publishRefusalOf(error: unknown, baseUrl: string): unknown {
+  return error instanceof PropertyEventsError ? new Refusal(sentenceOf(error, baseUrl)) : error
+}
+
+function sentenceOf(error: PropertyEventsError, baseUrl: string): string {
+  if (error instanceof ServiceError) return problemSentence(error)
+  const told = noAnswerOf(error, baseUrl)
+  return told instanceof Refusal ? told.message : plainText(error.message)
+}
