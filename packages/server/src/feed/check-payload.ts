@@ -1,4 +1,4 @@
-/** A payload against its feed's contract, and what the append needs to know of it. */
+/** Checks a payload against its feed's contract, and finds what the append needs to know of it. */
 import {
   adviseContact,
   adviseProperty,
@@ -26,7 +26,7 @@ export type PayloadCheck =
       readonly updateDate: string | undefined
       readonly impliedCategory: Category | undefined
       readonly advice: readonly Advice[]
-      /** Members that neither the contract knows nor look like one that it does. */
+      /** The number of members that the contract does not know and that do not look like one it knows. */
       readonly unknownFields: number
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }

@@ -1,4 +1,4 @@
-/** The drafts of a publication, its warnings or its faults, as its items come one by one. */
+/** Collects the drafts of a publication, its warnings or its faults, while its items are read one by one. */
 import type { JsonReading, ProblemError, PublishWarning } from '@property-events/protocol'
 import type { EventDraft } from '../storage/storage.ts'
 import { warningCollector } from './collect-warnings.ts'
@@ -12,20 +12,20 @@ export type PublicationReading =
       readonly kind: 'drafts'
       readonly drafts: readonly EventDraft[]
       readonly warnings: readonly PublishWarning[]
-      /** They are items of an array or lines, so a pointer to one of them begins with its index. */
+      /** The events are items of an array or lines, so a pointer to one of them begins with its index. */
       readonly inList: boolean
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
 export interface DraftCollector {
-  /** `textReading`: of the payload's text, if that was read before. */
+  /** `textReading`: the reading of the payload's text, if it was read before. */
   add(item: Item, textReading: JsonReading | undefined): void
-  /** As many faults as are reported. */
+  /** There are as many faults as are reported. */
   full(): boolean
   reading(): PublicationReading
 }
 
-/** Reads items in order, each beside those before it. */
+/** Reads items in order, and compares each with those before it. */
 export function draftCollector(context: DraftContext): DraftCollector {
   const drafts: EventDraft[] = []
   const warnings = warningCollector()

@@ -1,16 +1,19 @@
-/** What a receipt says about the events of its request: the first 100, in their order (PROTOCOL §8). */
+/** The warnings in a receipt: the first 100 of the request, in the order of its events (PROTOCOL §8). */
 import type { PublishWarning } from '@property-events/protocol'
 import type { AppendRemark, AppendedEvent } from '../storage/storage.ts'
 import type { Advice } from './check-payload.ts'
 import { maxReported } from './publication-body.ts'
 
 export interface WarningCollector {
-  /** Of the next event. */
+  /** Adds the warnings about the next event. */
   add(index: number, advice: readonly Advice[], unknownFields: number): void
   warnings(): readonly PublishWarning[]
 }
 
-/** Gathers what is said about events while they are read. Unknown fields that look like no other are told once, in number. */
+/**
+ * Collects warnings while events are read. Unknown fields that look like no known one are only counted, and reported
+ * once.
+ */
 export function warningCollector(): WarningCollector {
   const warnings: PublishWarning[] = []
   const unknown = { fields: 0, events: 0, firstIndex: 0 }
@@ -35,7 +38,7 @@ export function warningCollector(): WarningCollector {
   }
 }
 
-/** The same with what only the store knew, from the events before. */
+/** The same, with the warnings that need earlier events, which only the store knows. */
 export function withRemarks(
   warnings: readonly PublishWarning[],
   events: readonly AppendedEvent[],
@@ -61,7 +64,7 @@ const sentences: Readonly<Record<AppendRemark, Advice>> = {
   },
 }
 
-/** Sorting keeps the order of what is about one event. */
+/** Sorting keeps the order of warnings about one event. */
 function merged(
   warnings: readonly PublishWarning[],
   more: readonly PublishWarning[],

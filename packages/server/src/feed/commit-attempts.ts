@@ -1,4 +1,7 @@
-/** One commit and what becomes of its batches: what makes a commit of several fail is found, and fails alone. */
+/**
+ * One commit and the results of its batches. When a commit of several fails, the batch that caused it is found and
+ * fails alone.
+ */
 import { StorageFailure } from '../storage/storage.ts'
 import type { EventStore } from '../storage/storage.ts'
 import type { Waiting } from './feed-line.ts'
@@ -7,7 +10,9 @@ import type { WaitingRoom } from './waiting-room.ts'
 export interface CommitAttempts {
   /** Answers all of them when they are committed. Otherwise answers none and resolves with the error. */
   together(batches: readonly Waiting[], lockWaitMs: number): Promise<Failed | undefined>
-  /** Answers each of one feed's batches, but for those that found the feed locked: they are to be tried again. */
+  /**
+   * Answers each of one feed's batches, except those that found the feed locked: they are returned, to be tried again.
+   */
   ofOneFeed(batches: readonly Waiting[], lockWaitMs: number): Promise<readonly Waiting[]>
   refuse(batches: readonly Waiting[], error: unknown): void
 }
@@ -63,12 +68,12 @@ export function commitAttempts(
   return { together, ofOneFeed, refuse }
 }
 
-/** Somebody else had locked one of the feeds for as long as the commit would wait. */
+/** Another session held the lock of one of the feeds for as long as the commit would wait. */
 export function foundLock({ error }: Failed): boolean {
   return error instanceof StorageFailure && error.code === 'feed_locked'
 }
 
-/** What the commit was given made it fail, so that without the one that did, the others may succeed. */
+/** The input of one batch made the commit fail, so the other batches may succeed without it. */
 export function mayBeOfOne({ error }: Failed): boolean {
   return error instanceof StorageFailure && error.scope === 'batches'
 }

@@ -1,6 +1,6 @@
 /**
- * When a commit may begin beside those that are under way, which size comes first, and how long it may wait for locks.
- * The clock is the queue's: milliseconds, never set back.
+ * When a commit may begin beside those that are under way, which size is next, and how long it waits for locks. The
+ * clock is the queue's: milliseconds, never set back.
  */
 import type { CommitLimits } from './commit-limits.ts'
 
@@ -15,9 +15,9 @@ export interface CommitLanes {
   readonly limits: CommitLimits
   readonly appendsAtOnce: number
   readonly underWay: Set<Lane>
-  /** Of each size, the number of its last commit, counting all of them. */
+  /** For each size, the number of its last commit, counted over all sizes. */
   readonly lastOf: number[]
-  /** Of each size, how long a commit usually takes. */
+  /** For each size, how long a commit usually takes. */
   readonly usualMs: number[]
   begun: number
 }
@@ -33,13 +33,15 @@ export function newLanes(limits: CommitLimits, appendsAtOnce: number): CommitLan
   }
 }
 
-/** `wait`: one may begin then, unless another ends first. `full`: none may until another ends. */
+/**
+ * `wait`: a commit may begin at that time, or when another ends before it. `full`: none may begin until another ends.
+ */
 export type NextCommit =
   | { readonly kind: 'begin'; readonly size: number }
   | { readonly kind: 'wait'; readonly untilMs: number }
   | { readonly kind: 'full' }
 
-/** Of the sizes that wait, the one whose last commit began the longest ago. */
+/** Of the waiting sizes, the one whose last commit began the longest ago. */
 export function nextCommit(lanes: CommitLanes, sizes: readonly number[], nowMs: number): NextCommit {
   const allowed = sizes.flatMap((size) => {
     const atMs = mayBeginMs(lanes, size)
@@ -53,8 +55,8 @@ export function nextCommit(lanes: CommitLanes, sizes: readonly number[], nowMs: 
 }
 
 /**
- * When a commit of this size may begin: `undefined` while too many are under way. The larger the size, the fewer may be,
- * so that a lane is left for each smaller one.
+ * When a commit of this size may begin; `undefined` while too many are under way. Larger sizes have fewer lanes, so
+ * that one is left for each smaller size.
  */
 function mayBeginMs(
   { limits, appendsAtOnce, underWay, usualMs }: CommitLanes,
@@ -80,12 +82,15 @@ export function beginCommit(lanes: CommitLanes, size: number, nowMs: number): La
 export function endCommit({ limits, underWay, usualMs }: CommitLanes, lane: Lane, nowMs: number): void {
   underWay.delete(lane)
   const before = usualMs[lane.size] ?? 0
-  // One that took very long counts as twice the usual.
+  // A commit that took very long counts as twice the usual time.
   const tookMs = Math.min(nowMs - lane.sinceMs, 2 * Math.max(before, limits.gatherMs[0]))
   usualMs[lane.size] = before + (tookMs - before) / 8
 }
 
-/** How long a commit of this size waits for locked feeds. In few steps, because each connection has to be told. */
+/**
+ * How long a commit of this size waits for locked feeds. In few steps, because each change has to be sent to the
+ * connection.
+ */
 export function lockWaitMs({ limits, usualMs }: CommitLanes, size: number): number {
   const twiceMs = 2 * (usualMs[size] ?? 0)
   return limits.lockWaitsMs.find((waitMs) => waitMs >= twiceMs) ?? limits.lockWaitsMs.at(-1) ?? 0

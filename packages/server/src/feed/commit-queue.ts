@@ -1,8 +1,8 @@
 /**
- * From what waits to commits (ARCHITECTURE). While a commit is under way, what comes is gathered into the next, across
- * feeds: with many publishers a flush is shared by all of them, with one publisher nothing waits. A commit that takes long
- * holds nobody up: others go beside it, as many as the engine has use for, each feed in one of them at a time. Feeds that
- * somebody else has locked are waited for apart.
+ * Turns waiting batches into commits (ARCHITECTURE). While a commit is under way, new batches are gathered for the next
+ * one, across feeds: many publishers share a flush, and a single publisher never waits. A commit that takes long does
+ * not delay the others: further commits run beside it, as many as the engine can use, with each feed in one of them at
+ * a time. Feeds that another session has locked wait separately.
  */
 import type { AppendBatch, AppendOutcome, EventStore } from '../storage/storage.ts'
 import { commitAttempts, foundLock, mayBeOfOne } from './commit-attempts.ts'
@@ -24,7 +24,7 @@ export interface CommitQueue {
   submit(batch: AppendBatch): Promise<SubmitOutcome>
   /** Resolves when nothing waits and nothing is being committed. */
   drained(): Promise<void>
-  /** As it is now. */
+  /** The present state. */
   state(): QueueState
 }
 
@@ -113,7 +113,7 @@ interface CommitParts {
   readonly locked: LockedFeeds
 }
 
-/** All feeds together, and when one of them makes that fail, feed by feed. */
+/** Commits all feeds together; if one of them makes that fail, feed by feed. */
 async function commit(
   { attempts, room, locked }: CommitParts,
   claims: readonly Claim[],

@@ -1,4 +1,4 @@
-/** From one item of a publication to a draft: its members, the payload's own text, the feed's contract. */
+/** Turns one item of a publication into a draft: its members, the payload's own text, the feed's contract. */
 import { hash } from 'node:crypto'
 import { compactJson, feeds, parseUuid, readJson } from '@property-events/protocol'
 import type {
@@ -34,7 +34,7 @@ export type ItemReading =
     }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-/** `textReading`: of the payload's text, if that was read before. */
+/** `textReading`: the reading of the payload's text, if it was read before. */
 export function draftOfItem(
   item: Item,
   textReading: JsonReading | undefined,
@@ -77,7 +77,7 @@ export function draftOfItem(
   }
 }
 
-/** D15: which spelling is the right one is known to the store alone. */
+/** D15: only the store knows which spelling is the right one. */
 function otherTransaction({ transactionId }: ItemMembers, subjectId: string): readonly Advice[] {
   if (transactionId === undefined || transactionId.toLowerCase() === subjectId) return []
   const message =
@@ -89,7 +89,7 @@ type PayloadReading =
   | { readonly kind: 'payload'; readonly text: string; readonly value: unknown }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
 
-/** The payload's own text (D22): as sent in a string, or cut out of the body with the white space between tokens gone. */
+/** The payload's own text (D22): as sent in a string, or cut out of the body without the white space between tokens. */
 function payloadOf(
   item: Item,
   payload: unknown,
@@ -139,8 +139,8 @@ function draftOf(
 }
 
 /**
- * D14: what makes a repeat the same. The payload's own hash stands for its text, so that it is hashed once; which subject it is
- * about stands in it, and nowhere in a removal.
+ * D14: the content that a repeat has to have. The payload's own hash stands for its text, so that the text is hashed
+ * once. The payload names its subject; a removal does not, so the subject is added.
  */
 function contentHashOf(
   content: DraftContent,

@@ -1,18 +1,18 @@
-/** A bounded room that one tenant cannot fill: however much one of them sends, there is room for the others. */
+/** A room of limited size that one tenant cannot fill: however much it sends, there is room for the others. */
 
 export interface FairRoom {
-  /** Takes what comes in; false: there is no room for it, and nothing was taken. */
+  /** Adds to the tenant's share; false: there is no room, and nothing was added. */
   enter(tenantId: string, size: number): boolean
-  /** What has entered is gone. */
+  /** Removes from the tenant's share. */
   leave(tenantId: string, size: number): void
-  /** All that is in the room. */
+  /** The sum of all shares. */
   held(): number
 }
 
 /**
- * A tenant may hold as much as stays free beside it: one alone half of the room, each of *n* tenants that send without end
- * 1/(n + 1) of it. As much again is then free for a tenant that comes new, and nobody has to be counted beforehand. What
- * comes into an empty room may be as large as it likes: its size has been limited before.
+ * A tenant may hold as much as is left free beside it: one alone half of the room, each of *n* tenants that send
+ * without end 1/(n + 1) of it. As much again is then free for a new tenant, and the tenants need not be counted
+ * beforehand. The first entry into an empty room may have any size: it was limited earlier.
  */
 export function fairRoom(size: number): FairRoom {
   const heldBy = new Map<string, number>()

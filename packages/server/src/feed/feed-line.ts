@@ -18,7 +18,7 @@ export interface FeedLine {
   readonly name: string
   readonly waiting: Waiting[]
   isClaimed: boolean
-  /** Somebody else has held the feed's lock for so long that what waited was refused. */
+  /** Another session has held the feed's lock for so long that waiting batches were refused. */
   isLocked: boolean
 }
 
@@ -29,7 +29,8 @@ export interface Claim {
 }
 
 /**
- * Of each size, the unclaimed lines whose first batch has it, by tenant. The tenant whose turn it is comes first.
+ * For each size, the unclaimed lines whose first batch has that size, by tenant; the tenant whose turn it is comes
+ * first.
  */
 export type Turns = readonly Map<string, Set<FeedLine>>[]
 
@@ -44,7 +45,7 @@ export function joinTurns(turns: Turns, line: FeedLine): void {
   else own.add(line)
 }
 
-/** The tenant takes the last turn with what waits in its other feeds. */
+/** The tenant goes to the end of the turns, with its batches in other feeds. */
 export function leaveTurns(turns: Turns, line: FeedLine, size: number): void {
   const turn = turns[size]
   const own = turn?.get(line.tenantId)

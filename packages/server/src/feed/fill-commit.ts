@@ -1,8 +1,8 @@
-/** What of the lines that wait goes into one commit. */
+/** Chooses, from the waiting lines, the batches of one commit. */
 import type { CommitSize } from './commit-limits.ts'
 import type { FeedLine, Waiting } from './feed-line.ts'
 
-/** What a commit holds so far, as it grows. */
+/** The contents of a commit, while it is filled. */
 interface Filling {
   readonly limits: CommitSize
   events: number
@@ -10,7 +10,7 @@ interface Filling {
 }
 
 /**
- * In rounds: in each, a tenant's lines give as many events as the largest batch of this size holds, so that a tenant with
+ * In rounds: in each, a tenant's lines give as many events as the largest batch of this size has, so that a tenant with
  * many small batches gets as much as one with a few larger ones.
  */
 export function takeShares(
@@ -32,7 +32,7 @@ export function takeShares(
         left -= batches.reduce((sum, { batch }) => sum + batch.drafts.length, 0)
       }
       const hasMore = [...lines].some(({ waiting }) => waiting[0]?.size === size)
-      // What is left of its share is too small for its next batch, so the commit is full.
+      // The rest of its share is too small for its next batch, so the commit is full.
       if (hasMore && left > 0) return taken
       if (hasMore) inNextRound.push(lines)
     }
@@ -41,7 +41,7 @@ export function takeShares(
   return taken
 }
 
-/** What else of a line fits into the commit of these batches. */
+/** Takes from a line what else fits into the commit of these batches. */
 export function takeMore(
   line: FeedLine,
   size: number,
@@ -53,7 +53,10 @@ export function takeMore(
   return fill(line, size, filling, limits.commitEvents)
 }
 
-/** Takes from the front of a line what is of this size and fits into the commit, until it is `most` events or more. */
+/**
+ * Takes batches of this size from the front of a line while they fit into the commit, until it has `most` events or
+ * more.
+ */
 function fill(line: FeedLine, size: number, filling: Filling, most: number): readonly Waiting[] {
   let [taken, events] = [0, 0]
   for (const entry of line.waiting) {

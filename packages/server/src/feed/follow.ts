@@ -1,17 +1,17 @@
-/** Waiting for a feed to get as far as a number (P8): what a publisher was told on one node may be asked for on another. */
+/** Waits until a feed has reached a number (P8), for readers who learnt of the number from another node. */
 import type { EventStore, FeedKey, Head } from '../storage/storage.ts'
 
 export type HeadWait =
   | { readonly kind: 'reached'; readonly head: Head }
-  /** Not within the time given; `head` is how far the feed is. */
+  /** Not within the time given; `head` is the number that the feed has reached. */
   | { readonly kind: 'behind'; readonly head: Head }
   | { readonly kind: 'unknownFeed' }
 
-/** How often it looks by itself: an engine's word that something has changed may be late, or lost. */
+/** How often it looks without a notice of a change: the engine's notice may be late, or lost. */
 const lookEveryMs = 250
 
 /**
- * Resolves as soon as the feed's head is at `sequenceNumber` or behind it, after `timeoutMs` at the latest, and at once
+ * Resolves as soon as the feed's head is at `sequenceNumber` or after it, after `timeoutMs` at the latest, and at once
  * when `signal` is aborted. Rejects only with the store's `StorageFailure`.
  */
 export async function waitForHead(
@@ -24,7 +24,7 @@ export async function waitForHead(
   const giveUpAt = performance.now() + timeoutMs
   let wake = (): void => undefined
   let changed = false
-  // Before the first look, so that nothing comes between a look and the wait for a change.
+  // Watches before the first look, so that no change is missed between a look and the wait.
   const stop = events.watch((told) => {
     if (told !== undefined && (told.tenantId !== key.tenantId || told.feed !== key.feed)) return
     changed = true
@@ -37,7 +37,7 @@ export async function waitForHead(
       changed = false
       const head = await events.head(key)
       if (head === undefined) return { kind: 'unknownFeed' }
-      // An empty feed has reached nothing, whatever its epoch's offset; but every feed has reached 0.
+      // An empty feed has reached no number, whatever its epoch's offset; but every feed has reached 0.
       const reached = head.position > 0 && head.sequenceNumber >= sequenceNumber
       if (reached || sequenceNumber === 0) return { kind: 'reached', head }
       const leftMs = giveUpAt - performance.now()

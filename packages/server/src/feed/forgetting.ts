@@ -1,10 +1,13 @@
-/** Removing, beside everything else the service does, the ids that were kept long enough (PROTOCOL §4.6, decision 0003). */
+/** Removes ids that were kept long enough, in the background (PROTOCOL §4.6, decision 0003). */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StorageEngine } from '../storage/storage.ts'
 
-/** Ids are kept for 30 days, so ten minutes more or less are nothing. */
+/** Ids are kept for 30 days, so ten minutes more or less do not matter. */
 const lookEveryMs = 600_000
-/** After a step at least this long a pause, and four times as long as the step took: a fifth of the writer's time at most. */
+/**
+ * The pause after a step: at least this long, and four times as long as the step took, so that steps take a fifth of
+ * the writer's time at most.
+ */
 const shortestPauseMs = 100
 const pausePerStep = 4
 
@@ -14,8 +17,8 @@ export interface Forgetting {
 }
 
 /**
- * Looks at once and then every ten minutes, and goes on step by step while there is something to remove. A store that fails is
- * asked again the next time: whoever publishes is told of it.
+ * Looks at once and then every ten minutes, and continues step by step while there are ids to remove. A store that
+ * fails is asked again the next time; its publishers are told of the failure.
  */
 export function forgetSkippedIds(
   storage: Pick<StorageEngine, 'forgetSkippedIds'>,

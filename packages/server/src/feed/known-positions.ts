@@ -1,9 +1,11 @@
 /**
- * Where events stand that were asked for by id before. A partner that is told of an event asks for it by id, and so do all
- * others: who comes first pays for the look-up, 7 us in SQLite and a question to PostgreSQL.
+ * The positions of events that were asked for by id before. A partner that is notified of an event asks for it by id,
+ * and so do all the others: only the first pays for the look-up, 7 µs in SQLite and a query in PostgreSQL (measured
+ * manually).
  *
- * It is a table of a megabyte, whatever is asked, and a hint: two ids may share an entry, so whoever reads at a position looks
- * at what stands there. What an id once led to it leads to for good, save the loss of a store, and that shows the same way.
+ * It is a table of a megabyte, however many ids are asked for, and only a hint: two ids can share an entry, so the
+ * caller compares the id of the event at the position. An id keeps its position for good, unless the store loses
+ * events, and the comparison shows that too.
  */
 import type { FeedKey } from '../storage/storage.ts'
 
@@ -13,10 +15,10 @@ export interface KnownPositions {
   set(key: FeedKey, id: string, position: number): void
 }
 
-/** An id may stand in any entry of its row; the one that came last takes the place of the oldest. */
+/** An id can be in any entry of its row; a new one replaces the oldest. */
 const rows = 32_768
 const entriesPerRow = 4
-/** What is left of the id, and its position; 0: nothing. */
+/** A part of the id, and its position; 0: empty. */
 const numbersPerEntry = 2
 const numbersPerRow = entriesPerRow * numbersPerEntry
 
@@ -24,7 +26,7 @@ export function createKnownPositions(): KnownPositions {
   const numbers = new Uint32Array(rows * numbersPerRow)
   let [row, mark] = [0, 0]
 
-  /** Where the id's entry begins; of an id without one, the end of its row. */
+  /** The index of the id's entry; for an id without one, the end of its row. */
   function find({ tenantId, feed }: FeedKey, id: string): number {
     let one = feed === 'property' ? 0x811c9dc5 : 0x9e3779b9
     let other = 0x85ebca6b

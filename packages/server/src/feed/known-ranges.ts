@@ -1,7 +1,7 @@
 /**
- * What `locate` answered last for each view of a feed, for as long as it holds: asking again for an unchanged head, or for
- * another page of the same feed, asks no store. Of windows only what is behind them already is kept (known-bounds.ts): what
- * an open one contains has to be asked between two commits (P3).
+ * The last answer of `locate` for each view of a feed, for as long as it holds: another request for an unchanged head,
+ * or for another page of the same feed, asks no store. Windows are kept only when they are closed (known-bounds.ts):
+ * the contents of an open window have to be read between two commits (P3).
  */
 import type { ViewName } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
@@ -9,36 +9,39 @@ import type { EventStore, FeedKey, Head, LocateQuery, Located } from '../storage
 import { createKnownBounds } from './known-bounds.ts'
 
 export interface KnownRanges {
-  /** What `locate` would answer now, if that is known without asking the store. */
+  /** The answer that `locate` would give now, if it is known without asking the store. */
   known(query: LocateQuery): Located | undefined
-  /** As `EventStore.locate`, for what is not known. Who asks for a whole view while somebody is asking shares the answer. */
+  /**
+   * As `EventStore.locate`, for ranges that are not known. Requests for a whole view share the answer of a query that
+   * is under way.
+   */
   locate(query: LocateQuery): Promise<Located | undefined>
 }
 
 /**
- * A change by this node shows in the feed's count before it is acknowledged, one by other nodes usually within milliseconds,
- * and any before this node has shown it in another way (P8). A word from elsewhere can get lost, so nothing is believed for
- * longer than this.
+ * A change by this node shows in the feed's count before it is acknowledged; a change by another node usually within
+ * milliseconds, and always before this node has shown it in another way (P8). A notice from another node can get lost,
+ * so no answer is used for longer than this.
  */
 const believedForMs = 1_000
 
-/** How long a question without an answer is shared: it may be one that hangs, and holds up only who came by then. */
+/** How long a query without an answer is shared. One that hangs then delays only the requests of that time. */
 const sharedForMs = 100
 
 /** Feeds whose ranges are remembered; 0.8 kB each with one view asked for, 1.9 kB with three. */
 const feedLimit = 20_000
 
-/** A question to the store, and its answer, which may be on its way. */
+/** A query of the store, and its answer, which may be under way. */
 interface Asked {
   readonly answer: Promise<Located | undefined>
-  /** Once it is there. */
+  /** Set when the answer is there. */
   located: Located | undefined
   readonly askedMs: number
-  /** The feed's count before the store was asked. */
+  /** The feed's count before the query. */
   readonly changeCount: number
 }
 
-/** The last question for each whole view; as `head`, the last that was answered, be it for a view or for a window. */
+/** The last query for each whole view; `head` is the last that was answered, for a view or for a window. */
 type FeedQuestions = Map<ViewName | 'head', Asked>
 
 export function createKnownRanges(
@@ -54,7 +57,7 @@ export function createKnownRanges(
   const lastAsked = ({ feed, tenantId }: FeedKey, name: ViewName | 'head'): Asked | undefined =>
     feeds[feed].get(tenantId)?.get(name)
 
-  /** The last question, if nothing has changed since it was asked. */
+  /** The last query, if nothing has changed since. */
   function stillTrue(key: FeedKey, name: ViewName | 'head'): Asked | undefined {
     const asked = lastAsked(key, name)
     if (asked === undefined) return undefined
@@ -76,7 +79,7 @@ export function createKnownRanges(
         asked.located = located
         questions.set('head', asked)
         bounds.note(query, located)
-        // No answer is no knowledge: whoever comes next asks anew.
+        // A failed query leaves nothing behind: the next request makes a new one.
       } else if (questions.get(view) === asked) questions.delete(view)
     }
     answer.then(note, () => note(undefined))
@@ -91,7 +94,7 @@ export function createKnownRanges(
   async function locate(query: LocateQuery): Promise<Located | undefined> {
     const { key, view } = query
     if (isWhole(query)) return stillTrue(key, view)?.answer ?? ask(query)
-    // Where its bounds are known only the head is asked for, which others want as well.
+    // Where its bounds are known, only the head is asked for, which other requests share.
     if (windowOf(query, lastAsked(key, 'head')?.located?.head) === undefined) return ask(query)
     const whole = await locate({ key, view: 'all' })
     return windowOf(query, whole?.head) ?? ask(query)

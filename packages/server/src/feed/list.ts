@@ -1,4 +1,4 @@
-/** Listing a feed page by page (spec §4.1). Page arithmetic lives here and nowhere else. */
+/** Lists a feed page by page (spec §4.1). Page arithmetic is here and nowhere else. */
 import type { Ticks, ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, Located, ViewRange } from '../storage/storage.ts'
 
@@ -7,14 +7,14 @@ export interface PageRequest {
   readonly view: ViewName
   /** First tick inside the window. */
   readonly from?: Ticks
-  /** First tick behind the window. */
+  /** First tick after the window. */
   readonly to?: Ticks
   /** From 1. */
   readonly page: number
   readonly pageSize: number
 }
 
-/** A page that is known but not read yet: enough for its ETag, and for a 304 without reading an event. */
+/** A page that is located but not read: enough for its ETag, and for a 304 without reading an event. */
 export interface LocatedPage {
   readonly page: number
   readonly pageSize: number
@@ -25,7 +25,7 @@ export interface LocatedPage {
   readonly range: ViewRange
 }
 
-/** Finds a page: its cost does not depend on the page's number (P5). `undefined`: no such tenant. */
+/** Locates a page, at a cost that does not depend on its number (P5). `undefined`: no such tenant. */
 export async function locatePage(
   events: Pick<EventStore, 'locate'>,
   request: PageRequest,
@@ -40,7 +40,7 @@ export async function locatePage(
   return located === undefined ? undefined : pageOf(located, request.page, request.pageSize)
 }
 
-/** One page of what was located. */
+/** The page of a located range. */
 export function pageOf({ range, head }: Located, page: number, pageSize: number): LocatedPage {
   const skipped = Math.min((page - 1) * pageSize, range.count)
   return {

@@ -1,6 +1,7 @@
 /**
- * Feeds that somebody else has locked for longer than a commit waits: a session that holds the counter of one, or a commit
- * of another node that takes long. Each is waited for in commits of its own, a few at a time, and nothing else waits.
+ * Feeds that another session has locked for longer than a commit waits: a session that holds the row of the feed's
+ * counter, or a slow commit of another node. Each waits in commits of its own, a few at a time, and nothing else waits
+ * for them.
  */
 import { StorageFailure } from '../storage/storage.ts'
 import type { CommitAttempts } from './commit-attempts.ts'
@@ -9,11 +10,11 @@ import type { Claim, FeedLine } from './feed-line.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface LockedFeeds {
-  /** What found its feed locked. The feed stays claimed until all of it has been answered. */
+  /** Batches that found their feed locked. The feed stays claimed until all of them have been answered. */
   add(claim: Claim): void
-  /** A feed that nobody has claimed, and that was locked the last time somebody looked. */
+  /** A feed that is not claimed, and that was locked when it was last tried. */
   addLine(line: FeedLine): void
-  /** How many there are. */
+  /** How many feeds are waiting. */
   count(): number
 }
 
@@ -22,7 +23,7 @@ export interface LockedFeedsParts {
   readonly room: WaitingRoom
   readonly limits: CommitLimits
   readonly clock: () => number
-  /** The feed is locked no longer, or nothing waits for it. */
+  /** The feed is no longer locked, or no batch waits for it. */
   readonly onReleased: () => void
 }
 
@@ -30,7 +31,7 @@ export function lockedFeeds({ attempts, room, limits, clock, onReleased }: Locke
   const waiting: Claim[] = []
   let attended = 0
 
-  /** What has waited for too long is refused; the rest. */
+  /** Refuses batches that have waited too long, and returns the rest. */
   function refuseLate({ line, batches }: Claim): Claim {
     const cause = new Error(`the feed has been locked for ${limits.lockedAtMostMs} ms`)
     const isLate = ({ sinceMs }: Claim['batches'][number]): boolean =>
@@ -44,7 +45,7 @@ export function lockedFeeds({ attempts, room, limits, clock, onReleased }: Locke
     const all = room.takeMore(claim)
     const found = await attempts.ofOneFeed(all.batches, limits.lockedWaitMs)
     const rest = refuseLate({ line: claim.line, batches: found })
-    // Remembered, or the next publication to it would hold up others before it is known again.
+    // Remembered, because otherwise the next publication to it would delay others until the lock is found again.
     claim.line.isLocked = found.length > 0
     if (rest.batches.length > 0) waiting.push(rest)
     else if (claim.line.isLocked && claim.line.waiting.length > 0) addLine(claim.line)

@@ -1,4 +1,4 @@
-/** From the body of a publish request to its items: one event, an array of them, or lines (PROTOCOL §4). */
+/** Reads the body of a publish request as items: one event, an array of them, or lines (PROTOCOL §4). */
 import {
   afterBlanks,
   maxBytesAtOnce,
@@ -15,21 +15,24 @@ import type {
   ProblemError,
 } from '@property-events/protocol'
 
-/** More faults than this help nobody, and an answer must stay small. */
+/** More faults would help no publisher, and an answer must stay small. */
 export const maxReported = 100
 
-/** One would-be event of the request. */
+/** One item of the request, which should be an event. */
 export interface Item {
   readonly kind: 'item'
   readonly value: unknown
-  /** Where it stands in the request body; for NDJSON the number of the event, from 0. */
+  /** Its place in the request body; for NDJSON the number of the event, from 0. */
   readonly pointer: string
   /** The text that `payloadSpan` points into. */
   readonly source: string
   readonly payloadSpan: MemberSpan | undefined
 }
 
-/** A fault of the body in place of an item: of a line, after which others come; or of all, after which nothing does. */
+/**
+ * A fault of the body in place of an item: of one line, and more items follow; or of the whole body, and nothing
+ * follows.
+ */
 export interface BodyFault {
   readonly kind: 'fault'
   readonly error: ProblemError
@@ -42,10 +45,10 @@ export interface BodyLimits {
   readonly maxPayloadDepth: number
 }
 
-/** `undefined`: so far nothing, and others can have a turn. */
+/** `undefined`: nothing so far, and other work can have a turn. */
 type Items = Generator<Item | BodyFault | undefined, void>
 
-/** The items of a body, read strictly one by one, in steps and memory that do not depend on what else the body holds. */
+/** The items of a body, read strictly one by one, in steps and memory that do not depend on the rest of the body. */
 export function itemsOf(body: Buffer, format: 'json' | 'ndjson', limits: BodyLimits): Items {
   return format === 'json' ? jsonItems(body, limits) : lines(body, limits)
 }
@@ -61,7 +64,7 @@ function* jsonItems(body: Buffer, limits: BodyLimits): Items {
   }
   const items = readItems(body, start + 1, within)
   let index = 0
-  // By hand: `yield*` would need a microsecond for each.
+  // A loop, because `yield*` would cost a microsecond for each item.
   for (let step = items.next(); ; step = items.next()) {
     if (step.done === true) {
       if (step.value === undefined) return
@@ -80,7 +83,7 @@ function* jsonItems(body: Buffer, limits: BodyLimits): Items {
 function* lines(body: Buffer, limits: BodyLimits): Items {
   const within = itemLimits(limits)
   let index = 0
-  // Line feeds are white space as well. Any but JSON's own is a fault of its line.
+  // Line feeds count as white space too. White space that JSON does not know is a fault of its line.
   for (
     let start = yield* afterBlanks(body, 0);
     start < body.length;
@@ -116,8 +119,8 @@ function itemOf({ value, spans, text }: JsonItem, pointer: string): Item {
 }
 
 /**
- * An event that could be stored has its payload, as an object or as text in which every byte is escaped by six, and short members
- * beside it.
+ * An event that can be stored has its payload, as an object or as a text in which every byte is escaped with six, and
+ * short other members.
  */
 function itemLimits({ maxPayloadBytes, maxPayloadDepth }: BodyLimits): ItemLimits {
   return {

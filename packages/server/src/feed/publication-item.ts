@@ -1,4 +1,4 @@
-/** The members of one published event beside its payload: which there are, and what they may hold. */
+/** The members of one published event beside its payload, and their allowed values. */
 import { categories, eventTypeNumber, isUuid, ownReferenceRemedy, parseUuid } from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 import { maxReported } from './publication-body.ts'

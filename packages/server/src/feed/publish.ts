@@ -21,30 +21,30 @@ import { createTurns } from './turns.ts'
 
 export interface PublishRequest {
   readonly key: FeedKey
-  /** Valid UTF-8 without a byte order mark. The publisher's from now on: it frees the memory when it has read it. */
+  /** Valid UTF-8 without a byte order mark. The publisher owns it from now on and frees its memory after reading it. */
   readonly body: Buffer
   readonly format: 'json' | 'ndjson'
-  /** Say what would happen; store nothing. */
+  /** Reports what would happen; stores nothing. */
   readonly dryRun: boolean
   /** `skip`: a payload equal to its subject's latest stores nothing. */
   readonly unchanged: 'store' | 'skip'
 }
 
 export type PublishOutcome =
-  /** `created`: something new is on disk. */
+  /** `created`: at least one new event is on disk. */
   | { readonly kind: 'receipt'; readonly created: boolean; readonly receipt: PublishReceipt }
   /** Faults of the body, with pointers; nothing was stored. */
   | { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] }
   | NothingStored
 
-/** `inList`: the request held an array or lines, so a pointer to an event of it begins with the event's index. */
+/** `inList`: the request was an array or lines, so a pointer begins with the event's index. */
 export type NothingStored = Exclude<SubmitOutcome, { kind: 'stored' }> & { readonly inList: boolean }
 
 export interface Publisher {
   publish(request: PublishRequest): Promise<PublishOutcome>
-  /** Appends drafts made elsewhere (the demo, a copy), through the same queue. */
+  /** Appends drafts from elsewhere (the demo, a copy), through the same queue. */
   append(batch: AppendBatch): Promise<SubmitOutcome>
-  /** What waits to be committed now. */
+  /** The state of the queue. */
   queueState(): QueueState
   /** Resolves when every accepted request has been answered by the store. */
   drained(): Promise<void>
@@ -69,7 +69,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const queue: CommitQueue = createCommitQueue(events)
   const turns = createTurns(options.clock ?? (() => performance.now()))
   const unanswered = new Set<Promise<PublishOutcome>>()
-  /** Bytes of bodies that are still to be read. */
+  /** Bytes of bodies that have not been read yet. */
   const unread = fairRoom(defaultCommitLimits.maxWaitingCharacters)
 
   async function read({ key, body, format }: PublishRequest): Promise<PublicationReading | undefined> {
@@ -83,7 +83,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return await turns.run(publicationSteps({ feed, body, format, catalogue, limits, newId }))
     } finally {
       unread.leave(tenantId, byteLength)
-      // What was read are strings of their own.
+      // The drafts are strings of their own and do not refer to the body.
       freeBytes(body)
     }
   }

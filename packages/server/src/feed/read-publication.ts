@@ -1,7 +1,7 @@
 /**
- * From the body of a publish request to drafts (PROTOCOL §4): strict JSON, the members of an item, the
- * payload's own text, the contract's types. Either every event of the request is fit to be stored, or all faults are
- * reported and none is (P6, P11).
+ * Reads the body of a publish request as drafts (PROTOCOL §4): strict JSON, the members of an item, the payload's own
+ * text, the contract's types. Either every event of the request can be stored, or all faults are reported and no event
+ * is stored (P6, P11).
  */
 import { readJsonInPieces } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
@@ -29,7 +29,7 @@ export interface Publication extends DraftContext {
   readonly limits: PublicationLimits
 }
 
-/** Reads it at once. */
+/** Reads it in one step. */
 export function readPublication(publication: Publication): PublicationReading {
   const steps = publicationSteps(publication)
   for (;;) {
@@ -39,15 +39,15 @@ export function readPublication(publication: Publication): PublicationReading {
 }
 
 /**
- * The same in steps, between which other work may be done: at most an event a step, and a long event takes several. The body is read
- * once and no further than needed: to the event that is one too many, to the first fault of an array as a whole, to the line with the
- * last fault that is reported.
+ * The same in steps, with other work between them: at most one event in a step, and several steps for a long event. The
+ * body is read once and no further than needed: to the event that is one too many, to the first fault of an array as a
+ * whole, or to the line with the last fault that is reported.
  */
 export function* publicationSteps(publication: Publication): Generator<void, PublicationReading> {
   const { limits } = publication
   const within = { maxDepth: limits.maxPayloadDepth }
   const collected = draftCollector(publication)
-  // Of the body. Before them, what its events hold does not count.
+  // Faults of the body. If there is one, faults in the contents of its events are not reported.
   const faults: ProblemError[] = []
   let count = 0
   for (const given of itemsOf(publication.body, publication.format, limits)) {
@@ -78,10 +78,10 @@ function tooManyEvents({ maxEvents }: PublicationLimits): PublicationReading {
   return fault('', 'too_many_events', message)
 }
 
-/** A payload's text beyond these characters is read in pieces: with nothing but keys in it, it takes milliseconds. */
+/** A payload text with more characters is read in pieces: with nothing but keys in it, it takes milliseconds. */
 const maxTextAtOnce = 65_536
 
-/** One that is too large is not read at all. */
+/** A payload that is too large is not read at all. */
 function longTextOf({ value }: Item, { maxPayloadBytes }: PublicationLimits): string | undefined {
   if (typeof value !== 'object' || value === null || !('payload' in value)) return undefined
   const { payload } = value

@@ -1,4 +1,4 @@
-/** Reading behind a number: what a copy asks for that has read so far (PROTOCOL §11). */
+/** Reads the events after a number, for a copy that has read so far (PROTOCOL §11). */
 import type { ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
 
@@ -6,11 +6,11 @@ export interface Cursor {
   readonly key: FeedKey
   /** Events with a greater number. */
   readonly after: number
-  /** The epoch the number is of; left out, only numbers beyond the head are refused. */
+  /** The epoch of the number; without it, only numbers beyond the head are refused. */
   readonly epoch: string | undefined
 }
 
-/** A cursor that cannot be continued from is told so: an empty answer would keep its copy wrong for ever. */
+/** A reader cannot continue from this cursor: an empty answer would leave its copy wrong for ever. */
 export type CursorRefusal =
   | { readonly kind: 'unknownFeed' }
   | { readonly kind: 'epochChanged'; readonly head: Head }
@@ -20,9 +20,9 @@ export interface EventRun {
   readonly kind: 'run'
   /** Ascending. */
   readonly events: readonly StoredEvent[]
-  /** Everything up to this number has been read. */
+  /** The run covers everything up to this number. */
   readonly next: number
-  /** The feed's last number; never smaller than that of an event in the run. */
+  /** The feed's last number; never smaller than the number of an event in the run. */
   readonly headNumber: number
   readonly head: Head
 }
@@ -32,7 +32,7 @@ export interface RunQuery extends Cursor {
   readonly limit: number
 }
 
-/** The next events of a view behind a number, at most `limit`. */
+/** The next events of a view after a number, at most `limit`. */
 export async function readRun(events: EventStore, query: RunQuery): Promise<EventRun | CursorRefusal> {
   const head = await checkCursor(events, query)
   if ('kind' in head) return head
@@ -41,7 +41,7 @@ export async function readRun(events: EventStore, query: RunQuery): Promise<Even
   return runOf(found, query, head)
 }
 
-/** All events of one subject behind a number, at most `limit`. Without any, the subject may still be unknown. */
+/** All events of one subject after a number, at most `limit`. If there are none, the subject may still be unknown. */
 export async function readHistory(
   events: EventStore,
   query: Cursor & { readonly subjectId: string; readonly limit: number },
@@ -52,8 +52,8 @@ export async function readHistory(
 }
 
 /**
- * The head as it was before anything else is read, so that a run shorter than its limit is known to be whole up to
- * there: also in a view whose last event lies far behind the feed's.
+ * The head before anything else is read. A run that is shorter than its limit is then complete up to that head, even in
+ * a view whose last event is much earlier than the feed's.
  */
 export async function checkCursor(events: EventStore, cursor: Cursor): Promise<Head | CursorRefusal> {
   const head = await events.head(cursor.key)

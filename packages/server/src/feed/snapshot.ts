@@ -1,10 +1,10 @@
 /**
- * The snapshot of a feed (PROTOCOL §11): of every subject the latest event, as of a head that is said beforehand.
+ * The snapshot of a feed (PROTOCOL §11): the latest event of every subject, as of a head that is announced first.
  *
  * It is read piece by piece while publishing goes on, and holds no lock and no state. A subject that gets a newer event
- * before its turn comes is left out: its new event has a number behind the head, and whoever goes on from the head reads
- * it there. So a copy made of the snapshot and everything behind its head equals the fold of the feed, with nothing
- * lost; that, and not every subject in the snapshot itself, is what is promised.
+ * before its turn is left out: its new event has a number after the head, and a client that continues from the head
+ * reads it there. So a copy made of the snapshot and of everything after its head is equal to the copy made of the
+ * whole feed. That is the promise, and not that the snapshot itself contains every subject.
  */
 import type { ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
@@ -14,9 +14,9 @@ import type { CursorRefusal } from './read-run.ts'
 export interface SnapshotQuery {
   readonly key: FeedKey
   readonly view: ViewName
-  /** Goes on behind this number; 0: from the beginning. */
+  /** Continues after this number; 0: from the beginning. */
   readonly after: number
-  /** As of this number; left out: as of the feed's head. */
+  /** As of this number; by default, as of the feed's head. */
   readonly headNumber: number | undefined
   readonly epoch: string | undefined
 }
@@ -24,13 +24,16 @@ export interface SnapshotQuery {
 export interface Snapshot {
   readonly kind: 'snapshot'
   readonly head: Head
-  /** The number the snapshot is as of. */
+  /** The snapshot is as of this number. */
   readonly headNumber: number
-  /** Ascending pieces; each is read when it is asked for. */
+  /** Pieces in ascending order; each is read when it is asked for. */
   pieces(): AsyncGenerator<readonly StoredEvent[]>
 }
 
-/** At 4 kB an event about 1 MB for each reader that is being answered; and a read of 2 ms, between which others run. */
+/**
+ * At 4 kB an event about 1 MB for each reader that is being answered, and a read of 2 ms, after which other requests
+ * have a turn.
+ */
 const eventsPerPiece = 250
 
 export async function openSnapshot(

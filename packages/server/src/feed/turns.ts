@@ -1,30 +1,33 @@
 /**
- * Long work done in turns with everything else on the event loop. Reading a publication takes some 40 µs an event, so without
- * turns whoever asks for a page waits 4 ms behind a hundred events, and behind each further publication that has come.
+ * Long work done in turns with everything else on the event loop. Reading a publication takes some 40 µs an event, so
+ * without turns a request for a page waits 4 ms for each publication of a hundred events that came before it.
  */
 
 export interface Turns {
   /**
-   * Takes the steps one by one and resolves with what they return, or rejects with what they throw. Runs that need less than 10 ms end
-   * in the order they came in. A longer one steps out of their line: from then on long runs share every second turn among them, 5 ms
-   * each, so that whoever sends the largest bodies there are at most doubles what an ordinary publication waits.
+   * Takes the steps one by one and resolves with their result, or rejects with their error. Runs that need less than 10
+   * ms end in the order in which they began. A longer one leaves their line: from then on long runs share every second
+   * turn, 5 ms each, so that the largest bodies at most double the wait of an ordinary publication.
    */
   run<T>(steps: Iterator<void, T>): Promise<T>
 }
 
-/** Many times a step, and short beside what a reader notices. */
+/** Many times as long as a step, and too short for a reader to notice. */
 const turnMs = 1
 
 /** A hundred events take 4 ms. */
 const shortMs = 10
 
-/** How much a long run does before the next one: longer than needed to bring its memory back into the processor's. */
+/**
+ * How much of a long run is done before the next one: longer than it takes to bring its memory back into the
+ * processor's cache.
+ */
 const shareMs = 5
 
 interface Run {
   /** Takes steps until the run has ended (true) or the turn is over. */
   readonly proceed: () => boolean
-  /** In its line, since it was at the end of it. */
+  /** Time used since it was last at the end of its line. */
   usedMs: number
 }
 
@@ -40,7 +43,7 @@ export function createTurns(clock: () => number): Turns {
     nextTurn = undefined
     usedMs = 0
     isLongTurn = !isLongTurn && long.length > 0
-    // What one line leaves of the turn is for the other.
+    // One line can use the rest of the turn that the other leaves.
     for (const line of isLongTurn ? [long, short] : [short, long]) {
       while (line.length > 0 && proceed(line)) continue
     }

@@ -1,6 +1,6 @@
 /**
- * What waits to be appended: each feed's batches in their order, and the tenants in turn. Whoever takes batches of a feed
- * claims it, so that it is in one commit at a time.
+ * The batches that wait to be appended: each feed's in their order, and the tenants in turn. A caller that takes
+ * batches of a feed claims the feed, so that it is in one commit at a time.
  */
 import { feedName } from '../storage/storage.ts'
 import type { AppendBatch } from '../storage/storage.ts'
@@ -11,19 +11,22 @@ import type { Claim, FeedLine, Waiting } from './feed-line.ts'
 import { takeMore, takeShares } from './fill-commit.ts'
 
 export interface WaitingRoom {
-  /** The line it stands in now; `undefined`: there is no room for it. */
+  /** The line that the batch now stands in; `undefined`: there is no room for it. */
   enter(entry: Waiting): FeedLine | undefined
-  /** Whether there is anything of this size to be taken. */
+  /** Whether a batch of this size can be taken. */
   has(size: number): boolean
-  /** Claims feeds and takes what fits into one commit: of each tenant its share of the events, and more where others leave some. */
+  /**
+   * Claims feeds and takes the batches of one commit: from each tenant its share of the events, and more where others
+   * leave some.
+   */
   take(size: number): readonly Claim[]
-  /** Of a claimed feed: what else fits into the commit of these. */
+  /** Takes what else fits into the commit of a claimed feed. */
   takeMore(claim: Claim): Claim
-  /** Takes a feed out of turn: nobody else will get it until it is released. */
+  /** Claims a feed out of turn: no other caller gets it until it is released. */
   claim(line: FeedLine): void
   /** The feed takes its turn again. */
   release(line: FeedLine): void
-  /** A batch that was taken has been answered: its room is free. */
+  /** A batch that was taken has been answered, and its room is free. */
   answered(entry: Waiting): void
   /** Batches that have entered and not been answered. */
   count(): number
