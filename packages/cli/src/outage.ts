@@ -1,39 +1,45 @@
 /** What a command does while the service is away: say so, and wait for it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { InvalidAnswerError, isPassing, isPassingStatus, needsOperator } from '@property-events/client'
-import { reasonOf } from './service-client.ts'
+import { InvalidAnswerError, PropertyEventsError, ServiceError } from '@property-events/client'
+import type { ClientOptions, NetworkError } from '@property-events/client'
+import { networkReason } from './service-client.ts'
 import { plainText } from './terminal-text.ts'
 
 /** After the attempts of a client, whose own waits sum to half a minute on average. */
 const longestWaitMs = 30_000
 
-export interface OutageOptions {
-  readonly say: (line: string) => void
-  /** Ends the waiting. */
-  readonly signal: AbortSignal
-}
-
-/** A `fetch` that says when the service at `baseUrl` stops answering and when it answers again, once each. */
-export function tellingFetch(baseUrl: string, { say, signal }: OutageOptions): typeof fetch {
+/** Options of a client that says when the service at `baseUrl` stops answering and when it answers again, once each. */
+export function tellingOptions(
+  baseUrl: string,
+  say: (line: string) => void,
+): Required<Pick<ClientOptions, 'fetch' | 'retry'>> {
   let away = false
-  const isAway = (reason: string): void => {
-    if (!away) say(`${baseUrl} ${reason}. Waiting for it.`)
+  const onWait = (error: PropertyEventsError): void => {
+    if (away || !isAway(error)) return
     away = true
+    const reason =
+      error instanceof ServiceError
+        ? `answers with status ${error.status}`
+        : `does not answer (${networkReason(error)})`
+    say(`${baseUrl} ${reason}. Waiting for it.`)
   }
-  return async (input, init) => {
-    try {
+  return {
+    retry: { onWait },
+    async fetch(input, init) {
       const response = await fetch(input, init)
-      if (isPassingStatus(response.status)) isAway(`answers with status ${response.status}`)
-      else if (away) {
+      if (away && response.ok) {
         away = false
         say(`${baseUrl} answers again.`)
       }
       return response
-    } catch (error) {
-      if (!signal.aborted) isAway(`does not answer (${reasonOf(error)})`)
-      throw error
-    }
+    },
   }
+}
+
+export interface OutageOptions {
+  readonly say: (line: string) => void
+  /** Ends the waiting. */
+  readonly signal: AbortSignal
 }
 
 /** Runs the work again, after a wait, for as long as it fails because the service is away. */
@@ -45,12 +51,7 @@ export async function outlastOutages<Result>(
     try {
       return await work()
     } catch (error) {
-      // Whoever answers with something else is there, and perhaps not the service: no wait makes that right.
-      const isAway =
-        error instanceof Error &&
-        (isPassing(error) || needsOperator(error)) &&
-        !(error instanceof InvalidAnswerError)
-      if (!isAway) throw error
+      if (!isAway(error)) throw error
       // By chance, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs
       say(`${plainText(error.message)} Asking again in ${Math.ceil(waitMs / 1000)} s.`)
@@ -58,4 +59,11 @@ export async function outlastOutages<Result>(
       await delay(waitMs, undefined, { signal }).catch(() => undefined)
     }
   }
+}
+
+/** What answers with something else is there, and perhaps not the service: no wait makes that right. */
+function isAway(error: unknown): error is NetworkError | ServiceError {
+  return (
+    error instanceof PropertyEventsError && error.again !== 'never' && !(error instanceof InvalidAnswerError)
+  )
 }

@@ -29,7 +29,7 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
 export function noAnswerOf(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof NetworkError)) return error
   return new Refusal(
-    `${baseUrl} does not answer (${reasonOf(error.cause)}). Is the service running, and is --url right?`,
+    `${baseUrl} does not answer (${networkReason(error)}). Is the service running, and is --url right?`,
   )
 }
 
@@ -41,10 +41,10 @@ export function problemSentence({ detail, status, code, requestId }: ServiceErro
   return plainText(`${detail} (${origin.join(', ')})`)
 }
 
-/** Why `fetch` failed, in a few words: it hides the reason in `cause`. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  const cause = error.cause
+/** Why there was no answer, in a few words: `fetch` hides the reason in the cause of its error. */
+export function networkReason({ message, cause: error }: NetworkError): string {
+  if (!(error instanceof Error)) return plainText(message)
+  const { cause } = error
   const code =
     cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
   return plainText(code ?? (cause instanceof Error && cause.message !== '' ? cause.message : error.message))

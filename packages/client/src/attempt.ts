@@ -1,6 +1,6 @@
 /** What ends an attempt before its answer is whole: the caller's signal, silence, the deadline of the call. */
 import type { Connection } from './connection.ts'
-import { AbortedError, DeadlineError, NetworkError } from './errors.ts'
+import { AbortedError, NetworkError } from './errors.ts'
 import type { PropertyEventsError } from './errors.ts'
 
 export interface Attempt {
@@ -58,14 +58,15 @@ export function beginAttempt(
       settle()
       if (signal?.aborted === true) return new AbortedError({ cause: signal.reason })
       if (reached === 'silence') {
-        return new DeadlineError(`${name}: nothing came for ${connection.attemptTimeoutMs} ms.`)
+        return new NetworkError('deadline', `${name}: nothing came for ${connection.attemptTimeoutMs} ms.`)
       }
       if (reached === 'deadline') {
-        return new DeadlineError(
+        return new NetworkError(
+          'deadline',
           `${name}: the call reached its deadlineMs of ${connection.deadlineMs} ms before the answer was whole.`,
         )
       }
-      return new NetworkError(`${name}: ${reasonOf(cause)}`, { cause })
+      return new NetworkError('network', `${name}: ${reasonOf(cause)}`, cause)
     },
     settle,
     end: () => controller.abort(),

@@ -1,4 +1,6 @@
-/** What can go wrong, one class per code under one base, so that `instanceof` and `error.code` both work. */
+/** What can go wrong. One class for what is done about it, and a `code` that says what it was. */
+import { againOf } from './codes.ts'
+import type { Again, CodeOf, ErrorCode } from './codes.ts'
 
 export interface ErrorContext {
   /** The service's name for the request; quote it to the operator. */
@@ -8,40 +10,42 @@ export interface ErrorContext {
 
 /** Everything this package throws by itself. What `apply` or a checkpoint store throws passes through unchanged. */
 export class PropertyEventsError extends Error {
-  /** Stable, machine-readable. */
-  readonly code: string
+  /** Stable, machine-readable. Each class has codes of its own. */
+  readonly code: ErrorCode
+  /** What asking again is worth. What is worth it `later` was tried again before it was thrown. */
+  readonly again: Again
   readonly requestId: string | undefined
-  constructor(code: string, message: string, context: ErrorContext = {}) {
+  constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause })
     this.name = new.target.name
     this.code = code
+    this.again = againOf(code)
     this.requestId = context.requestId
   }
 }
 
-/** No answer: the connection failed or broke. Tried again before it is thrown. */
+/**
+ * No whole answer came. `network`: the connection failed or broke. `deadline`: nothing came for `attemptTimeoutMs`, or the call
+ * as a whole took longer than `deadlineMs`.
+ */
 export class NetworkError extends PropertyEventsError {
-  constructor(message: string, context?: ErrorContext) {
-    super('network', message, context)
-  }
-}
-
-/** Nothing came for `attemptTimeoutMs`, or the call as a whole took longer than `deadlineMs`. */
-export class DeadlineError extends PropertyEventsError {
-  constructor(message: string, context?: ErrorContext) {
-    super('deadline', message, context)
+  declare readonly code: CodeOf<'network'>
+  constructor(code: CodeOf<'network'>, message: string, cause?: unknown) {
+    super(code, message, { cause })
   }
 }
 
 /** The caller's `AbortSignal` ended the call. */
 export class AbortedError extends PropertyEventsError {
+  declare readonly code: CodeOf<'aborted'>
   constructor(context?: ErrorContext) {
     super('aborted', 'The call was ended by its AbortSignal.', context)
   }
 }
 
-/** The answer was cut off or is not what the contract says. Tried again before it is thrown. */
+/** The answer was cut off or is not what the contract says. */
 export class InvalidAnswerError extends PropertyEventsError {
+  declare readonly code: CodeOf<'invalidAnswer'>
   constructor(message: string, context?: ErrorContext) {
     super('invalid_answer', message, context)
   }
@@ -49,6 +53,7 @@ export class InvalidAnswerError extends PropertyEventsError {
 
 /** The address, the key or an option cannot be used; nothing was sent. */
 export class InvalidOptionError extends PropertyEventsError {
+  declare readonly code: CodeOf<'invalidOption'>
   constructor(message: string, context?: ErrorContext) {
     super('invalid_option', message, context)
   }
@@ -56,6 +61,7 @@ export class InvalidOptionError extends PropertyEventsError {
 
 /** The checkpoint is not one of ours, is of a newer version, or belongs to another feed or tenant. */
 export class CheckpointError extends PropertyEventsError {
+  declare readonly code: CodeOf<'checkpoint'>
   constructor(message: string, context?: ErrorContext) {
     super('checkpoint', message, context)
   }
@@ -77,6 +83,7 @@ export interface MassRemoval {
 
 /** The breaker stopped a sync before it removed too much of the copy. Nothing of the batch was applied. */
 export class MassRemovalError extends PropertyEventsError implements MassRemoval {
+  declare readonly code: CodeOf<'massRemoval'>
   /** What the batch would have removed of the copy: as many as `subjectIds` has. */
   readonly removals: number
   readonly subjectIds: readonly string[]

@@ -3,7 +3,8 @@ import type { Connection } from './connection.ts'
 import { decodeEvent, decodeHeads, decodeRun } from './decode.ts'
 import { InvalidAnswerError } from './errors.ts'
 import { requestJson } from './http.ts'
-import { EventNotFoundError, NotFoundError, SubjectNotFoundError } from './service-errors.ts'
+import type { CodeOf } from './codes.ts'
+import { NotFoundError } from './service-errors.ts'
 import { feedPaths, headsPath } from './wire.ts'
 import type { EventRun, FeedEvent, FeedHead } from './wire.ts'
 
@@ -18,7 +19,7 @@ export async function getEvent(
   options: CallOptions = {},
 ): Promise<FeedEvent | undefined> {
   const path = feedPaths[connection.feed].get + encodeURIComponent(eventId)
-  return whenFound(EventNotFoundError, async () => {
+  return whenFound('event_not_found', async () => {
     const request = { method: 'GET', path } as const
     return (await requestJson(connection, request, decodeEvent, options.signal)).value
   })
@@ -31,7 +32,7 @@ export async function getSubject(
   options: CallOptions = {},
 ): Promise<FeedEvent | undefined> {
   const path = feedPaths[connection.feed].subjects + encodeURIComponent(subjectId)
-  return whenFound(SubjectNotFoundError, async () => {
+  return whenFound('subject_not_found', async () => {
     const request = { method: 'GET', path } as const
     return (await requestJson(connection, request, decodeEvent, options.signal)).value
   })
@@ -45,7 +46,7 @@ export async function* getHistory(
 ): AsyncGenerator<FeedEvent> {
   const path = `${feedPaths[connection.feed].subjects}${encodeURIComponent(subjectId)}/history`
   for (let after = 0; ;) {
-    const run = await whenFound(SubjectNotFoundError, () =>
+    const run = await whenFound('subject_not_found', () =>
       requestRun(connection, path, { after, limit: 100 }, options.signal),
     )
     if (run === undefined) return
@@ -70,7 +71,7 @@ export interface RunQuery {
   /** The most a service gives by default. */
   readonly limit?: number
   readonly apiEventType?: string | undefined
-  /** The epoch the number belongs to: another one is refused with `EpochChangedError`. */
+  /** The epoch the number belongs to: another one is refused with `epoch_changed`. */
   readonly epoch?: string
 }
 
@@ -105,13 +106,13 @@ function runBehind(after: number, run: EventRun | undefined): EventRun | undefin
   return run
 }
 
-async function whenFound<T>(absent: typeof NotFoundError, ask: () => Promise<T>): Promise<T | undefined> {
+async function whenFound<T>(absent: CodeOf<'notFound'>, ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask()
   } catch (error) {
     // A plain server says 404 without a code; one with codes may mean the path, which is not the same.
-    if (error instanceof absent || (error instanceof NotFoundError && error.code === 'not_found'))
-      return undefined
+    const isAbsent = error instanceof NotFoundError && (error.code === absent || error.code === 'not_found')
+    if (isAbsent) return undefined
     throw error
   }
 }

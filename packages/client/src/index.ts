@@ -2,7 +2,16 @@
 export { createClient } from './client.ts'
 export type { Client } from './client.ts'
 export type { ClientOptions } from './connection.ts'
-export * from './errors.ts'
+export type { Again, ErrorCode } from './codes.ts'
+export {
+  AbortedError,
+  CheckpointError,
+  InvalidAnswerError,
+  InvalidOptionError,
+  MassRemovalError,
+  NetworkError,
+  PropertyEventsError,
+} from './errors.ts'
 export type { CallOptions, RunQuery } from './get.ts'
 export type { EventList, ListQuery } from './list.ts'
 export { readContactPayload } from './payload/contact.ts'
@@ -22,9 +31,15 @@ export type { Quirk, QuirkCode } from './payload/quirk.ts'
 export { readWallTime } from './payload/wall-time.ts'
 export type { WallTime } from './payload/wall-time.ts'
 export type { PublishOptions, PublishTextOptions } from './publish.ts'
-export { isPassing, isPassingStatus, needsOperator } from './retry.ts'
 export type { RetryOptions, Sleep } from './retry.ts'
-export * from './service-errors.ts'
+export {
+  AccessError,
+  ConflictError,
+  InvalidRequestError,
+  NotFoundError,
+  ServiceError,
+  UnavailableError,
+} from './service-errors.ts'
 export type { BreakerOptions } from './sync/breaker.ts'
 export type { Change, Removal, Upsert } from './sync/change.ts'
 export { memoryCheckpoint } from './sync/checkpoint.ts'

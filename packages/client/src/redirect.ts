@@ -1,5 +1,5 @@
 /** A redirect is refused and never followed: whoever it names would be given the key. */
-import { RedirectedError } from './service-errors.ts'
+import { InvalidRequestError } from './service-errors.ts'
 
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
 
@@ -11,15 +11,19 @@ export interface RedirectedRequest {
 }
 
 /** The refusal of an answer that redirects; `undefined` when it does not. */
-export function redirectErrorOf(response: Response, request: RedirectedRequest): RedirectedError | undefined {
+export function redirectErrorOf(
+  response: Response,
+  request: RedirectedRequest,
+): InvalidRequestError | undefined {
   // A browser shows that it was a redirect and nothing more: no status, no headers.
   const isOpaque = response.type === 'opaqueredirect'
   if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
   const status = isOpaque ? '' : ` (${response.status})`
   const { place, remedy } = targetOf(response.headers.get('location'), request)
   const detail = `The address redirects${status} ${place}, which is not followed, since the key would go with it. ${remedy}`
-  return new RedirectedError({
+  return new InvalidRequestError({
     code: 'redirected',
+    serviceCode: undefined,
     status: response.status,
     message: `${request.name}: ${detail}`,
     detail,

@@ -1,11 +1,5 @@
 /** Trying again: which failures are worth it, how long to wait before, and the one loop that does it. */
-import {
-  AbortedError,
-  DeadlineError,
-  InvalidAnswerError,
-  NetworkError,
-  PropertyEventsError,
-} from './errors.ts'
+import { AbortedError, PropertyEventsError } from './errors.ts'
 import { ServiceError } from './service-errors.ts'
 
 export interface RetryOptions {
@@ -37,34 +31,6 @@ export interface RetryLimits {
 export function retryLimitsOf(options: RetryOptions = {}): RetryLimits {
   const { attempts = 8, baseDelayMs = 500, maxDelayMs = 30_000, maxRetryAfterMs = 300_000, onWait } = options
   return { attempts, baseDelayMs, maxDelayMs, maxRetryAfterMs, onWait }
-}
-
-const passingStatuses: readonly number[] = [408, 425, 429, 500, 502, 503, 504]
-
-/**
- * Refusals with a status that passes as a rule, which stay until an operator has done something (PROTOCOL §7). A call does not wait for
- * that: it would end with the same refusal minutes later.
- */
-const operatorCodes: readonly string[] = ['clock_behind', 'epoch_required', 'storage_damaged']
-
-/** Whether an operator has to do something before the same request can succeed. */
-export function needsOperator(error: unknown): boolean {
-  return error instanceof ServiceError && operatorCodes.includes(error.code)
-}
-
-/** Whether an answer with this status may well be another one a little later. */
-export function isPassingStatus(status: number): boolean {
-  return passingStatuses.includes(status)
-}
-
-/** Whether the same request may well succeed a little later. Everything this package sends can be repeated without harm. */
-export function isPassing(error: unknown): boolean {
-  if (needsOperator(error)) return false
-  // `conflict` is a 409 that has lost its body on the way: only the code in it says what to do.
-  if (error instanceof ServiceError) return isPassingStatus(error.status) || error.code === 'conflict'
-  return (
-    error instanceof NetworkError || error instanceof InvalidAnswerError || error instanceof DeadlineError
-  )
 }
 
 /**
@@ -111,7 +77,7 @@ export function beginAttempts(
   return {
     async failed(error) {
       attempt += 1
-      if (!(error instanceof PropertyEventsError) || !isPassing(error)) throw error
+      if (!(error instanceof PropertyEventsError) || error.again !== 'later') throw error
       const delayMs = delayBefore(attempt, error, retry, random)
       if (delayMs === undefined || now() + delayMs > endsAt) throw error
       retry.onWait?.(error, delayMs)

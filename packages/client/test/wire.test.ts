@@ -3,10 +3,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as protocol from '@property-events/protocol'
 import { ContactPayload, PropertyPayload } from '@property-events/protocol/schemas'
-import { problems } from '../../server/src/http/problem.ts'
 import { readContactPayload, readPropertyPayload } from '../src/index.ts'
 import type { EventPage, FeedEvent, PublishReceipt } from '../src/index.ts'
-import { serviceErrorCodes } from '../src/service-errors.ts'
 import { feedPaths } from '../src/wire.ts'
 
 /** Compiles only if each side's values are the other's. */
@@ -59,10 +57,6 @@ describe('what the client knows of the wire', () => {
         subjects: `${subjectsPath}/`,
       })
     }
-  })
-
-  it('has an error class for every problem code of the service (PROTOCOL §7)', () => {
-    assert.deepEqual(serviceErrorCodes.toSorted(), Object.keys(problems).toSorted())
   })
 
   it('names every field of both payloads, except where it puts several places together', () => {

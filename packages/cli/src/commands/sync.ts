@@ -6,7 +6,7 @@ import type { CommandContext, Invocation } from '../command-context.ts'
 import type { LocalCopy } from '../copy/local-copy.ts'
 import { isFileCopy, openCopy } from '../copy/open-copy.ts'
 import { refuseOtherFiles } from '../copy/other-files.ts'
-import { outlastOutages, tellingFetch } from '../outage.ts'
+import { outlastOutages, tellingOptions } from '../outage.ts'
 import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -52,7 +52,7 @@ async function syncTo(
   const address = addressFromSettings(reader)
   const follow = flags['follow'] === true
   const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
-  const client = createClient({ ...address, feed, fetch: tellingFetch(address.baseUrl, outage) })
+  const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
   const sayReadAgain = (reason: string) => output.say(`The whole feed is read again (${reason}).`)
   const isFile = isFileCopy(target)
   const { copy, store } = await openCopy(target, () => sayReadAgain('nothing is left of the copy'))

@@ -1,7 +1,7 @@
 /** Reading with the service's own reads (PROTOCOL §11): a snapshot, then runs of events behind a number. */
 import type { Connection } from '../connection.ts'
 import { requestRun } from '../get.ts'
-import { CursorBeyondHeadError, EpochChangedError, NotFoundError } from '../service-errors.ts'
+import { NotFoundError, ServiceError } from '../service-errors.ts'
 import { feedPaths } from '../wire.ts'
 import { runRead } from './plan.ts'
 import type { ResyncReason } from './plan.ts'
@@ -82,7 +82,8 @@ export async function readNumbers(
 
 /** Why a refusal of the service's own reads means starting over; `undefined`: it means something else. */
 export function resyncReasonOf(error: unknown): ResyncReason | undefined {
-  if (error instanceof EpochChangedError) return 'epoch_changed'
-  if (error instanceof CursorBeyondHeadError) return 'cursor_refused'
+  if (!(error instanceof ServiceError)) return undefined
+  if (error.code === 'epoch_changed') return 'epoch_changed'
+  if (error.code === 'cursor_beyond_head') return 'cursor_refused'
   return error instanceof NotFoundError ? 'server_changed' : undefined
 }

@@ -1,9 +1,8 @@
 /** Keeps a copy in step with a feed: load the checkpoint, ask, keep the latest per subject, apply, save, again. */
 import type { Connection } from '../connection.ts'
 import { decodeHeads } from '../decode.ts'
-import { AbortedError, InvalidAnswerError } from '../errors.ts'
+import { AbortedError, InvalidAnswerError, PropertyEventsError } from '../errors.ts'
 import { requestJson } from '../http.ts'
-import { isPassing, needsOperator } from '../retry.ts'
 import { ServiceError } from '../service-errors.ts'
 import { headsPath } from '../wire.ts'
 import type { FeedHead, FeedName } from '../wire.ts'
@@ -82,7 +81,8 @@ async function follow<F extends FeedName>(
       intervalMs = session.counts.changes > before ? minIntervalMs : Math.min(maxIntervalMs, intervalMs * 2)
     } catch (error) {
       // Retries are used up, but a service may be away for an hour, and a follower should be there when it is back.
-      if (session.broken || !(isPassing(error) || needsOperator(error))) throw error
+      const isOver = !(error instanceof PropertyEventsError) || error.again === 'never'
+      if (session.broken || isOver) throw error
       options.onTrouble?.(error)
       intervalMs = maxIntervalMs
       askedMs = error instanceof ServiceError ? Math.min(maxAskedMs, error.retryAfterMs ?? 0) : 0
@@ -160,7 +160,7 @@ async function hasOwnReads(
     if (head !== undefined) session.checkTenant(head.tenantId)
     return head !== undefined
   } catch (error) {
-    if (error instanceof ServiceError && !needsOperator(error)) return false
+    if (error instanceof ServiceError && error.again !== 'operator') return false
     throw error
   }
 }
@@ -176,7 +176,7 @@ async function checkTenantAnew(
     if (head !== undefined) session.checkTenant(head.tenantId)
   } catch (error) {
     // A refusal that lasts says nothing of the tenant; after one that passes it can be asked.
-    if (!(error instanceof ServiceError) || isPassing(error) || needsOperator(error)) throw error
+    if (!(error instanceof ServiceError) || error.again !== 'never') throw error
   }
 }
 

@@ -1,0 +1,158 @@
+/** The families of errors, and that `code` is what its type says. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { problems } from '../../server/src/http/problem.ts'
+import type { ProblemCode } from '../../server/src/http/problem.ts'
+import * as client from '../src/index.ts'
+import type { ErrorCode } from '../src/index.ts'
+
+/** Which class a code is thrown as. Compiles only if it names every code, and no other. */
+const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
+  invalid_parameter: 'InvalidRequestError',
+  invalid_target: 'InvalidRequestError',
+  invalid_host: 'InvalidRequestError',
+  malformed_request: 'InvalidRequestError',
+  invalid_body: 'InvalidRequestError',
+  method_not_allowed: 'InvalidRequestError',
+  not_acceptable: 'InvalidRequestError',
+  body_too_large: 'InvalidRequestError',
+  target_too_long: 'InvalidRequestError',
+  unsupported_media_type: 'InvalidRequestError',
+  unsupported_charset: 'InvalidRequestError',
+  unsupported_content_encoding: 'InvalidRequestError',
+  expectation_failed: 'InvalidRequestError',
+  headers_too_large: 'InvalidRequestError',
+  unsupported_http_version: 'InvalidRequestError',
+  bad_request: 'InvalidRequestError',
+  redirected: 'InvalidRequestError',
+  unexpected_status: 'InvalidRequestError',
+  unauthorized: 'AccessError',
+  key_expired: 'AccessError',
+  key_revoked: 'AccessError',
+  key_disabled: 'AccessError',
+  key_scope: 'AccessError',
+  missing_scope: 'AccessError',
+  ambiguous_tenant: 'AccessError',
+  forbidden: 'AccessError',
+  event_not_found: 'NotFoundError',
+  subject_not_found: 'NotFoundError',
+  path_not_found: 'NotFoundError',
+  not_found: 'NotFoundError',
+  id_conflict: 'ConflictError',
+  unknown_subject: 'ConflictError',
+  cursor_beyond_head: 'ConflictError',
+  epoch_changed: 'ConflictError',
+  conflict: 'ConflictError',
+  unknown_conflict: 'ConflictError',
+  request_timeout: 'UnavailableError',
+  too_early: 'UnavailableError',
+  rate_limited: 'UnavailableError',
+  too_many_failures: 'UnavailableError',
+  internal_error: 'UnavailableError',
+  storage_damaged: 'UnavailableError',
+  storage_full: 'UnavailableError',
+  storage_unavailable: 'UnavailableError',
+  clock_behind: 'UnavailableError',
+  overloaded: 'UnavailableError',
+  epoch_required: 'UnavailableError',
+  tenant_moving: 'UnavailableError',
+  sequence_not_reached: 'UnavailableError',
+  bad_gateway: 'UnavailableError',
+  unavailable: 'UnavailableError',
+  gateway_timeout: 'UnavailableError',
+  network: 'NetworkError',
+  deadline: 'NetworkError',
+  invalid_answer: 'InvalidAnswerError',
+  aborted: 'AbortedError',
+  invalid_option: 'InvalidOptionError',
+  checkpoint: 'CheckpointError',
+  mass_removal: 'MassRemovalError',
+}
+
+/** Compiles only while every problem code of the service is a code of the client (PROTOCOL §7). */
+const known: [ProblemCode] extends [ErrorCode] ? true : false = true
+
+async function errorOf(status: number, body: string): Promise<client.ServiceError> {
+  const feed = client.createClient({
+    baseUrl: 'http://feed.example',
+    key: 'k',
+    retry: { attempts: 1 },
+    fetch: async () => new Response(body, { status }),
+  })
+  const error: unknown = await feed.heads().then(undefined, (thrown: unknown) => thrown)
+  assert.ok(error instanceof client.ServiceError, String(error))
+  return error
+}
+
+describe('the errors of the client', () => {
+  it('are few classes, each with codes of its own', () => {
+    const classes = Object.keys(client).filter((name) => name.endsWith('Error'))
+    assert.deepEqual(
+      classes.filter((name) => !['PropertyEventsError', 'ServiceError'].includes(name)).toSorted(),
+      [...new Set(Object.values(classOfCode))].toSorted(),
+    )
+    assert.equal(classes.length, 13)
+    assert.ok(known)
+  })
+
+  it('have the code of the service, in the class of that code (PROTOCOL §7)', async () => {
+    for (const [code, { status }] of Object.entries(problems)) {
+      const error = await errorOf(status, JSON.stringify({ code, detail: 'Because.' }))
+      assert.deepEqual(
+        [error.code, error.serviceCode, error.status, error.detail],
+        [code, code, status, 'Because.'],
+      )
+      assert.equal(error.name, new Map(Object.entries(classOfCode)).get(code))
+    }
+  })
+
+  it('have a code for the status of an answer without one, or with one that this version does not know', async () => {
+    for (const [status, code] of [
+      [400, 'bad_request'],
+      [401, 'unauthorized'],
+      [403, 'forbidden'],
+      [404, 'not_found'],
+      [409, 'conflict'],
+      [418, 'unexpected_status'],
+      [425, 'too_early'],
+      [429, 'rate_limited'],
+      [500, 'internal_error'],
+      [501, 'unexpected_status'],
+      [502, 'bad_gateway'],
+      [503, 'unavailable'],
+      [504, 'gateway_timeout'],
+    ] as const) {
+      const plain = await errorOf(status, '<html>')
+      assert.deepEqual([plain.code, plain.serviceCode, plain.detail], [code, undefined, undefined])
+      assert.equal(plain.name, classOfCode[code])
+      const newer = await errorOf(status, '{"code":"of_tomorrow"}')
+      const expected = status === 409 ? 'unknown_conflict' : code
+      assert.deepEqual(
+        [newer.code, newer.serviceCode, newer.name],
+        [expected, 'of_tomorrow', classOfCode[code]],
+      )
+    }
+  })
+
+  it('never have a code of the client itself because a service says so', async () => {
+    const error = await errorOf(503, '{"code":"mass_removal"}')
+    assert.deepEqual([error.code, error.name], ['unavailable', 'UnavailableError'])
+    assert.equal((await errorOf(503, '{"code":"constructor"}')).code, 'unavailable')
+  })
+
+  it('tell what asking again is worth', async () => {
+    const again = async (status: number, code?: string) =>
+      (await errorOf(status, JSON.stringify({ code }))).again
+    assert.deepEqual(
+      [
+        await again(503, 'overloaded'),
+        await again(503, 'epoch_required'),
+        await again(401, 'key_expired'),
+        await again(502),
+        await again(409),
+        await again(409, 'of_tomorrow'),
+      ],
+      ['later', 'operator', 'never', 'later', 'later', 'never'],
+    )
+  })
+})
