@@ -1,7 +1,7 @@
 /**
- * A map that holds at most `limit` entries and, when there is one too many, drops one that was touched long ago: the one
- * untouched for longest, of those touched since the map was half full. Strangers choose the keys of these maps, so none
- * may grow with what they send.
+ * A map that holds at most `limit` entries and, when there is one too many, drops one that was not touched for long: of
+ * the entries touched since the map was half full, the one untouched for longest. Strangers choose the keys of these
+ * maps, so none may grow without a limit.
  */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
@@ -18,10 +18,10 @@ export class BoundedMap<Key, Value> {
   /** Reads an entry and counts as touching it. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
-    // Nothing is near being dropped while half of the map is free, and taking out the only entry of a small Map makes V8
-    // allocate a smaller one each time: 4 % of a poll.
+    // No entry is near being dropped while half of the map is free; and removing the only entry of a small Map makes V8
+    // allocate a smaller one each time, which took 4 % of a poll.
     if (value === undefined || this.#entries.size * 2 <= this.#limit) return value
-    // A Map keeps the order of insertion: taken out and put back, the entry stands last.
+    // A Map keeps the order of insertion: removed and added again, the entry is the last.
     this.#entries.delete(key)
     this.#entries.set(key, value)
     return value

@@ -2,5 +2,5 @@
 
 /** The key pepper (D11), beside the store. */
 export const pepperFileName = 'pepper'
-/** Where the one before it may lie, while it is being replaced. */
+/** The file of the previous pepper, while it is being replaced. */
 export const oldPepperFileName = 'pepper.old'

@@ -1,6 +1,6 @@
 /**
- * Goes on with a value: at once if it is there, or when it is. A promise for what is there already costs a turn of the queue
- * of microtasks, and several of them some 2 us of a request that takes 30.
+ * Continues with a value: at once if it is there, or when its promise resolves. A promise for a value that is there
+ * costs a turn of the microtask queue, and several of them some 2 µs of a request that takes 30.
  */
 export function whenThere<Value, Result>(
   value: Value | Promise<Value>,

@@ -79,7 +79,7 @@ export function createKnownRanges(
         asked.located = located
         questions.set('head', asked)
         bounds.note(query, located)
-        // A failed query leaves nothing behind: the next request makes a new one.
+        // A failed query is forgotten: the next request makes a new one.
       } else if (questions.get(view) === asked) questions.delete(view)
     }
     answer.then(note, () => note(undefined))

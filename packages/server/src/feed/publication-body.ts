@@ -64,7 +64,7 @@ function* jsonItems(body: Buffer, limits: BodyLimits): Items {
   }
   const items = readItems(body, start + 1, within)
   let index = 0
-  // A loop, because `yield*` would cost a microsecond for each item.
+  // A loop, because `yield*` would cost 1 µs for each item.
   for (let step = items.next(); ; step = items.next()) {
     if (step.done === true) {
       if (step.value === undefined) return

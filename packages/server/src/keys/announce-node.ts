@@ -1,4 +1,4 @@
-/** Saying, for as long as a node serves, that it lives and which peppers it knows: `pepper finish` asks for that. */
+/** Announces, for as long as a node serves, that it lives and which peppers it knows, for `pepper finish`. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,11 +7,11 @@ import type { NodeStore } from '../storage/node-store.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface Announcing {
-  /** Says that the node has gone, as far as the store still takes it. */
+  /** Announces that the node has gone, if the store can still be reached. */
   close(): Promise<void>
 }
 
-/** Resolves when it was said for the first time, or could not be: a store that is away is told when it is back. */
+/** Resolves after the first announcement or its failure: a store that is away is told when it is back. */
 export async function announceNode(nodes: NodeStore, peppers: readonly Pepper[]): Promise<Announcing> {
   const closing = new AbortController()
   const { signal } = closing

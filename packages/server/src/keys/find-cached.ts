@@ -1,7 +1,7 @@
 import type { FoundKey, KeyStore } from '../storage/storage.ts'
 import { BoundedMap } from '../bounded-map.ts'
 
-/** What the store said about an id, and when it was asked. */
+/** The store's answer about an id, and when it was asked. */
 interface Finding {
   readonly found: FoundKey | undefined
   readonly askedMs: number
@@ -14,13 +14,13 @@ const missingLimit = 2_000
 
 export interface KeyFinder {
   find(keyId: string): Promise<FoundKey | undefined>
-  /** What `find` would answer without asking the store; `undefined` also where it would have to. */
+  /** The answer of `find` if it needs no query; `undefined` also where it would need one. */
   known(keyId: string): FoundKey | undefined
 }
 
 /**
- * Looks keys up by id, at most once in `cacheMs` per id, however many ask: concurrent askers share one read. An answer
- * is never older than `cacheMs`, counted from before the store was asked. Failures of the store are not remembered.
+ * Looks keys up by id, at most once in `cacheMs` for each id: concurrent look-ups share one query. An answer is never
+ * older than `cacheMs`, counted from before the query. Failures of the store are not remembered.
  */
 export function cachedFinder(
   keys: Pick<KeyStore, 'findKey'>,

@@ -1,4 +1,4 @@
-/** Keys: making them, and deciding about the key of a request. */
+/** Keys: making them, and verifying the key of a request. */
 export * from './issue.ts'
 export * from './pepper-fit.ts'
 export * from './pepper.ts'

@@ -1,12 +1,12 @@
-/** Whether the peppers of a node are those that the keys of its store were made with (D11). */
+/** Whether a node's peppers are those that the keys of its store were made with (D11). */
 import type { KeyStore } from '../storage/key-store.ts'
 import type { NodeStore } from '../storage/node-store.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface PepperUse {
-  /** What new keys are made with, once `pepper finish` has said so. */
+  /** The pepper of new keys, once `pepper finish` has recorded it. */
   readonly pepperId: string | undefined
-  /** Of keys that are not revoked: once all are, a lost pepper is no loss. */
+  /** Counts keys that are not revoked: once all are, a lost pepper is no loss. */
   readonly inUse: readonly string[]
 }
 
@@ -20,7 +20,7 @@ export async function readPepperUse({ keys, nodes }: PepperSource): Promise<Pepp
   return { inUse, pepperId }
 }
 
-/** Which of the store's keys work with these peppers; `none` also when keys that are made from now on would not. */
+/** Which of the store's keys work with these peppers; `none` also when keys made from now on do not. */
 export function pepperFit(
   peppers: readonly Pick<Pepper, 'pepperId'>[],
   { pepperId, inUse }: PepperUse,
@@ -33,8 +33,8 @@ export function pepperFit(
 }
 
 /**
- * What a new key is made with: what `pepper finish` named; before that, while an old pepper is being replaced, the old one,
- * which every node knows. `undefined`: none of these.
+ * The pepper of a new key: the one that `pepper finish` recorded; before that, while an old pepper is being replaced,
+ * the old one, which every node knows. `undefined`: it is none of these.
  */
 export function pepperForNew(peppers: readonly Pepper[], { pepperId, inUse }: PepperUse): Pepper | undefined {
   if (pepperId !== undefined && (inUse.length > 0 || peppers.some((one) => one.pepperId === pepperId))) {

@@ -1,6 +1,6 @@
 /**
- * The pepper: the secret that turns a key's own secret into what is stored (D11). Whoever copies the store alone can
- * neither use its keys nor try guesses against them.
+ * The pepper: the secret with which a key's own secret is hashed (D11). A copy of the store alone is of no use for
+ * using its keys, or for testing guesses at them.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import {
@@ -17,10 +17,10 @@ import { join } from 'node:path'
 import { oldPepperFileName, pepperFileName } from '../data-folder.ts'
 
 export interface Pepper {
-  /** Short hash of the secret, stored with every key made with it. */
+  /** Short hash of the pepper, stored with every key made with it. */
   readonly pepperId: string
   readonly secret: Uint8Array
-  /** It is being replaced: kept beside the new one for the keys that were made with it. */
+  /** It is being replaced, and kept for the keys that were made with it. */
   readonly isOld: boolean
 }
 
@@ -29,21 +29,21 @@ export class PepperRefusal extends Error {
   override readonly name = 'PepperRefusal'
 }
 
-/** Shorter ones could be guessed by whoever holds the store. */
+/** A shorter one could be guessed with the help of the store. */
 const minimumPepperLength = 16
 
-/** Keys made with any of them work. What new ones are made with, `pepperForNew` says. */
+/** Keys made with any of them work. `pepperForNew` chooses the one for new keys. */
 export type Peppers = readonly [Pepper, ...Pepper[]]
 
 /**
- * The pepper an operator gave, else the one in the file `pepper` of the folder, made on first use (32 random bytes in
- * hexadecimal, mode 0600). Safe from many processes at once: all come back with the same one. Without a folder (a store
- * in memory) it lives as long as the process. Throws a `PepperRefusal`, or the file system's own error.
+ * The pepper that the operator gave, else the one in the file `pepper` of the folder, made on first use (32 random
+ * bytes in hexadecimal, mode 0600). Safe from many processes at once: all of them return the same one. Without a folder
+ * (a store in memory) it lives as long as the process. Throws a `PepperRefusal`, or the file system's own error.
  *
- * `old`, else the file `pepper.old`, is the pepper before it, which is being replaced.
+ * `old`, else the file `pepper.old`, is the previous pepper, which is being replaced.
  *
- * The text of such a file, given, is the pepper of that file; as it used to be taken for a text like any other, keys made with
- * it as that work too.
+ * The text of such a file, given as the operator's pepper, means the pepper of that file. Earlier versions took it for
+ * a text like any other, so keys made with that text work too.
  */
 export function loadPeppers(options: PepperPlace): Peppers {
   const peppers = findPeppers(options)
@@ -59,7 +59,7 @@ export interface PepperPlace {
   readonly old?: string | undefined
 }
 
-/** As `loadPeppers`, but where there is no pepper yet none is made: `undefined`. */
+/** As `loadPeppers`, but makes no pepper: `undefined` where there is none yet. */
 export function findPeppers({ folder, given, old }: PepperPlace): Peppers | undefined {
   const peppers = given === undefined ? inFile(folder, pepperFileName, false) : ofText(given, false)
   if (peppers === undefined) return undefined
@@ -74,7 +74,7 @@ function ofText(given: string, isOld: boolean): Peppers {
     )
   }
   const asText = pepperOf(Buffer.from(given, 'utf8'), isOld)
-  // A secret that is mounted as a file comes with its newline.
+  // A secret that is mounted as a file ends with a line feed.
   const text = given.trim()
   return fileText.test(text) ? [pepperOf(Buffer.from(text, 'hex'), isOld), asText] : [asText]
 }
@@ -99,7 +99,7 @@ export function hashSecret(pepper: Pepper, secret: string): Uint8Array {
 }
 
 function pepperOf(secret: Uint8Array, isOld: boolean): Pepper {
-  // 48 bits tell the few peppers of an installation apart, and say nothing about the secret.
+  // 48 bits distinguish the few peppers of an installation, and reveal nothing about the secret.
   const pepperId = createHash('sha256')
     .update('property-events pepper')
     .update(secret)
@@ -108,7 +108,7 @@ function pepperOf(secret: Uint8Array, isOld: boolean): Pepper {
   return { pepperId, secret, isOld }
 }
 
-/** Written and flushed under another name, then linked: the name never shows half a pepper, and the first one stays. */
+/** Written and flushed under another name, then linked: the file never holds half a pepper, and the first one stays. */
 function createPepperFile(path: string): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(draft, 'wx', 0o600)

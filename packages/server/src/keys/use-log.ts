@@ -1,13 +1,16 @@
 import type { KeyStore } from '../storage/storage.ts'
 
-/** Last uses are gathered: a write per key and half minute, not per request (D11: at most a minute behind). */
+/**
+ * Gathers the last uses of keys: one write for each key and half minute, and not for each request (D11: at most a
+ * minute late).
+ */
 const flushEveryMs = 30_000
 
 export interface UseLog {
   record(keyId: string, usedMs: number): void
-  /** Writes what was gathered. On failure it is kept for the next time, and the failure is thrown. */
+  /** Writes the gathered uses. On failure they are kept for the next time, and the failure is thrown. */
   flush(): Promise<void>
-  /** Writes a last time, as far as the store still takes it. */
+  /** Writes a last time, if the store can still be reached. */
   close(): Promise<void>
 }
 
@@ -36,7 +39,7 @@ export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>): UseLog {
     return flushing
   }
 
-  // When a key was last used is a convenience: a store that cannot take it has already said so on `ping`.
+  // The last use of a key is a convenience, and a failure of the store shows on `ping`.
   const quietly = () => flush().catch(() => undefined)
   const timer = setInterval(() => void quietly(), flushEveryMs)
   timer.unref()

@@ -1,4 +1,4 @@
-/** Deciding about the key of a request (spec §5, D7, D11). */
+/** Verifies the key of a request (spec §5, D7, D11). */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { parseKeyText } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyStore } from '../storage/storage.ts'
@@ -20,14 +20,16 @@ export interface VerifiedKey {
 
 export type KeyVerdict =
   | { readonly kind: 'valid'; readonly key: VerifiedKey }
-  /** Missing, malformed, wrong checksum, unknown id or wrong secret: nobody is told which (D7). */
+  /** Missing, malformed, wrong checksum, unknown id or wrong secret: the answer does not say which (D7). */
   | { readonly kind: 'unknown' }
   /** `disabled`: every tenant the key was granted is suspended. */
   | { readonly kind: 'expired' | 'revoked' | 'disabled'; readonly key: VerifiedKey }
 
-/** Keys that were valid within the last minute, by a hash of the whole key: a dump of memory shows no working keys. */
+/**
+ * Keys that were valid within the last minute, by a hash of the whole key, so that a memory dump shows no working keys.
+ */
 export interface RecentKeys {
-  /** Its minute begins now. */
+  /** Adds a key for a minute from now. */
   remember(digest: string): void
   forget(digest: string): void
   has(digest: string): boolean
@@ -36,11 +38,11 @@ export interface RecentKeys {
 export interface KeyVerifier {
   /** Rejects only with the store's `StorageFailure`. */
   verify(text: string | undefined): Promise<KeyVerdict>
-  /** The key, if `verify` would find it valid without asking the store: it did so less than a second ago. */
+  /** The key, if `verify` would find it valid without asking the store, because it did so less than a second ago. */
   verifyKnown(text: string | Uint8Array): VerifiedKey | undefined
-  /** True when exactly this key is one of `recent`: its owner is no guesser (D10). Asks no store. */
+  /** True when exactly this key is one of `recent`, so that its owner is not guessing (D10). Asks no store. */
   verifiedWithinMinute(text: string | undefined): boolean
-  /** Writes gathered last uses now; otherwise they are written twice a minute. */
+  /** Writes the gathered last uses now; otherwise they are written twice a minute. */
   flushUses(): Promise<void>
   /** Stops the timer and writes a last time. */
   close(): Promise<void>
@@ -48,18 +50,18 @@ export interface KeyVerifier {
 
 export interface KeyVerifierOptions {
   readonly keys: KeyStore
-  /** The first one stands in where a key's own pepper is not known. At least one. */
+  /** At least one. The first is used in place of a pepper that is not known. */
   readonly peppers: readonly Pepper[]
   /** Milliseconds since 1970. */
   readonly clock: () => number
   /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
   readonly cacheMs?: number
-  /** Told of every valid key, each at most once in `cacheMs`. Without it `verifiedWithinMinute` knows none. */
+  /** Notes every valid key, each at most once in `cacheMs`. Without it `verifiedWithinMinute` is always false. */
   readonly recent?: RecentKeys
 }
 
 const provenLimit = 20_000
-/** Stands in for the stored hash where there is none. No secret has it. */
+/** Takes the place of the stored hash where there is none. No secret has it. */
 const noHash = new Uint8Array(32)
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
@@ -67,8 +69,8 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   if (peppers.length === 0) throw new Error('a key verifier needs a pepper')
   const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
   const uses = createUseLog(keys)
-  // The store's answer that a key was last proven against, by a hash of the whole key. While it is still that answer (at
-  // most a second old), the HMAC needs not be made again: 4 of the 6 us that verifying takes.
+  // The store's answer with which a key was last proven, by a hash of the whole key. While the answer is the same (for
+  // at most a second), the HMAC need not be made again: 4 of the 6 µs of a verification (measured manually).
   const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(provenLimit)
   const rehash = secretRehasher(keys, peppers)
 
@@ -126,12 +128,12 @@ function secretMatches(peppers: readonly Pepper[], found: FoundKey | undefined, 
   return equal && found !== undefined && pepper !== undefined
 }
 
-/** Replaces an old hash. The secret is known only while its owner uses it (docs/decisions/0014). */
+/** Replaces an old hash. The secret is known only while its owner uses the key (docs/decisions/0014). */
 function secretRehasher(
   keys: Pick<KeyStore, 'rehashKey'>,
   peppers: readonly Pepper[],
 ): (found: FoundKey, secret: string) => Promise<void> {
-  /** Keys that are being hashed with the present pepper, each once at a time. */
+  /** Keys that are being hashed with the present pepper, so that each is hashed once at a time. */
   const underWay = new Set<string>()
   return async ({ record, currentPepperId }, secret) => {
     const { keyId, pepperId } = record
@@ -139,7 +141,7 @@ function secretRehasher(
     if (current === undefined || pepperId === current.pepperId || underWay.has(keyId)) return
     underWay.add(keyId)
     const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
-    // It is tried again with the next use; a store that cannot take it has said so to others.
+    // The next use tries again; a failure of the store shows elsewhere.
     await keys.rehashKey(keyId, pepperId, hashed).catch(() => undefined)
     underWay.delete(keyId)
   }
@@ -151,7 +153,7 @@ function verifiedKey(found: FoundKey): VerifiedKey {
   return { keyId, label, operator, grants: grants.filter((grant) => !suspended.has(grant.tenantId)) }
 }
 
-/** What is final comes first: a revoked key never comes back, an expired one may be extended. */
+/** The final reason comes first: a revoked key never works again, and an expired one may be extended. */
 function standing(found: FoundKey, key: VerifiedKey, nowMs: number): Exclude<KeyVerdict['kind'], 'unknown'> {
   const { revokedMs, expiresMs, operator } = found.record
   if (revokedMs !== undefined) return 'revoked'

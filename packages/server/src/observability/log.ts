@@ -4,7 +4,7 @@ import type { DestinationStream, Logger } from 'pino'
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Members that would hold a secret or somebody's data, wherever they turn up in a logged object. */
+/** Members that would hold a secret or personal data, wherever they occur in a logged object. */
 const secretMembers = [
   'x-api-key',
   'authorization',
@@ -19,8 +19,8 @@ const secretMembers = [
 ]
 
 /**
- * A logger of JSON lines, to stderr by default: stdout belongs to what the program prints for its caller. What the
- * service logs holds no key, payload or query in the first place; the redaction is a second net.
+ * A logger of JSON lines, to stderr by default, because stdout is for what the program prints. The service logs no key,
+ * payload or query in the first place; the redaction is a second safeguard.
  */
 export function createLogger(options: {
   readonly level: LogLevel

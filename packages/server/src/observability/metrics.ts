@@ -1,4 +1,4 @@
-/** What the operator watches, in Prometheus' text format. No label holds a key, an id or a tenant. */
+/** The metrics for the operator, in Prometheus' text format. No label holds a key, an id or a tenant. */
 import type { FeedName } from '@property-events/protocol'
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { MetricObjectWithValues, MetricValue } from 'prom-client'
@@ -7,7 +7,7 @@ import type { PublishOutcome } from '../feed/publish.ts'
 import type { HeldSnapshot } from '../storage/storage.ts'
 
 export interface DoneRequest {
-  /** The route's pattern, or `none`: paths are not labels, or strangers could make new ones without end. */
+  /** The route's pattern, or `none`: paths are not labels, because strangers could add new ones without end. */
   readonly route: string
   readonly method: string
   readonly status: number
@@ -16,19 +16,19 @@ export interface DoneRequest {
 
 export interface Metrics {
   requestDone(request: DoneRequest): void
-  /** What became of a publish request; `failed`: it was answered with a fault of the store or of ours. */
+  /** The result of a publish request; `failed`: the answer was a fault of the store or of the service. */
   published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
   /** Events that are new on disk. */
   stored(feed: FeedName, events: number): void
-  /** Where to look, each time somebody asks, for what keeps old versions of rows alive in the store. */
+  /** How to find, at each scrape, what keeps old versions of rows alive in the store. */
   watchSnapshots(ask: () => Promise<readonly HeldSnapshot[]>): void
-  /** Where to look, each time somebody asks, for what waits to be committed. */
+  /** How to find, at each scrape, what waits to be committed. */
   watchQueue(state: () => QueueState): void
-  /** Numbers that this node has shown and its store does not hold, of all feeds together. */
+  /** Numbers that this node has shown and that its store does not hold, of all feeds together. */
   missing(numbers: number): void
-  /** All of it, with its content type. */
+  /** All metrics, with their content type. */
   render(): Promise<RenderedMetrics>
-  /** All of it, to be added up with that of other threads. */
+  /** All metrics, to be added to those of other threads. */
   values(): Promise<MetricValues>
   close(): void
 }
@@ -132,10 +132,10 @@ const snapshotGauges = [
   },
 ] as const
 
-/** By kind of holder. Nothing is told while the store does not answer. */
+/** By kind of holder. No values while the store does not answer. */
 function addSnapshotGauges(register: Registry, ask: () => Promise<readonly HeldSnapshot[]>): void {
   let asking: Promise<readonly HeldSnapshot[]> | undefined
-  // All are collected together: one question for both.
+  // Both are collected together, with one query.
   const askOnce = (): Promise<readonly HeldSnapshot[]> => {
     asking ??= ask()
       .catch(() => [])
@@ -160,12 +160,15 @@ function addSnapshotGauges(register: Registry, ask: () => Promise<readonly HeldS
   }
 }
 
-/** What every thread would tell alike, since it is the process's. */
+/** Metrics of the process, which are the same in every thread. */
 const ofProcess = /^(process_|nodejs_version_info)/
-/** What tells of one thread, by which requests are not served. */
+/** Metrics of a single thread, which say nothing of the threads that serve requests. */
 const ofThread = /^nodejs_/
 
-/** One text for the process: `own` of the thread that asks, which serves no requests, and those of the threads that do. */
+/**
+ * One text for the process: `own` of the thread that gathers them, which serves no requests, and those of the threads
+ * that do.
+ */
 export async function renderTogether(
   own: MetricValues,
   serving: readonly MetricValues[],

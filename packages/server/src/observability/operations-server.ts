@@ -10,9 +10,11 @@ export interface OperationsServerOptions {
   readonly host: string
   readonly port: number
   readonly render: Metrics['render']
-  /** Whether every thread that serves still does; whatever the store does. Otherwise only a new start helps. */
+  /**
+   * True while every thread that should serve does so, whatever the state of the store. Otherwise only a restart helps.
+   */
   readonly alive: () => Promise<boolean>
-  /** Whether traffic should be sent here. */
+  /** Whether traffic should be sent to this node. */
   readonly readiness: () => Promise<Readiness>
 }
 

@@ -1,11 +1,11 @@
-/** What `/readyz` says: whether traffic should be sent to this node, in a few words that a person understands. */
+/** The answer of `/readyz`: whether traffic should be sent to this node, in a few words for people. */
 import { pepperFit, readPepperUse } from '../keys/pepper-fit.ts'
 import type { Pepper } from '../keys/pepper.ts'
 import type { EpochNeed, StorageEngine } from '../storage/storage.ts'
 
 export interface Readiness {
   readonly ready: boolean
-  /** The body of the answer, without a line's end. */
+  /** The body of the answer, without a line feed. */
   readonly words: string
 }
 

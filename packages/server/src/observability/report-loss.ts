@@ -1,12 +1,15 @@
-/** Tells the operator that the store has lost what was shown to others: it is the gravest thing that can happen to it (D13). */
+/**
+ * Tells the operator that the store has lost numbers that were shown to readers: the gravest thing that can happen to
+ * it (D13).
+ */
 import type { Logger } from 'pino'
 import type { LostNumbers, StorageEngine } from '../storage/storage.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Feeds named in one line of the log; the count tells of the others. */
+/** Feeds named in one line of the log; the count includes the others. */
 const namedAtMost = 50
 
-/** Returns how to stop. */
+/** Returns a function that stops it. */
 export function reportLoss(
   storage: Pick<StorageEngine, 'onLoss'>,
   log: Logger,
@@ -26,7 +29,9 @@ export function reportLoss(
   })
 }
 
-/** At least one: where a number stands for another event now, as many are held as were shown, or more. */
+/**
+ * At least one: where a number now belongs to another event, the store holds as many numbers as were shown, or more.
+ */
 function missingOf({ shownNumber, heldNumber }: LostNumbers): number {
   return Math.max(1, shownNumber - heldNumber)
 }

@@ -1,21 +1,21 @@
 /**
- * How often each of very many segments was asked for of late, in a table of fixed size: a segment's count is that of its place, which
- * it may share. A map of their keys held thousands for a second each: long enough for V8 to take them for old, and to let
- * tens of megabytes of them pile up.
+ * How often each of very many segments was asked for recently, in a table of fixed size: a segment's count is that of
+ * its place in the table, which it may share. A map of their keys held thousands of them for a second each: long enough
+ * for V8 to treat them as old, and to let tens of megabytes of them pile up.
  */
 import type { SegmentId } from './segment-id.ts'
 
 export interface AskedCounts {
-  /** Counts once more, and says how often that makes it: at least as often as it was asked for. */
+  /** Adds one, and returns the count: at least the number of times that the segment was asked for. */
   add(id: SegmentId): number
-  /** Counts it at least so often. */
+  /** Raises the count to at least `times`. */
   raise(id: SegmentId, times: number): void
   forget(id: SegmentId): void
   halve(): void
   clear(): void
 }
 
-/** 128 kB. Between two halvings a few thousand keys are counted, of which one in ten or so finds its place taken. */
+/** 128 kB. Between two halvings a few thousand keys are counted; about one in ten shares its place. */
 const places = 2 ** 16
 const mostTimes = 2 ** 16 - 1
 
@@ -42,7 +42,7 @@ export function createAskedCounts(): AskedCounts {
   }
 }
 
-/** FNV-1a over the name's characters and the number, its upper half folded into the place. */
+/** FNV-1a over the name's characters and the number, with the upper half folded into the place. */
 function placeOf({ series, number }: SegmentId): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < series.length; index += 1) {

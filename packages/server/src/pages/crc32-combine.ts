@@ -1,6 +1,6 @@
 /**
  * The CRC-32 of two texts joined, from the CRC-32 of each and the length of the second: the arithmetic of polynomials
- * over GF(2) modulo the CRC's own. Ready-compressed pieces are joined into one gzip member with it.
+ * over GF(2) modulo the CRC's own. It joins compressed pieces into one gzip member.
  */
 
 const polynomial = 0xedb88320
@@ -21,7 +21,7 @@ const squares = new Uint32Array(32)
 squares[0] = 1 << 30
 for (let k = 1; k < 32; k += 1) squares[k] = multiply(squares[k - 1] ?? 0, squares[k - 1] ?? 0)
 
-/** What a CRC is multiplied by when `byteLength` bytes follow: x^(8 · byteLength). Worth keeping where it is used again. */
+/** The factor of a CRC when `byteLength` bytes follow: x^(8 · byteLength). Worth keeping where it is used again. */
 export function crcShift(byteLength: number): number {
   let shift = 1 << 31 // x^0
   let rest = byteLength

@@ -4,7 +4,7 @@ import type { FeedKey, Head } from '../storage/storage.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
-  /** Of a view of the feed, whose state is that of `head`. */
+  /** The series of a view of the feed, in the state that `head` has. */
   of(key: FeedKey, head: Head, view: ViewName): string
 }
 
@@ -12,16 +12,16 @@ interface State {
   readonly epoch: string
   readonly revision: number
   readonly series: Map<ViewName, string>
-  /** There are segments of another state of the feed beside. */
+  /** There are also segments of another state of the feed. */
   isMixed: boolean
 }
 
 /**
- * `onOtherState`: a feed is asked for, and there are, or may be, segments of another state of it. Those of an earlier epoch or revision must
- * not be served, nor stay on disk (D13, D17): all is to be emptied.
+ * `onOtherState`: a feed is read, and there are, or may be, segments of another state of it. Segments of an earlier
+ * epoch or revision must not be served, nor stay on disk (D13, D17), so all of them are to be removed.
  */
 export function createFeedSeries(onOtherState: () => void): FeedSeries {
-  /** As a feed was last asked for or, where it was not yet, as its segments are. */
+  /** The state in which a feed was last read or, if it was not read yet, the state of its segments. */
   const states: Readonly<Record<FeedName, Map<string, State>>> = { property: new Map(), contact: new Map() }
 
   function stateOf({ tenantId, feed }: FeedKey, head: Head): State {

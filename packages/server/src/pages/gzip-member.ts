@@ -6,9 +6,9 @@ import { crc32 } from 'node:zlib'
 import { combineCrc } from './crc32-combine.ts'
 import { comma } from './page-body.ts'
 
-/** A deflated piece, and what the member's trailer needs to know of the text in it. */
+/** A deflated piece, and what the member's trailer needs to know of its text. */
 export interface DeflatedPiece {
-  /** Raw deflate without a last block, on a byte boundary: what a full flush leaves. */
+  /** Raw deflate without a last block, ending on a byte boundary, as after a full flush. */
   readonly bytes: Uint8Array
   /** Length, CRC-32 and `crcShift(length)` of the text. */
   readonly textLength: number
@@ -19,10 +19,10 @@ export interface DeflatedPiece {
 /** Magic, deflate, no flags, no time, no extra flags, unknown system (RFC 1952). */
 const memberHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
 
-/** What a stored block may hold (RFC 1951 §3.2.4). */
+/** The most bytes in a stored block (RFC 1951 §3.2.4). */
 const maxStored = 0xffff
 
-/** The beginning of a member: its header and a first text. The same for many members, so it is made once. */
+/** The beginning of a member: its header and a first text. It is the same for many members, so it is made once. */
 export interface MemberStart {
   readonly bytes: Uint8Array
   readonly textLength: number
@@ -35,7 +35,7 @@ export function memberStart(text: Uint8Array): MemberStart {
   return { bytes, textLength: text.byteLength, crc: crc32(text) }
 }
 
-/** A comma as it stands between two pieces. */
+/** A comma between two pieces, as a stored block. */
 export const commaBlock = storedBlock(comma, false)
 
 export class GzipMember {
@@ -49,7 +49,7 @@ export class GzipMember {
     this.#textLength = textLength
   }
 
-  /** Adds what stands between two events: five bytes more than stored plain. */
+  /** Adds the comma between two events: five bytes more than the comma itself. */
   addComma(): void {
     this.#pieces.push(commaBlock)
     this.#crc = crc32(comma, this.#crc)
@@ -75,7 +75,7 @@ export class GzipMember {
 
 const trailerBytes = 8
 
-/** A stored block (RFC 1951 §3.2.4): it begins and ends on a byte boundary. `spare`: bytes left free behind it. */
+/** A stored block (RFC 1951 §3.2.4): it begins and ends on a byte boundary. `spare`: bytes left free after it. */
 function storedBlock(text: Uint8Array, last: boolean, spare = 0): Buffer {
   if (text.byteLength > maxStored)
     throw new RangeError(`a stored block holds ${maxStored} bytes, not ${text.byteLength}`)

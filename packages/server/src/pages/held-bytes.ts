@@ -1,4 +1,4 @@
-/** What a page holds until it is sent, and the body made of it. */
+/** The bytes that a page holds until it is sent, and the body made of them. */
 import { freeBytes } from '../free-bytes.ts'
 import type { PageBody } from './page-body.ts'
 import { marginBytes } from './segment-memory.ts'
@@ -7,18 +7,18 @@ import type { SegmentBytes } from './segment-memory.ts'
 /** Bytes of a segment, or bytes of the page's own. */
 export type Held = Pick<SegmentBytes, 'release'> & Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
 
-/** Bytes that nobody else has: their memory is freed. */
+/** Bytes that nothing else uses: their memory is freed. */
 export function ownBytes(pieces: readonly Uint8Array[]): Held {
   return { release: () => pieces.forEach(freeBytes) }
 }
 
-/** For a page that is not made after all. */
+/** Releases the parts of a page that is not made after all. */
 export function giveBack(held: readonly Held[]): undefined {
   for (const segment of held) segment.release()
   return undefined
 }
 
-/** `held`: what `pieces` are parts of, until the body is released. */
+/** `held`: the bytes that `pieces` are parts of, until the body is released. */
 export function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): PageBody {
   let byteLength = 0
   for (const piece of pieces) byteLength += piece.byteLength
@@ -31,7 +31,7 @@ export function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): Pa
   }
 }
 
-/** Three pieces to write cost 3 us more than one, which is a twentieth of an answer. */
+/** Three writes cost 3 µs more than one, which is a twentieth of an answer. */
 function inOnePiece(
   pieces: readonly Uint8Array[],
   [segment]: readonly Held[],

@@ -1,7 +1,8 @@
 /**
- * The index of a file of records, left beside it while the file grows and when it is closed: whoever opens the file next reads no
- * record that the note covers. A file is flushed before the note of its closing, and what was flushed need not be checked again;
- * any other note says only what stood where, and every record is still checked when it is first read.
+ * The index of a file of records, left beside it while the file grows and when it is closed, so that the next start
+ * reads no record that the note covers. The file is flushed before the note of its closing, and flushed records need
+ * not be checked again. Any other note says only where the records were, and every record is still checked when it is
+ * first read.
  */
 import { fstatSync, fsyncSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { deserialize, serialize } from 'node:v8'
@@ -12,13 +13,16 @@ export interface IndexNote {
   readonly series: readonly SegmentSeries[]
   /** How much of the file it covers, in bytes. */
   readonly end: number
-  /** The file is as it was when it was closed: all of it, flushed. */
+  /** The file is as it was when it was closed: complete and flushed. */
   readonly closed: boolean
 }
 
 const notePath = (path: string): string => `${path}.index`
 
-/** Of the file at `path`, opened as `descriptor`. `undefined`: the file speaks for itself. A note that is of no use is taken away. */
+/**
+ * The note of the file at `path`, opened as `descriptor`. `undefined`: there is none that can be used, and the records
+ * have to be read. An unusable note is removed.
+ */
 export function readIndexNote(path: string, descriptor: number): IndexNote | undefined {
   try {
     const note = readFileSync(notePath(path))
@@ -31,13 +35,13 @@ export function readIndexNote(path: string, descriptor: number): IndexNote | und
       return { series: deserialize(body), end: Number(end), closed }
     }
   } catch {
-    // There is none, or none that can be read.
+    // There is no note, or it cannot be read.
   }
   forgetIndexNote(path)
   return undefined
 }
 
-/** Leaves the index of the first `end` bytes of a file that goes on growing. */
+/** Leaves the index of the first `end` bytes of a file that continues to grow. */
 export function leaveIndexNote(path: string, end: number, series: readonly SegmentSeries[]): void {
   leave(path, end, openState, series)
 }
@@ -54,33 +58,33 @@ export function leaveClosingNote(
     fsyncSync(descriptor)
     state = closedState(descriptor)
   } catch {
-    // It could not be flushed, and is as good as after a crash.
+    // It could not be flushed, and is treated as after a crash.
   }
   leave(path, end, state, series)
 }
 
-/** What stands where is not so any more. */
+/** Removes the note: the records are no longer where it says. */
 export function forgetIndexNote(path: string): void {
   remove(notePath(path))
 }
 
-/** A note that stays is of a file as it was: nothing of it is believed unchecked. */
+/** If the note stays, it describes the file as it was, and nothing in it is used without a check. */
 function remove(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // The folder takes no changes.
+    // The folder cannot be changed.
   }
 }
 
-/** A folder that takes no note costs the next start its time, and does no harm. */
+/** Without a note the next start takes longer, and nothing else is lost. */
 function leave(path: string, end: number, state: string, series: readonly SegmentSeries[]): void {
   const newPath = `${notePath(path)}.new`
   try {
     const body = serialize(series)
     const head = `${end} ${state} ${sumOf(String(end), state, body)}\n`
     writeFileSync(newPath, Buffer.concat([Buffer.from(head), body]), { mode: 0o600 })
-    // In one step, so that a crash leaves the one before.
+    // In one step, so that a crash leaves the previous note.
     renameSync(newPath, notePath(path))
   } catch {
     remove(newPath)
@@ -89,7 +93,7 @@ function leave(path: string, end: number, state: string, series: readonly Segmen
 
 const openState = 'open'
 
-/** When the file was last written to: any later change shows. */
+/** The time of the last write to the file, which shows any later change. */
 function closedState(descriptor: number): string {
   return String(fstatSync(descriptor, { bigint: true }).mtimeNs)
 }

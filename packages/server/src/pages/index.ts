@@ -16,24 +16,28 @@ export type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.t
 
 export interface SealedPagesOptions {
   /**
-   * Memory for segments, in bytes: those that are kept, of which the least recently used go first, and those that answers are
-   * being sent from. Less than 32 MiB (divided by the threads) keeps less, and leaves answers that much.
+   * Memory for segments, in bytes: those that are kept, of which the least recently used go first, and those that
+   * answers are being sent from. With less than 32 MiB (divided by the threads) fewer are kept, and answers still have
+   * that much.
    */
   readonly memoryBytes: number
   /** Where the file of segments lies; without it they live in memory alone. */
   readonly folder: string | undefined
-  /** What the file may grow to; what does not fit is not made, but for one segment a minute that is tried. */
+  /** The limit of the file's size. Segments that do not fit are not made, except one a minute as a try. */
   readonly fileBytes: number
-  /** The file that another thread holds, in place of one of its own. */
+  /** The file of another thread, in place of one of its own. */
   readonly shared?: SegmentFilePass | undefined
 }
 
-/** What answers have at least, in all threads together: 64 pages of 500 kB at once. Used only as far as it is needed. */
+/**
+ * The least memory that answers have, in all threads together: 64 pages of 500 kB at once. Used only as far as it is
+ * needed.
+ */
 const leastBytes = 32 * 2 ** 20
 
 const fileName = 'sealed-pages'
 
-/** In milliseconds; setting the machine's clock does not change it. */
+/** In milliseconds; a change of the machine's clock does not affect it. */
 const steadyClock = (): number => performance.now()
 
 /** Pages from the engine alone, made anew for each request. */
@@ -41,10 +45,12 @@ export function plainPages(events: Pick<EventStore, 'readRange'>): PageReader {
   return createPageReader(events, undefined)
 }
 
-/** Pages from sealed segments where there are any. The file is derived data and may be deleted while nobody uses it. */
+/**
+ * Pages from sealed segments where there are any. The file is derived data and may be deleted while no service runs.
+ */
 export function sealedPages(events: Pick<EventStore, 'readRange'>, options: SealedPagesOptions): PageReader {
   const { memoryBytes, folder, fileBytes, shared } = options
-  // With nowhere to keep them, making segments would be for nothing.
+  // With nowhere to keep segments, there is no use in making them.
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
@@ -53,7 +59,7 @@ export function sealedPages(events: Pick<EventStore, 'readRange'>, options: Seal
   return createPageReader(events, { store, sealer: createSealer(events, store, steadyClock) })
 }
 
-/** Opens the file for several threads, of which each makes its `sealedPages` with a pass. */
+/** Opens the file for several threads. Each makes its `sealedPages` with a pass. */
 export function sharedPagesFile(folder: string, fileBytes: number, threads: number): SharedSegmentFile {
   return shareSegmentFile(openSegmentFile(join(folder, fileName), fileBytes), threads)
 }

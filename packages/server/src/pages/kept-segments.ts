@@ -1,4 +1,4 @@
-/** The segments' bytes that are kept for the next reader, and which of them make way for others. */
+/** The segments' bytes that are kept for the next reader, and the choice of those that make way for others. */
 import { createAskedCounts } from './asked-counts.ts'
 import type { AskedCounts } from './asked-counts.ts'
 import type { PageRoom, RoomPart } from './page-room.ts'
@@ -7,12 +7,13 @@ import type { SegmentId } from './segment-id.ts'
 import type { SegmentFacts, SegmentForm } from './segment-memory.ts'
 
 /**
- * Requests between two halvings of all counts: what was popular yesterday makes way. Without counting, readers who
- * wander over more than fits would exchange all of it again and again, and take its place in the processor's cache.
+ * Requests between two halvings of all counts, so that segments that were popular yesterday make way. Without counts,
+ * readers who range over more than fits would replace everything again and again, and fill the processor's cache with
+ * it.
  */
 const halvingAfter = 5_000
 
-/** This part of the room is not filled with what is kept, so that answers rarely have to make room. */
+/** This share of the room is not filled with kept segments, so that answers rarely have to make room. */
 const spareShare = 1 / 8
 
 export interface Kept {
@@ -21,24 +22,24 @@ export interface Kept {
   readonly part: RoomPart
   readonly bytes: Buffer
   readonly facts: SegmentFacts
-  /** Answers that use the bytes. */
+  /** The number of answers that use the bytes. */
   users: number
   times: number
-  /** Since it was last looked at as the oldest. */
+  /** Used since it was last looked at as the oldest. */
   wasUsed: boolean
-  /** Not to be found any more: goes with its last user. */
+  /** Can no longer be found: it goes with its last user. */
   forgotten: boolean
 }
 
 export interface KeptSegments {
   readonly room: PageRoom
-  /** What is kept comes to this at most. */
+  /** The most bytes that are kept. */
   readonly maxBytes: number
   readonly spareBytes: number
   readonly byForm: Readonly<Record<SegmentForm, SegmentMap<Kept>>>
   /** The oldest first. */
   readonly byAge: Map<RoomPart, Kept>
-  /** How often what is not kept was asked for. */
+  /** How often segments that are not kept were asked for. */
   readonly asked: Readonly<Record<SegmentForm, AskedCounts>>
   byteLength: number
   requests: number
@@ -65,7 +66,7 @@ export function countRequest(segments: KeptSegments): void {
   for (const one of segments.byAge.values()) one.times >>= 1
 }
 
-/** For one answer more, until `doneWith`. */
+/** Adds an answer that uses the bytes, until `doneWith`. */
 export function use(segments: KeptSegments, one: Kept): void {
   countRequest(segments)
   one.times += 1
@@ -95,12 +96,12 @@ export function forget(segments: KeptSegments, one: Kept): void {
   if (one.users === 0) segments.room.giveBack(one.part)
 }
 
-/** What no answer uses, the least recently used first; may be forgotten on the way. */
+/** The segments that no answer uses, the least recently used first; some may be forgotten meanwhile. */
 function* unused({ byAge }: KeptSegments): Generator<Kept> {
   for (const [part, one] of byAge) {
     if (one.users > 0) continue
     if (one.wasUsed) {
-      // It has another round, after all others.
+      // It gets another round, after all the others.
       one.wasUsed = false
       byAge.delete(part)
       byAge.set(part, one)
@@ -108,13 +109,13 @@ function* unused({ byAge }: KeptSegments): Generator<Kept> {
   }
 }
 
-/** A part of the room, which what is kept gives way for. `undefined`: answers hold too much of the room. */
+/** A part of the room, for which kept segments make way. `undefined`: answers hold too much of the room. */
 export function partFor(segments: KeptSegments, byteLength: number): RoomPart | undefined {
   const { room } = segments
   return room.take(byteLength) ?? (makeRoom(segments, byteLength) ? room.take(byteLength) : undefined)
 }
 
-/** Whether this length is now free in one place. */
+/** Makes room; true if this length is now free in one place. */
 function makeRoom(segments: KeptSegments, byteLength: number): boolean {
   const { room, byAge } = segments
   for (const { part } of unused(segments)) {
@@ -130,13 +131,14 @@ function makeRoom(segments: KeptSegments, byteLength: number): boolean {
 }
 
 /**
- * Whether bytes of this length, asked for so many times, are worth keeping; what is worth less than they has then gone.
+ * Whether bytes of this length, asked for so many times, are worth keeping. Bytes worth less than these have then been
+ * removed.
  */
 export function makeWay(segments: KeptSegments, times: number, byteLength: number): boolean {
   if (byteLength > segments.maxBytes) return false
   if (mayKeepMore(segments, byteLength)) return true
   for (const one of unused(segments)) {
-    // Twice as often, so that equals do not take turns.
+    // Twice as often, so that equals do not replace each other in turn.
     if (times <= 2 * one.times) return false
     forget(segments, one)
     if (mayKeepMore(segments, byteLength)) return true

@@ -1,14 +1,15 @@
 /**
- * Where the events of a file's segments begin, as far as it was asked for lately: single events are cut out by it. All of it
- * would be 40 MB for ten million events; this is 3.3 MB at most, for 8,192 segments, and takes memory as it fills.
+ * Where the events of a file's segments begin, for segments that were recently asked for: single events are cut out by
+ * it. For ten million events all of it would be 40 MB; this is 3.3 MB at most, for 8,192 segments, and takes memory as
+ * it fills.
  */
 import { readBytes } from './read-bytes.ts'
 import { eventsPerSegment } from './segment.ts'
 
 export interface KnownStarts {
   /**
-   * Where `count` events from `index` on stand in the joined bytes of the segment whose table begins at `tableAt`, never 0.
-   * Read from the file where it is not known; `undefined` when that is not possible.
+   * The place of `count` events from `index` on in the joined bytes of the segment whose table begins at `tableAt`,
+   * never 0. Read from the file where it is not known; `undefined` when that is not possible.
    */
   span(
     file: number,
@@ -25,14 +26,14 @@ const segments = 8_192
 const startsPerSegment = eventsPerSegment + 1
 
 export function createKnownStarts(): KnownStarts {
-  /** What each row is of; 0: nothing. */
+  /** The table that each row is from; 0: none. */
   const tables = new Float64Array(segments)
   let starts: Uint32Array | undefined
 
   return {
     span(file, tableAt, index, count) {
       starts ??= new Uint32Array(segments * startsPerSegment)
-      // The 13 highest bits of a product, to which all bits of the place have added.
+      // The 13 highest bits of a product, which all bits of the place affect.
       const row = Math.imul(tableAt % 2 ** 32, 0x9e3779b1) >>> 19
       const first = row * startsPerSegment
       if (tables[row] !== tableAt) {

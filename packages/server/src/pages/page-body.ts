@@ -1,8 +1,8 @@
-/** The body of a page on its way out: pieces of bytes, some of which go back into a pool afterwards. */
+/** The body of a page that is being sent: pieces of bytes, some of which go back into a pool afterwards. */
 export interface PageBody {
   readonly pieces: readonly Uint8Array[]
   readonly byteLength: number
-  /** To be called once, when the pieces have been handed to the socket or are not needed any more. */
+  /** To be called once, when the socket has taken the pieces or they are not needed any more. */
   readonly release: () => void
 }
 
@@ -10,7 +10,7 @@ export type ContentCoding = 'identity' | 'gzip'
 
 export const envelopeStart = Buffer.from('{"items":[')
 
-/** The bytes behind the events of a page; before them is `envelopeStart` (spec §2.2). */
+/** The bytes after the events of a page; before them is `envelopeStart` (spec §2.2). */
 export function envelopeEnd(page: {
   readonly page: number
   readonly pageSize: number

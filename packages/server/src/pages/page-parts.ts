@@ -1,4 +1,4 @@
-/** The parts of a page, segment by segment, and what they are read from. */
+/** The parts of a page, segment by segment, and the sources they are read from. */
 import type { LocatedPage } from '../feed/list.ts'
 import type { EventStore, ViewRange } from '../storage/storage.ts'
 import { segmentRange } from './sealer.ts'
@@ -27,7 +27,7 @@ export interface Part {
   readonly count: number
 }
 
-/** `series`: of the segments of the page's feed and view, as the feed stands. */
+/** `series`: the segments of the page's feed and view, in the feed's present state. */
 export function partsOf({ range }: Pick<LocatedPage, 'range'>, series: string): readonly Part[] {
   const parts: Part[] = []
   const end = range.first - 1 + range.count
@@ -41,7 +41,7 @@ export function partsOf({ range }: Pick<LocatedPage, 'range'>, series: string): 
   return parts
 }
 
-/** Reads a part from the engine and asks for its segment, for the next time. */
+/** Reads a part from the engine and asks for its segment to be sealed, for the next time. */
 export function readUnsealed({ events, sealed }: PageSources, part: Part): Promise<readonly Uint8Array[]> {
   const { segment, range } = part
   sealed?.sealer.want({ segment, range: segmentRange(range, segment.number) })

@@ -1,6 +1,6 @@
 /**
- * Page bodies, plain or gzipped, with as little work as the page allows: what lies in sealed segments is taken from
- * there, what does not (the newest events, a store read for the first time) is read from the engine. Both ways give the
+ * Page bodies, plain or gzipped, with as little work as the page allows: sealed segments are used where there are any,
+ * and the rest (the newest events, a store that is read for the first time) is read from the engine. Both ways give the
  * same text.
  */
 import type { LocatedPage } from '../feed/list.ts'
@@ -14,7 +14,10 @@ import { readPlain, sealedPlain } from './plain-page.ts'
 import { eventsPerSegment } from './segment.ts'
 
 export interface PageReader {
-  /** At once where all of the page lies in sealed segments: no answer of these waits for another's. */
+  /**
+   * Returns at once, without a promise, where all of the page is in sealed segments, so that such answers do not wait
+   * for others.
+   */
   read(page: LocatedPage, coding: ContentCoding): PageBody | Promise<PageBody>
   /** The bytes of the event at a position, if its segment is sealed; to be released like a page. */
   readSealedEvent(key: FeedKey, head: Head, position: number): PageBody | undefined

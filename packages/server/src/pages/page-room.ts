@@ -1,28 +1,29 @@
 /**
- * Room for the bytes of pages: a few large buffers, made when they are first needed and kept for good, of which parts are
- * lent. A buffer of its own for each page cost the process three times its size: 64 MiB of them came to 220, since the
- * allocator keeps room between buffers that come and go, and V8 frees them late and counts them as garbage to come.
+ * Room for the bytes of pages: a few large buffers, made when they are first needed and kept for good, of which parts
+ * are lent. A buffer for each page cost the process three times its size: 64 MiB of them took 220, because the
+ * allocator keeps room between buffers that come and go, and V8 frees them late and counts them as future garbage
+ * (measured manually).
  */
 
 /** A part of the room. */
 export interface RoomPart {
   /** A multiple of the unit. */
   readonly byteLength: number
-  /** To be used while the part is lent. */
+  /** May be used while the part is lent. */
   readonly bytes: Buffer
 }
 
 export interface PageRoom {
-  /** What all parts may come to, free ones included. */
+  /** The limit of all parts together, free ones included. */
   readonly byteLength: number
   readonly freeBytes: number
-  /** Lends the first free part of at least that length, or none: free parts may all be too short. */
+  /** Lends the first free part of at least that length; `undefined` if every free part is too short. */
   take(byteLength: number): RoomPart | undefined
   /** Takes back a part that was lent. To be called once for each. */
   giveBack(part: RoomPart): void
   /**
-   * The lent parts, `part` and neighbours of it, that have to come back so that this length is free in one place.
-   * `undefined` when one that may not go is in the way.
+   * The lent parts, `part` and its neighbours, that have to come back so that this length is free in one place.
+   * `undefined` when one of them has to stay.
    */
   inTheWay(
     part: RoomPart,
@@ -31,15 +32,21 @@ export interface PageRoom {
   ): readonly RoomPart[] | undefined
 }
 
-/** Parts begin and end at multiples of it: little is lost between them, and what is free is found quickly. */
+/** Parts begin and end at multiples of it, so that little is lost between them and free ones are found quickly. */
 const unitBytes = 4_096
 
-/** What is asked of the system at once: it gives memory where it is first touched. Longer parts than this are not lent. */
+/**
+ * The size of one request to the system, which gives the memory only where it is first touched. Longer parts are not
+ * lent.
+ */
 const slabBytes = 32 * 2 ** 20
 
 interface Slab {
   readonly bytes: Buffer
-  /** In the order of their addresses: the first are lent first, so that few are in use and stay in the processor's cache. */
+  /**
+   * In the order of their addresses. The first are lent first, so that few are in use and stay in the processor's
+   * cache.
+   */
   readonly free: Part[]
 }
 
@@ -48,7 +55,7 @@ class Part implements RoomPart {
   from: number
   byteLength: number
   isFree = true
-  /** Neighbours by address: free ones become one. */
+  /** Neighbours by address: adjacent free parts become one. */
   previous: Part | undefined
   next: Part | undefined
 
@@ -73,7 +80,8 @@ export function createPageRoom(byteLength: number): PageRoom {
   function addSlab(): Slab | undefined {
     const length = Math.min(slabBytes, total - slabTotal)
     if (length === 0) return undefined
-    // Shared, although no other thread sees it: V8 does not count shared memory, and lets as much more garbage pile up as it counts.
+    // Shared memory, although no other thread sees it: V8 counts unshared memory, and lets as much more garbage pile
+    // up.
     const slab: Slab = { bytes: Buffer.from(new SharedArrayBuffer(length)), free: [] }
     slab.free.push(new Part(slab, 0, length))
     slabs.push(slab)
@@ -131,7 +139,7 @@ export function createPageRoom(byteLength: number): PageRoom {
   }
 }
 
-/** Cuts a part after `byteLength` and gives the rest. */
+/** Cuts a part after `byteLength` and returns the rest. */
 function splitOff(part: Part, byteLength: number): Part {
   const rest = new Part(part.slab, part.from + byteLength, part.byteLength - byteLength)
   rest.previous = part
@@ -142,7 +150,7 @@ function splitOff(part: Part, byteLength: number): Part {
   return rest
 }
 
-/** Puts a free part among the free ones, as one with those beside it. */
+/** Adds a part to the free ones, joined with the free parts next to it. */
 function free(part: Part): void {
   const { free } = part.slab
   const { previous, next } = part

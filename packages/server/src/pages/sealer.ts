@@ -16,17 +16,19 @@ export interface SegmentRequest {
 export interface Sealer {
   /** Asks for a segment; without effect when it is known, asked for, was found incomplete a moment ago, or could not be kept. */
   want(request: SegmentRequest): void
-  /** What is asked for but not begun is forgotten, and what is under way is not kept. */
+  /** Forgets the requests that have not begun, and does not keep the segment under way. */
   forgetAll(): void
-  /** Resolves when nothing is asked for any more. For tests and an orderly end. */
+  /** Resolves when no request is left. For tests and an orderly end. */
   idle(): Promise<void>
 }
 
-/** What may wait. More comes from a reader in a hurry, who will be back. */
+/** The most requests that may wait. Readers who cause more will ask again. */
 const maxWaiting = 64
 /** A segment at the head of a view fills slowly: it is looked at again after this long. */
 const incompleteForMs = 2_000
-/** Where segments do not fit, making them would be for nothing; a disk that was full may have room again after this long. */
+/**
+ * Where segments do not fit, there is no use in making them; a disk that was full may have room again after this long.
+ */
 const fullForMs = 60_000
 
 export function createSealer(
@@ -51,7 +53,7 @@ export function createSealer(
   }
 
   async function seal({ segment: id, range }: SegmentRequest): Promise<void> {
-    // Whether this one fits tells how it is with the others.
+    // Whether this one fits shows whether others would.
     fullUntil = undefined
     const began = generation
     const joined = await readJoined(events, range)
@@ -71,7 +73,7 @@ export function createSealer(
 
   async function sealAll(): Promise<void> {
     for (const [key, request] of waiting) {
-      // A failure of the store is told to whoever reads; here it only means that nothing gets sealed now.
+      // Readers are told of a failure of the store; here it only means that this segment is not sealed now.
       if (!isForNothing()) await seal(request).catch(() => undefined)
       waiting.delete(key)
     }

@@ -1,6 +1,6 @@
 /**
- * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: flushed only when
- * it is closed, dropped and made again when a part of it is found not to be what was written, or cannot be read.
+ * Segments in one file beside the store: appended once, read with one `pread` each. It is derived data: flushed only
+ * when it is closed, and dropped and made again when a part of it is damaged or cannot be read.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
@@ -14,14 +14,14 @@ import type { Segment } from './segment.ts'
 import { storedSegment } from './stored-segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
 
-/** As whoever makes pages uses it, be it their own or one of several threads. */
+/** The file as page makers use it: their own, or one that several threads share. */
 export interface SegmentFile {
   get(id: SegmentId): StoredSegment | undefined
-  /** What is in the file, as numbers. */
+  /** The contents of the file, as numbers. */
   readonly index: SegmentIndex
   /** Appends; without effect when the segment is there, or does not fit into the file or on the disk. */
   put(id: SegmentId, segment: Segment): void
-  /** Whether what was last put did not fit. */
+  /** True when the last segment that was put did not fit. */
   isFull(): boolean
   /** Forgets everything and gives the disk space back. */
   clear(): void
@@ -34,14 +34,14 @@ export interface OpenSegmentFile extends SegmentFile {
 }
 
 /**
- * After a crash this much of the file, or an eighth if that is more, has to be looked through record by record: 120 us each where
- * the disk has to be asked.
+ * After a crash this much of the file, or an eighth if that is more, has to be read record by record: 120 µs for each
+ * that is not in memory.
  */
 const defaultNotedEveryBytes = 64 * 2 ** 20
 
 /**
- * Opens or makes the file. Records that end properly are taken over; what follows a torn one is cut off. `notedEveryBytes`: a note
- * of the index is left when so much, or an eighth of the file, was added since the last.
+ * Opens or makes the file. Whole records are kept; everything after an incomplete one is cut off. `notedEveryBytes`: a
+ * note of the index is left when so much, or an eighth of the file, was added since the last one.
  */
 export function openSegmentFile(
   path: string,
@@ -55,7 +55,7 @@ export function openSegmentFile(
   let noted = note?.end ?? 0
   let end = readRecords(file, noted, index)
   let full = false
-  // Where there is nothing to cut off, the time of the last change is left as it is.
+  // Where there is nothing to cut off, the time of the last change must stay as it is.
   if (end < fstatSync(file).size) ftruncateSync(file, end)
 
   function noteProgress(): void {
@@ -98,18 +98,18 @@ export function openSegmentFile(
   }
 }
 
-/** Writes a record where the file ends. Whether there was room for all of it; if not, the file stays as it was. */
+/** Writes a record at the end of the file. True if there was room for all of it; if not, the file stays as it was. */
 function append(file: number, end: number, { parts, byteLength }: NewRecord): boolean {
   try {
     if (writevSync(file, parts, end) === byteLength) return true
   } catch {
-    // The disk is full to the last byte, or takes nothing any more.
+    // The disk is full to the last byte, or accepts no writes any more.
   }
   cutOff(file, end)
   return false
 }
 
-/** What cannot be cut off is never read, and written over: nothing says that it is there. */
+/** If it cannot be cut off, it is never read, and is overwritten: the index does not contain it. */
 function cutOff(file: number, from: number): void {
   try {
     ftruncateSync(file, from)
@@ -118,7 +118,10 @@ function cutOff(file: number, from: number): void {
   }
 }
 
-/** Puts the records from `start` on into the index, and says where the last whole one ends. Their bytes are not looked at. */
+/**
+ * Adds the records from `start` on to the index, and returns where the last whole one ends. Their bytes are not
+ * checked.
+ */
 function readRecords(file: number, start: number, index: SegmentIndex): number {
   const { size } = fstatSync(file)
   let end = start

@@ -11,13 +11,16 @@ export function keyOfSegment({ series, number }: SegmentId): string {
   return `${series} ${number}`
 }
 
-/** Back from such a key. */
+/** The inverse of `keyOfSegment`. */
 export function segmentOfKey(key: string): SegmentId {
   const lastSpace = key.lastIndexOf(' ')
   return { series: key.slice(0, lastSpace), number: Number(key.slice(lastSpace + 1)) }
 }
 
-/** Values by segment. Found without a text of its own for each: making and hashing one took a tenth of reading an event (by hand). */
+/**
+ * Values by segment. It makes no text for each segment: making and hashing one took a tenth of the time of reading an
+ * event (measured manually).
+ */
 export class SegmentMap<Value> {
   readonly #bySeries = new Map<string, Map<number, Value>>()
 

@@ -1,6 +1,6 @@
 /**
- * Where the segments of a file stand and what is known of them, as numbers in columns: 64 bytes a segment. Ten million events
- * have 100,000 segments of one view, and an object for each would take 75 MB and as many steps at every start.
+ * Where the segments of a file are and what is known of them, as numbers in columns: 64 bytes a segment. Ten million
+ * events have 100,000 segments of one view, and an object for each would take 75 MB and as many steps at every start.
  */
 
 import { createKnownStarts } from './known-starts.ts'
@@ -15,41 +15,47 @@ export interface RecordFacts {
   readonly deflatedLength: number
   readonly joinedCrc: number
   readonly deflatedCrc: number
-  /** Of the whole text: its table ends with them. */
+  /** For the whole text: its table ends with them. */
   readonly crc: number
   readonly shift: number
-  /** Whether head, key and table are known to be what was written: by this process, flushed by one before, or read since. */
+  /**
+   * Whether head, key and table are known to be as they were written: by this process, flushed by an earlier one, or
+   * checked since.
+   */
   readonly tableChecked: boolean
-  /** The same of the bytes. */
+  /** The same for the bytes. */
   readonly joinedChecked: boolean
   readonly deflatedChecked: boolean
 }
 
-/** The segments of one view of one feed in one state, by number: eight columns each, the first 0 where there is none. */
+/**
+ * The segments of one view of one feed in one state, by number: eight columns each, of which the first is 0 where there
+ * is no segment.
+ */
 export interface SegmentSeries {
   readonly name: string
   readonly numbers: Float64Array
 }
 
-/** Hears of the series that there are segments of. */
+/** Is told of the series that have segments. */
 export interface SeriesWatcher {
-  /** There are segments of this series, too. */
+  /** This series has segments, too. */
   added(name: string): void
-  /** There are none of any. */
+  /** No series has segments any more. */
   cleared(): void
 }
 
 export interface SegmentIndex {
   get(id: SegmentId): RecordFacts | undefined
   set(id: SegmentId, facts: RecordFacts): void
-  /** Of the same file. */
+  /** An index of the same file. */
   readonly starts: KnownStarts
   clear(): void
-  /** From now on nothing is taken for checked. */
+  /** From now on every record counts as unchecked. */
   doubt(): void
-  /** The watcher hears at once of the series that there are. */
+  /** The watcher is told at once of the series that there are. */
   watch(watcher: SeriesWatcher): void
-  /** All of it, as copies. */
+  /** The whole index, as copies. */
   series(): readonly SegmentSeries[]
 }
 
@@ -59,13 +65,13 @@ const joinedBit = 1
 const deflatedBit = 2
 const tableBit = 4
 
-/** Begins with what another index gave as its `series`. */
+/** Starts with the result of another index's `series`. */
 export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
   const starts = createKnownStarts()
   const all = new Map(given.map(({ name, numbers }) => [name, numbers]))
   const watchers: SeriesWatcher[] = []
 
-  /** With room for the number; in doubling steps, so that adding one after another copies each twice at most. */
+  /** Makes room for the number, in doubling steps, so that adding one after another copies each twice at most. */
   function grown(name: string, number: number): Float64Array {
     const given = all.get(name)
     const known = given ?? new Float64Array(roomForSegments * columns)

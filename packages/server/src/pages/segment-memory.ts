@@ -1,7 +1,7 @@
 /**
- * Segments' bytes in memory, of which there is so much and no more: those that are kept for the next reader, the least
- * recently used going first, and those that are read for one answer. Both are in the same room, so that what was read for
- * one answer is kept by leaving it where it is.
+ * Segments' bytes in a limited memory: those that are kept for the next reader, the least recently used going first,
+ * and those that are read for one answer. Both are in the same room, so bytes that were read for one answer are kept by
+ * leaving them where they are.
  */
 import {
   countRequest,
@@ -24,11 +24,14 @@ export type SegmentForm = 'joined' | 'deflated'
 
 export interface SegmentFacts {
   readonly whole: WholeText
-  /** Read when it is first asked for, and not again: a page made of whole segments does without. Throws when it cannot be read. */
+  /**
+   * Read when it is first asked for, and then kept: a page made of whole segments does not need it. Throws when it
+   * cannot be read.
+   */
   table(): SegmentTable
 }
 
-/** Bytes that stay what they are until released. Releasing twice is harmless. */
+/** Bytes that do not change until they are released. Releasing twice is harmless. */
 export interface Lease {
   readonly bytes: Buffer
   readonly release: () => void
@@ -37,8 +40,8 @@ export interface Lease {
 export interface SegmentBytes extends Lease {
   readonly facts: SegmentFacts
   /**
-   * Of bytes that one answer has for itself: a buffer in which there is room for `marginBytes` before and after them, so that
-   * what goes around them can be sent in one piece with them.
+   * For bytes that only one answer uses: a buffer with room for `marginBytes` before and after them, so that the
+   * envelope can be sent in one piece with them.
    */
   readonly withMargins?: Buffer | undefined
 }
@@ -48,9 +51,9 @@ export const marginBytes = 256
 
 /** Memory to read a segment into. */
 export interface ReadingLease extends Lease {
-  /** To be called when the bytes are there: from then on others get them too, if they are worth keeping. */
+  /** To be called when the bytes are there: other answers can use them from then on, if they are worth keeping. */
   readonly keep: (facts: SegmentFacts) => void
-  /** As in `SegmentBytes`; nothing where the bytes may be kept. */
+  /** As in `SegmentBytes`; `undefined` where the bytes may be kept. */
   readonly withMargins: Buffer | undefined
 }
 
@@ -59,23 +62,26 @@ export interface SegmentMemory {
   get(form: SegmentForm, id: SegmentId): SegmentBytes | undefined
   /** Memory for one answer. */
   take(byteLength: number): Lease
-  /** Memory for a segment's bytes, which is kept if there is room, or if they are asked for more often than what would go. */
+  /**
+   * Memory for a segment's bytes, which are kept if there is room, or if they are asked for more often than those that
+   * would go.
+   */
   takeFor(form: SegmentForm, id: SegmentId, byteLength: number): ReadingLease
   /** Keeps a copy. */
   put(form: SegmentForm, id: SegmentId, bytes: Uint8Array, facts: SegmentFacts): void
-  /** Forgets what is kept. What is in use stays until it is released. */
+  /** Forgets the kept bytes. Those in use stay until they are released. */
   clear(): void
-  /** Of the room: what it comes to, what of it is free. */
+  /** The size of the room, and how much of it is free. */
   readonly byteLength: number
   readonly freeBytes: number
-  /** What answers have beside the room: they found it taken, by answers that their readers have not taken yet. */
+  /** Bytes of answers that found the room full, of answers that their clients had not read yet. */
   readonly besideBytes: number
 }
 
 export interface SegmentMemoryLimits {
-  /** Room for what is kept and for answers. */
+  /** Room for kept bytes and for answers. */
   readonly memoryBytes: number
-  /** At least this much is there for answers, even where nothing or little is to be kept. */
+  /** Answers have at least this much, even where nothing or little is to be kept. */
   readonly leastBytes: number
 }
 
@@ -84,7 +90,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
   const kept = keptSegments(room, memoryBytes)
   let besideBytes = 0
 
-  /** Beside the room when answers hold all of it. */
+  /** Outside the room, when answers hold all of it. */
   function leaseBeside(byteLength: number): Lease {
     besideBytes += byteLength
     return leaseOf(Buffer.allocUnsafeSlow(byteLength), () => (besideBytes -= byteLength))
@@ -125,7 +131,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
     },
     put(form, id, given, facts) {
       const { byteLength } = given
-      // What is put is what was asked for last.
+      // A segment that is put counts as the last one asked for.
       if (kept.byForm[form].has(id) || !makeWay(kept, Infinity, byteLength)) return
       const part = partFor(kept, byteLength)
       if (part === undefined) return
@@ -149,7 +155,7 @@ function leaseOf(bytes: Buffer, done: () => void): Lease {
   }
 }
 
-/** Memory that is given back after this answer, with margins. */
+/** Memory that is returned after this answer, with margins. */
 function leaseForOne({ room }: KeptSegments, part: RoomPart, byteLength: number): ReadingLease {
   const bytes = part.bytes.subarray(marginBytes, marginBytes + byteLength)
   const { release } = leaseOf(bytes, () => room.giveBack(part))

@@ -15,12 +15,12 @@ const headBytes = 28
 const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
 
-/** Where a record begins whose joined bytes begin at `at`. */
+/** The beginning of the record whose joined bytes begin at `at`. */
 export function recordStart(id: SegmentId, at: number): number {
   return tableStart(at) - Buffer.byteLength(keyOfSegment(id)) - headBytes
 }
 
-/** Where the table stands of a record whose joined bytes begin at `at`. */
+/** The beginning of the table of the record whose joined bytes begin at `at`. */
 export function tableStart(at: number): number {
   return at - tableBytes
 }
@@ -29,7 +29,7 @@ export function tableStart(at: number): number {
 export interface NewRecord {
   readonly parts: readonly Uint8Array[]
   readonly byteLength: number
-  /** Once it is written at `start`. */
+  /** The facts of the record, when it has been written at `start`. */
   factsAt(start: number): RecordFacts
 }
 
@@ -58,11 +58,11 @@ export function newRecord(id: SegmentId, { table, joined, deflated }: Segment): 
 export interface FoundRecord {
   readonly key: string
   readonly facts: RecordFacts
-  /** Where the next one begins. */
+  /** The beginning of the next record. */
   readonly end: number
 }
 
-/** `undefined`: no whole record begins here. `size`: of the file. The joined and the deflated bytes are not looked at. */
+/** `undefined`: no whole record begins here. `size`: of the file. The joined and the deflated bytes are not checked. */
 export function readRecord(file: number, start: number, size: number): FoundRecord | undefined {
   const head = Buffer.alloc(headBytes)
   if (!readBytes(file, head, start) || head.readUInt32LE(0) !== magic) return undefined
@@ -92,7 +92,10 @@ function wholeSums(table: Buffer): Pick<WholeText, 'crc' | 'shift'> {
   return { crc, shift }
 }
 
-/** Of all a record's index is made from. The table's numbers are this machine's; the file never leaves it. */
+/**
+ * The checksum of everything that the index is made from. The table's numbers have this machine's byte order; the file
+ * never leaves it.
+ */
 function headCrc(head: Buffer, key: Buffer, table: Buffer): number {
   return crc32(table, crc32(key, crc32(head.subarray(0, 24))))
 }

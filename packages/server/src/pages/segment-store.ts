@@ -1,4 +1,4 @@
-/** Sealed segments in memory and in a file: one look-up for both, and bytes that are given back after use. */
+/** Sealed segments in memory and in a file: one look-up for both, and bytes that are released after use. */
 import type { SegmentFile } from './segment-file.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
@@ -11,14 +11,17 @@ export interface SegmentStore {
   has(id: SegmentId): boolean
   /** The joined bytes of `count` events from `index` on. */
   joined(id: SegmentId, index: number, count: number): SegmentBytes | undefined
-  /** The bytes of one event, where reading just them is enough: not before the whole segment was found to be whole. */
+  /** The bytes of one event, where it is enough to read only them: after the whole segment has been checked. */
   event(id: SegmentId, index: number): SegmentBytes | undefined
-  /** All deflated bytes. Where `count` is less than all events, the table is known: the file may be emptied from then on. */
+  /**
+   * All deflated bytes. Where `count` is less than all events, the table has been read, because the file may be emptied
+   * from then on.
+   */
   deflated(id: SegmentId, count: number): SegmentBytes | undefined
   put(id: SegmentId, segment: Segment): void
-  /** Whether what was last put did not fit into the file. */
+  /** True when the last segment that was put did not fit into the file. */
   isFull(): boolean
-  /** The watcher hears of the series in the file, at once of those that there are. */
+  /** The watcher is told of the series in the file, at once of those that there are. */
   watch(watcher: SeriesWatcher): void
   /** Forgets everything, in memory and in the file. */
   clear(): void
@@ -79,13 +82,13 @@ export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
   }
 }
 
-/** What is kept goes with the file: its tables are read from there, when they are first asked for. */
+/** Kept bytes go with the file, because their tables are read from it when they are first asked for. */
 function clear({ memory, file }: SegmentStoreParts): void {
   memory.clear()
   file?.clear()
 }
 
-/** Not what was written, since a crash took it, or not to be read. All of the file is derived, so all of it is made again. */
+/** Damaged by a crash, or unreadable. All of the file is derived data, so all of it is made again. */
 function drop(parts: SegmentStoreParts, lease?: Lease): undefined {
   lease?.release()
   clear(parts)
@@ -134,7 +137,7 @@ function cut(
   if (count === eventsPerSegment) return found
   if (!hasTable(found)) return drop(parts, found)
   const bytes = found.bytes.subarray(...joinedSpan(found.facts.table(), index, count))
-  // What is around a part of a segment is the rest of it, no margin.
+  // Around a part of a segment is the rest of the segment, and no margin.
   return { ...found, bytes, withMargins: undefined }
 }
 

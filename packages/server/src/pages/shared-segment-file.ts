@@ -1,6 +1,6 @@
 /**
- * One file of segments for several threads: the thread that holds it is alone in writing to it, and tells the others what
- * stands where; they read by its descriptor, which is the process's.
+ * One file of segments for several threads: only the thread that holds it writes to it, and tells the others where its
+ * records are; they read with its descriptor, which belongs to the process.
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
@@ -35,7 +35,7 @@ type FromThread =
 
 type ToThread =
   | { readonly kind: 'added'; readonly id: SegmentId; readonly facts: RecordFacts }
-  /** What was last put did not fit. */
+  /** The last segment that was put did not fit. */
   | { readonly kind: 'full' }
   | { readonly kind: 'forget'; readonly generation: number }
 
@@ -44,7 +44,9 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
   const ports = new Set<MessagePort>()
   /** Threads that may still read what is to be cleared. */
   const remembering = new Set<MessagePort>()
-  /** Rises whenever the file is emptied: what a thread asks for on behalf of an earlier one comes too late. */
+  /**
+   * Rises whenever the file is emptied, so that a request from a thread that concerns an earlier generation is ignored.
+   */
   let generation = 0
   let closed = false
 
@@ -59,7 +61,7 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
     if (closed || message.generation !== generation) return
     if (message.kind === 'forgotten') forgottenBy(port)
     else if (message.kind === 'clear') {
-      // Its place is given to other segments only when nobody reads by the old ones any more.
+      // The space is given to other segments only when no thread reads the old ones any more.
       generation += 1
       for (const each of ports) remembering.add(each)
       tellAll({ kind: 'forget', generation })
@@ -93,8 +95,8 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
 }
 
 /**
- * The file as a thread uses it. What it puts can be read when it was written. `onEmptied`: the file is about to be emptied, by whichever
- * thread; what this one remembers of it is not to be used any more.
+ * The file as a thread uses it. A segment that it puts can be read when it has been written. `onEmptied`: a thread is
+ * about to empty the file, and this one must not use what it remembers of it.
  */
 export function joinSegmentFile(pass: SegmentFilePass, onEmptied: () => void): SegmentFile {
   const { port, descriptor } = pass

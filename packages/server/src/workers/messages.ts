@@ -1,4 +1,6 @@
-/** What a serving thread is given when it starts, and what it and the thread that started it tell each other. */
+/**
+ * The data that a serving thread is given when it starts, and the messages between it and the thread that started it.
+ */
 import type { ServiceLimits } from '../http/limits.ts'
 import type { BucketMemories } from '../http/prepare-service.ts'
 import type { Pepper } from '../keys/index.ts'
@@ -18,7 +20,7 @@ export interface ServingThreadData {
   readonly buckets: BucketMemories
 }
 
-/** Each is answered by a reply with its number. */
+/** Each request is answered by a reply with its number. */
 export type ThreadQuestion =
   | { readonly verb: 'listen'; readonly host: string; readonly port: number }
   | { readonly verb: 'values' }
@@ -30,7 +32,7 @@ export type ThreadQuestion =
 export interface ThreadAnswers {
   readonly listen: { readonly url: string; readonly port: number }
   readonly values: MetricValues
-  /** Nothing is looked at: that there is an answer is the answer. */
+  /** Nothing is checked: any answer shows that the thread is awake. */
   readonly awake: true
   /** Whether the thread is awake and the store answers it. */
   readonly answers: boolean
@@ -43,7 +45,7 @@ export type ThreadRequest = ThreadQuestion & { readonly id: number }
 export type ThreadReply =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
-  /** Of an error of the system, what it says and its code: the class does not survive the way between threads. */
+  /** The message and the code of a system error, because its class is lost between threads. */
   | {
       readonly kind: 'failure'
       readonly id: number

@@ -1,4 +1,4 @@
-/** What a service on several threads answers about itself: metrics, life and readiness of all of them. */
+/** Metrics, liveness and readiness of a service on several threads. */
 import { renderTogether } from '../observability/metrics.ts'
 import type { Metrics, MetricValues } from '../observability/metrics.ts'
 import type { OperationsServerOptions } from '../observability/operations-server.ts'
@@ -20,7 +20,8 @@ export function operationsOf({
   options,
   isStopping,
 }: OperationsParts): Omit<OperationsServerOptions, 'host' | 'port'> {
-  // What each thread said last: counters that fell because one is late would look like a new start.
+  // The last metrics of each thread. Without them, counters would fall when one thread is late, and look like a
+  // restart.
   const counted = new Map<ServingThread, MetricValues>()
   async function count(thread: ServingThread): Promise<void> {
     counted.set(thread, await thread.ask({ verb: 'values' }))

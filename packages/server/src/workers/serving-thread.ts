@@ -10,11 +10,11 @@ import type {
 } from './messages.ts'
 
 export interface ServingThread {
-  /** Rejects with an error that has the code of the thread's, or when the thread has ended. */
+  /** Rejects with an error that has the code of the thread's error, or when the thread has ended. */
   ask<Q extends ThreadQuestion>(question: Q): Promise<ThreadAnswers[Q['verb']]>
   /** Resolves when the thread has ended, with the error that ended it, if one did. */
   readonly ended: Promise<Error | undefined>
-  /** Ends it at once, whatever it does. */
+  /** Ends the thread at once, whatever it is doing. */
   terminate(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** A thread that serves: the whole of the HTTP side and of reading, over a store that another thread holds open. */
+/** A serving thread: the whole of the HTTP side and of reading, over a store that another thread holds open. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { answers } from '../http/service.ts'
 import { prepareService } from '../http/prepare-service.ts'
@@ -12,7 +12,7 @@ await serve(parentPort, workerData)
 async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadData): Promise<void> {
   const { store, logLevel, ...parts } = data
   const storage = await joinStorage(store)
-  // Every thread writes its own lines, each with one call: the descriptor is the process's.
+  // Every thread writes its own lines, each with one call: they share the process's descriptor.
   const service = await prepareService({ ...parts, storage, log: createLogger({ level: logLevel }) })
   const send = (reply: ThreadReply): void => port.postMessage(reply)
 
@@ -45,7 +45,7 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
     } catch (error) {
       send({ kind: 'failure', id, ...factsOf(error) })
     }
-    // Nothing else keeps the thread alive.
+    // This keeps the thread alive.
     if (verb === 'close') port.close()
   }
 

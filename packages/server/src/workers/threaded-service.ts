@@ -1,6 +1,7 @@
 /**
- * A service on several threads: each serves the whole of HTTP and reads by itself, one writes for all of them, and this
- * one holds what there is once: the port, the file of sealed pages, the metrics, and the end (docs/decisions/0008).
+ * A service on several threads: each serves the whole of HTTP and reads by itself, and one writes for all of them. This
+ * thread holds everything that exists once: the port, the file of sealed pages, the metrics, and the end of the service
+ * (docs/decisions/0008).
  */
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { createPublisher } from '../feed/publish.ts'
@@ -26,7 +27,7 @@ import { closeThread, listenTogether, soon, threadStarter } from './threads.ts'
 
 export interface ThreadedServiceOptions extends ListenOptions {
   readonly workers: number
-  /** Stays open when the service closes: whoever opened it closes it. */
+  /** Stays open when the service closes: the caller that opened it closes it. */
   readonly store: SharedStorage
   readonly peppers: readonly Pepper[]
   readonly logLevel: LogLevel
@@ -39,11 +40,11 @@ export interface ThreadedServiceOptions extends ListenOptions {
 }
 
 export interface ThreadedService extends Service {
-  /** Resolves when a thread has ended although nobody closed the service, with the error that ended it. */
+  /** Resolves when a thread has ended although the service was not closed, with the error that ended it. */
   readonly broken: Promise<Error>
 }
 
-/** What there is once, and how far the service has come. */
+/** Everything that exists once, as far as the start has come. */
 interface Whole {
   readonly options: ThreadedServiceOptions
   readonly file: SharedSegmentFile | undefined
@@ -55,7 +56,7 @@ interface Whole {
   closing: Promise<void> | undefined
 }
 
-/** Rejects with the system's error when an address cannot be listened on; `ENOTSUP`: threads cannot share a port here. */
+/** Rejects with the system's error when it cannot listen on an address; `ENOTSUP`: threads cannot share a port here. */
 export async function createThreadedService(options: ThreadedServiceOptions): Promise<ThreadedService> {
   const basePath = normalBasePath(options.basePath ?? '')
   if (basePath === undefined)
@@ -120,7 +121,7 @@ async function startOperations(whole: Whole): Promise<OperationsServer | undefin
   return startOperationsServer({ ...options.metrics, ...answers })
 }
 
-/** `tasks`: what runs beside the threads, closed once no thread answers any more. */
+/** `tasks`: tasks beside the threads, closed when no thread answers any more. */
 async function shutDown(
   { threads, publisher, file, operations, metrics }: Whole,
   tasks: readonly { close(): Promise<void> }[],
@@ -134,7 +135,7 @@ async function shutDown(
   metrics.close()
 }
 
-/** After a start that has failed. */
+/** Closes everything after a failed start. */
 async function abandon({ threads, operations, file, metrics }: Whole): Promise<void> {
   await Promise.allSettled(threads.map((thread) => thread.terminate()))
   await Promise.allSettled([operations?.close()])
@@ -142,7 +143,7 @@ async function abandon({ threads, operations, file, metrics }: Whole): Promise<v
   metrics.close()
 }
 
-/** For what this thread publishes by itself, as embedders do. */
+/** For events that this thread publishes itself, as embedders do. */
 function ownPublisher({ store: { storage }, limits }: ThreadedServiceOptions, metrics: Metrics): Publisher {
   const publisher = createPublisher({
     events: storage.events,

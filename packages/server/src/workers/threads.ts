@@ -1,4 +1,7 @@
-/** The threads that serve, together: what each is given, where they listen, and what they answer in time. */
+/**
+ * The serving threads together: the data each is given, the address they listen on, and their answers within a time
+ * limit.
+ */
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ListenOptions } from '../http/prepare-service.ts'
@@ -9,10 +12,10 @@ import { startServingThread } from './serving-thread.ts'
 import type { ServingThread } from './serving-thread.ts'
 import type { ThreadedServiceOptions } from './threaded-service.ts'
 
-/** How long a thread may take to say that it is awake, or what it has counted. */
+/** How long a thread may take to show that it is awake, or to send its counts. */
 const answerWithinMs = 2_000
 
-/** How one more is started. Its pages come from `file`, if there is one. */
+/** Starts one more thread. Its pages come from `file`, if there is one. */
 export function threadStarter(
   { workers, store, peppers, logLevel, pages, limits, trustedProxies }: ThreadedServiceOptions,
   basePath: string,
@@ -43,7 +46,7 @@ export async function listenTogether(
   threads: readonly ServingThread[],
   { host, port }: ListenOptions,
 ): Promise<ThreadAnswers['listen']> {
-  // A port that threads share could be shared with a stranger's program as well: one of its own is asked for first.
+  // A shared port could be shared with another program too, so the first thread asks for one of its own.
   if (port !== 0) await mustBeFree({ host, port })
   const [first, ...rest] = threads
   if (first === undefined) throw new RangeError('a service needs a thread that serves')
@@ -56,13 +59,13 @@ export async function isAwake(thread: ServingThread): Promise<boolean> {
   return (await soon(thread.ask({ verb: 'awake' }))) === true
 }
 
-/** One that hangs would never be done, and one that has ended has nothing left to be closed. */
+/** A thread that hangs would never finish, and one that has ended needs no closing. */
 export async function closeThread(thread: ServingThread): Promise<void> {
   if (await isAwake(thread)) await thread.ask({ verb: 'close' }).catch(() => undefined)
   else await thread.terminate()
 }
 
-/** What is answered in time; `undefined` from a thread that hangs or has ended. */
+/** The answers within the time limit; `undefined` from a thread that hangs or has ended. */
 export function soon<T>(answer: Promise<T>): Promise<T | undefined> {
   const patience = new AbortController()
   const late = delay(answerWithinMs, undefined, { signal: patience.signal }).catch(() => undefined)
