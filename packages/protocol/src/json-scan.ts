@@ -243,7 +243,7 @@ export class JsonScan {
       return {
         code: 'duplicate_key',
         pointer: this.pointer(),
-        message: 'The same key stands twice in one object.',
+        message: 'The same key occurs twice in one object.',
       }
     }
     container.keys.add(key)

@@ -45,7 +45,7 @@ export function draftCollector(context: DraftContext): DraftCollector {
       const { draft, advice, unknownFields } = reading
       if (draft.idGiven) {
         if (seenIds.has(draft.id)) {
-          const message = 'This id stands twice in the request; every event needs its own.'
+          const message = 'This id occurs twice in the request; every event needs its own.'
           errors.push({ pointer: `${item.pointer}/id`, code: 'duplicate_id', message })
         }
         seenIds.add(draft.id)

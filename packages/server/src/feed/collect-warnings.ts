@@ -54,7 +54,7 @@ const sentences: Readonly<Record<AppendRemark, Advice>> = {
     pointer: '/update_date',
     code: 'update_date_unchanged',
     message:
-      'update_date is the one of the event before, and the property is not as it was: consumers that compare the date miss the change.',
+      'update_date is the same as in the previous event, but the property has changed: consumers that compare the date will miss that.',
   },
   otherSpelling: {
     pointer: '/transactionId',

@@ -81,7 +81,7 @@ export function draftOfItem(
 function otherTransaction({ transactionId }: ItemMembers, subjectId: string): readonly Advice[] {
   if (transactionId === undefined || transactionId.toLowerCase() === subjectId) return []
   const message =
-    'transactionId is not the UUID of the property or contact, for which known consumers take it: they file the event under another one. Leave it out.'
+    'transactionId is not the UUID of the property or contact. Known consumers take it for that UUID, and will file the event under another one: leave it out.'
   return [{ pointer: '/transactionId', code: 'transaction_id_differs', message }]
 }
 

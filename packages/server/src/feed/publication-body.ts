@@ -137,7 +137,7 @@ function errorOf(fault: JsonFault, pointer: string, limits: BodyLimits): Problem
   if (fault.code !== 'too_large') return { ...fault, pointer: `${pointer}${fault.pointer}`.slice(0, 200) }
   const { maxPayloadBytes } = limits
   if (/^\/payload(?:\/|$)/.test(fault.pointer)) {
-    const message = `The payload has more than ${maxPayloadBytes} bytes, which is all that is allowed.`
+    const message = `The payload has more than ${maxPayloadBytes} bytes, the most that is allowed.`
     return { pointer: `${pointer}/payload`, code: 'payload_too_large', message }
   }
   const { maxBytes, maxBytesOutsideStrings } = itemLimits(limits)

@@ -43,7 +43,7 @@ export function readItemMembers(
     if (allowed.includes(name)) continue
     const shown = name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
     if (assigned.includes(name))
-      report(shown, 'assigned_by_service', 'The service gives this itself; leave it out.')
+      report(shown, 'assigned_by_service', 'The service sets this itself; leave it out.')
     else report(shown, 'unknown_member', `Not a member of an event; allowed are ${allowed.join(', ')}.`)
   }
 
@@ -107,7 +107,7 @@ function readCategory(value: unknown, feed: FeedName, report: Report): Category 
 function readRemoval(value: unknown, feed: FeedName, report: Report): ItemMembers['remove'] {
   if (feed !== 'property') {
     const message =
-      'A contact goes by its event type: {"payload": {"contact_ref": "…"}, "eventType": "ContactErased"}.'
+      'A contact is removed by its event type: {"payload": {"contact_ref": "…"}, "eventType": "ContactErased"}.'
     return report('remove', 'unknown_member', message)
   }
   if (!isObject(value))

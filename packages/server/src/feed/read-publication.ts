@@ -65,7 +65,7 @@ export function* publicationSteps(publication: Publication): Generator<void, Pub
     yield
   }
   if (faults.length > 0) return refused(faults)
-  if (count === 0) return fault('', 'empty_batch', 'The request holds no event; send at least one.')
+  if (count === 0) return fault('', 'empty_batch', 'The request contains no event; send at least one.')
   return collected.reading()
 }
 
@@ -74,7 +74,7 @@ function refused(errors: readonly ProblemError[]): PublicationReading {
 }
 
 function tooManyEvents({ maxEvents }: PublicationLimits): PublicationReading {
-  const message = `The request holds more than ${maxEvents} events, which is all that is allowed. Send several requests.`
+  const message = `The request contains more than ${maxEvents} events, the most that is allowed. Send several requests.`
   return fault('', 'too_many_events', message)
 }
 

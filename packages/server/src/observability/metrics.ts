@@ -57,7 +57,7 @@ const queueGauges: readonly {
   },
   {
     name: 'property_events_locked_feeds',
-    help: 'Feeds whose publications wait because somebody else has locked them.',
+    help: 'Feeds whose publications wait because another session has locked them.',
     of: ({ lockedFeeds }) => lockedFeeds,
   },
 ]
