@@ -1,4 +1,4 @@
-/** What ends an attempt before its answer is whole: the caller's signal, silence, the deadline of the call. */
+/** The limits of an attempt: the caller's signal, silence, and the deadline of the call. */
 import type { Connection } from './connection.ts'
 import { AbortedError, NetworkError } from './errors.ts'
 import type { PropertyEventsError } from './errors.ts'
@@ -6,19 +6,19 @@ import type { PropertyEventsError } from './errors.ts'
 export interface Attempt {
   /** Ends the request when one of the limits is reached, or `end` is called. */
   readonly signal: AbortSignal
-  /** From now on silence counts. */
+  /** From now on, silence counts. */
   listen(): void
-  /** The reader has the word: until `listen`, silence is not the sender's. */
+  /** The caller is reading: until `listen`, a pause is not the sender's silence. */
   pause(): void
-  /** The error to throw for one that broke the attempt off: why it did. */
+  /** The error to throw for an error that ended the attempt; it says which limit was the reason. */
   explain(cause: unknown): PropertyEventsError
-  /** Nothing is awaited any more; no limit ends it. */
+  /** The attempt is over; no limit ends it any more. */
   settle(): void
-  /** Closes the connection if there still is one. */
+  /** Closes the connection if it is still open. */
   end(): void
 }
 
-/** Begins to listen. `endsAt` is when the call as a whole is to end, by the connection's clock; without it, never. */
+/** Begins to listen. `endsAt`: when the call as a whole has to end, by the connection's clock; without it, never. */
 export function beginAttempt(
   connection: Connection,
   /** For messages. */

@@ -19,27 +19,27 @@ export interface Client<F extends FeedName = 'property'> {
   get(eventId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /** Keeps a copy in step with the feed. */
   sync(options: SyncOptions<F>): Promise<SyncResult>
-  /** Publishes events, in batches, so that nothing is published twice. */
+  /** Publishes events in batches; repeats within the call publish nothing twice. */
   publish(
     publications: Publication | readonly Publication[],
     options?: PublishOptions,
   ): Promise<PublishReceipt>
   /**
-   * Publishes one request of NDJSON as it is written: digits and members that JavaScript would change stay. Give each event an id, so
-   * that nothing is published twice. A service takes at most 1,000 events and 16 MiB.
+   * Publishes one request of NDJSON as it is written, so that digits and members that JavaScript would change stay.
+   * Give each event an id, so that nothing is published twice. A service accepts at most 1,000 events and 16 MiB.
    */
   publishText(ndjson: string, options?: PublishTextOptions): Promise<PublishReceipt>
   /** The latest event of a property or contact; `undefined` if the feed has none. Needs PROTOCOL §11. */
   subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /** All events of a property or contact, oldest first. Needs PROTOCOL §11. */
   history(subjectId: string, options?: CallOptions): AsyncIterable<FeedEvent>
-  /** The next events behind a number, superseded ones included. Needs PROTOCOL §11. */
+  /** The next events after a number, superseded ones included. Needs PROTOCOL §11. */
   after(query: RunQuery, options?: CallOptions): Promise<EventRun>
-  /** Where the feeds stand that the key can read. Needs PROTOCOL §11. */
+  /** The heads of the feeds that the key can read. Needs PROTOCOL §11. */
   heads(options?: CallOptions): Promise<readonly FeedHead[]>
 }
 
-/** Throws `InvalidOptionError` when an option cannot be used; sends nothing yet. */
+/** Throws `InvalidOptionError` when an option cannot be used. Sends nothing. */
 export function createClient<F extends FeedName = 'property'>(
   options: ClientOptions & { readonly feed?: F },
 ): Client<F> {

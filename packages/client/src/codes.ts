@@ -1,20 +1,20 @@
-/** Every code that an error of this package has: which family it is of, and what asking again is worth. */
+/** Every code of an error of this package: its family, and whether another try is worth it. */
 
 /**
- * `later`: the same request may well succeed in a moment. `operator`: it may once an operator has done something, and no call waits
- * for that. `never`: the request, the key, an option or the copy has to be another one.
+ * `later`: the same request may succeed in a moment. `operator`: it may succeed after an operator has done something,
+ * for which no call waits. `never`: the request, the key, an option or the copy has to change first.
  */
 export type Again = 'later' | 'operator' | 'never'
 
-/** What an answer can refuse for. */
+/** The families of refusals in an answer. */
 export type ServiceFamily = 'request' | 'access' | 'notFound' | 'conflict' | 'unavailable'
-/** What no answer tells of. */
+/** The families of errors without an answer. */
 type OwnFamily = 'network' | 'invalidAnswer' | 'aborted' | 'invalidOption' | 'checkpoint' | 'massRemoval'
 type Family = ServiceFamily | OwnFamily
 
 /**
- * The codes of PROTOCOL §7, codes for what other servers and proxies refuse without one, and codes for what no answer tells of.
- * Everything this package sends can be repeated without harm.
+ * The codes of PROTOCOL §7, codes for refusals of other servers and proxies that give none, and codes for errors
+ * without an answer. Every request of this package can be repeated without harm.
  */
 const codes = {
   invalid_parameter: ['request', 'never'],
@@ -55,7 +55,7 @@ const codes = {
   cursor_beyond_head: ['conflict', 'never'],
   epoch_changed: ['conflict', 'never'],
   unknown_conflict: ['conflict', 'never'],
-  // A 409 that has lost its body on the way: only the code in it would say what to do.
+  // A 409 without its body, which a proxy has replaced: only the code in it would say what to do.
   conflict: ['conflict', 'later'],
 
   request_timeout: ['unavailable', 'later'],
@@ -84,13 +84,13 @@ const codes = {
   mass_removal: ['massRemoval', 'never'],
 } as const satisfies Readonly<Record<string, readonly [Family, Again]>>
 
-/** Every `code` that an error of this package has. */
+/** Every `code` of an error of this package. */
 export type ErrorCode = keyof typeof codes
 /** The codes of the errors of a family. */
 export type CodeOf<F extends Family> = {
   [Code in ErrorCode]: (typeof codes)[Code][0] extends F ? Code : never
 }[ErrorCode]
-/** The codes of what an answer can refuse for. */
+/** The codes of refusals in an answer. */
 export type ServiceErrorCode = CodeOf<ServiceFamily>
 
 export function againOf(code: ErrorCode): Again {

@@ -1,4 +1,4 @@
-/** Where a client talks to and how patiently: options, checked once. */
+/** The address of a service and the patience of a client: options, checked once. */
 import { InvalidOptionError } from './errors.ts'
 import { retryLimitsOf, sleep } from './retry.ts'
 import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
@@ -12,11 +12,11 @@ export interface ClientOptions {
   /** Which feed the client reads and publishes to; `property` by default. */
   readonly feed?: FeedName
   readonly retry?: RetryOptions
-  /** An attempt ends when nothing came for so long, neither headers nor a piece of the body. 30 s by default. */
+  /** An attempt ends when nothing arrives for so long, neither headers nor a piece of the body. 30 s by default. */
   readonly attemptTimeoutMs?: number
   /**
-   * A call ends after so long, retries and waits included, whatever is under way. 5 minutes by default. A sync has no
-   * deadline as a whole, but each page it asks for has: on a slow line, ask for smaller ones with `pageSize`.
+   * A call ends after so long, retries and waits included, even in the middle of an answer. 5 minutes by default. A
+   * sync has no deadline as a whole, but each page of it has: on a slow line, ask for smaller pages with `pageSize`.
    */
   readonly deadlineMs?: number
   /** For tests and special transports. */

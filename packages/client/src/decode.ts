@@ -1,7 +1,10 @@
-/** Answers to values: what a server sent is checked before anything relies on it. `undefined`: not of that shape. */
+/**
+ * Turns answers into values: everything a server sends is checked before it is used. `undefined`: it does not have that
+ * shape.
+ */
 import type { EventPage, EventRun, FeedEvent, FeedHead, ProblemFault, PublishReceipt } from './wire.ts'
 
-/** A JSON object whose members are still to be looked at. */
+/** A JSON object whose members have not been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isObject(value: unknown): value is JsonObject {
@@ -19,7 +22,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * An event with the members of spec §2.1. Further members are dropped; null in a text member becomes '', and a payload
- * that some server sends as an object becomes its JSON text.
+ * that a server sends as an object becomes its JSON text.
  */
 export function decodeEvent(value: unknown): FeedEvent | undefined {
   if (!isObject(value)) return undefined
@@ -98,7 +101,7 @@ export function isReceipt(value: unknown): value is PublishReceipt {
   )
 }
 
-/** The members of a problem document (D6) that an error shows; all absent for another kind of body. */
+/** The members of a problem document (D6) that an error shows; all are absent for another kind of body. */
 export interface ProblemText {
   readonly code?: string
   readonly detail?: string

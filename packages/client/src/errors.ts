@@ -1,18 +1,18 @@
-/** What can go wrong. One class for what is done about it, and a `code` that says what it was. */
+/** The errors of this package. One class for each way to respond, and a `code` for what happened. */
 import { againOf } from './codes.ts'
 import type { Again, CodeOf, ErrorCode } from './codes.ts'
 
 export interface ErrorContext {
-  /** The service's name for the request; quote it to the operator. */
+  /** The id that the service gave the request; quote it to the operator. */
   readonly requestId?: string | undefined
   readonly cause?: unknown
 }
 
-/** Everything this package throws by itself. What `apply` or a checkpoint store throws passes through unchanged. */
+/** Every error that this package throws itself. Errors of `apply` or of a checkpoint store pass through unchanged. */
 export class PropertyEventsError extends Error {
   /** Stable, machine-readable. Each class has codes of its own. */
   readonly code: ErrorCode
-  /** What asking again is worth. What is worth it `later` was tried again before it was thrown. */
+  /** Whether another try is worth it. A request that is worth one `later` was repeated before the error was thrown. */
   readonly again: Again
   readonly requestId: string | undefined
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
@@ -25,8 +25,8 @@ export class PropertyEventsError extends Error {
 }
 
 /**
- * No whole answer came. `network`: the connection failed or broke. `deadline`: nothing came for `attemptTimeoutMs`, or the call
- * as a whole took longer than `deadlineMs`.
+ * There was no complete answer. `network`: the connection failed or broke. `deadline`: nothing arrived for
+ * `attemptTimeoutMs`, or the call as a whole took longer than `deadlineMs`.
  */
 export class NetworkError extends PropertyEventsError {
   declare readonly code: CodeOf<'network'>
@@ -43,7 +43,7 @@ export class AbortedError extends PropertyEventsError {
   }
 }
 
-/** The answer was cut off or is not what the contract says. */
+/** The answer was cut off or does not follow the contract. */
 export class InvalidAnswerError extends PropertyEventsError {
   declare readonly code: CodeOf<'invalidAnswer'>
   constructor(message: string, context?: ErrorContext) {
@@ -59,7 +59,7 @@ export class InvalidOptionError extends PropertyEventsError {
   }
 }
 
-/** The checkpoint is not one of ours, is of a newer version, or belongs to another feed or tenant. */
+/** The checkpoint was not made by this package, or by a newer version, or belongs to another feed or tenant. */
 export class CheckpointError extends PropertyEventsError {
   declare readonly code: CodeOf<'checkpoint'>
   constructor(message: string, context?: ErrorContext) {
@@ -67,15 +67,15 @@ export class CheckpointError extends PropertyEventsError {
   }
 }
 
-/** What the breaker weighed against each other. */
+/** The numbers that the breaker compares. */
 export interface MassRemoval {
-  /** Subjects the copy holds and the batch would have removed: those, and no others, that count. */
+  /** Subjects that the copy holds and the batch would have removed, and no others: only these count. */
   readonly subjectIds: readonly string[]
   /** Subjects the copy holds now. */
   readonly held: number
-  /** What went within the breaker's window before this batch, in this run or an earlier one. */
+  /** Removals within the breaker's window before this batch, in this run or an earlier one. */
   readonly removedBefore: number
-  /** As many may go within the window, `removedBefore` included. */
+  /** The most removals within the window, `removedBefore` included. */
   readonly limit: number
   /** The breaker's window. */
   readonly windowMs: number
@@ -84,7 +84,7 @@ export interface MassRemoval {
 /** The breaker stopped a sync before it removed too much of the copy. Nothing of the batch was applied. */
 export class MassRemovalError extends PropertyEventsError implements MassRemoval {
   declare readonly code: CodeOf<'massRemoval'>
-  /** What the batch would have removed of the copy: as many as `subjectIds` has. */
+  /** The number of subjects that the batch would have removed from the copy: as many as `subjectIds` has. */
   readonly removals: number
   readonly subjectIds: readonly string[]
   readonly held: number

@@ -1,4 +1,4 @@
-/** One event, and one subject: the contract's get (spec §4.2), and the service's own reads (PROTOCOL §11). */
+/** Reads one event, and one subject: the contract's get (spec §4.2), and the service's own reads (PROTOCOL §11). */
 import type { Connection } from './connection.ts'
 import { decodeEvent, decodeHeads, decodeRun } from './decode.ts'
 import { InvalidAnswerError } from './errors.ts'
@@ -38,7 +38,7 @@ export async function getSubject(
   })
 }
 
-/** Every event of a property or contact, oldest first; none if the feed has none. Needs PROTOCOL §11. */
+/** Every event of a property or contact, oldest first; an empty list if the feed has none. Needs PROTOCOL §11. */
 export async function* getHistory(
   connection: Connection,
   subjectId: string,
@@ -56,7 +56,7 @@ export async function* getHistory(
   }
 }
 
-/** Where the feeds stand that the key can read. Needs PROTOCOL §11. */
+/** The heads of the feeds that the key can read. Needs PROTOCOL §11. */
 export async function getHeads(
   connection: Connection,
   options: CallOptions = {},
@@ -68,10 +68,10 @@ export async function getHeads(
 export interface RunQuery {
   /** Events with a greater number. */
   readonly after: number
-  /** The most a service gives by default. */
+  /** By default, the most that the service gives. */
   readonly limit?: number
   readonly apiEventType?: string | undefined
-  /** The epoch the number belongs to: another one is refused with `epoch_changed`. */
+  /** The epoch of the number: in another epoch, the service refuses with `epoch_changed`. */
   readonly epoch?: string
 }
 
@@ -86,9 +86,9 @@ export async function requestRun(
 }
 
 /**
- * The run, if it can be the answer to what was asked. One with events at or below the number is another request's, out of
- * a cache that does not look at the query: they may be older than what the reader has. One that does not get on would be
- * asked for for ever.
+ * The run, if it can be the answer to this request. A run with events at or below the number belongs to another request
+ * and comes from a cache that ignores the query: its events may be older than the reader's. A run without progress
+ * would be asked for endlessly.
  */
 function runBehind(after: number, run: EventRun | undefined): EventRun | undefined {
   if (run === undefined) return undefined
@@ -110,7 +110,8 @@ async function whenFound<T>(absent: CodeOf<'notFound'>, ask: () => Promise<T>): 
   try {
     return await ask()
   } catch (error) {
-    // A plain server says 404 without a code; one with codes may mean the path, which is not the same.
+    // A plain server sends 404 without a code; from one with codes it may mean that the path does not exist, which is
+    // another matter.
     const isAbsent = error instanceof NotFoundError && (error.code === absent || error.code === 'not_found')
     if (isAbsent) return undefined
     throw error

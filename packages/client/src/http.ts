@@ -1,4 +1,4 @@
-/** One request, and requests that are tried again. Nothing here knows what the answers mean. */
+/** Single requests, and requests that are repeated. Nothing here knows what the answers mean. */
 import { beginAttempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
@@ -15,9 +15,11 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: string
   readonly contentType?: string
-  /** What messages call it; its method and path by default. */
+  /** Its name in messages; method and path by default. */
   readonly name?: string | undefined
-  /** A fault the service names, in the caller's terms: the body may be a part of what the caller gave. */
+  /**
+   * Translates a fault that the service reports into the caller's terms: the body may be a part of the caller's input.
+   */
   readonly placeFault?: (fault: ProblemFault) => ProblemFault
 }
 
@@ -27,7 +29,7 @@ export interface Answer<T> {
   readonly headers: Headers
 }
 
-/** An answer whose status is 2xx, and its body piece by piece. `chunks` is to be read once, or `close` called. */
+/** An answer with a 2xx status, and its body piece by piece. `chunks` has to be read once, or `close` called. */
 export interface OpenAnswer {
   readonly status: number
   readonly headers: Headers
@@ -35,14 +37,14 @@ export interface OpenAnswer {
   readonly close: () => void
 }
 
-/** Longest body that is kept in memory: 1,000 events of 256 KiB, the largest page a service may send. */
+/** Longest body that is kept in memory: 1,000 events of 256 KiB, the largest page that a service may send. */
 const maxBodyBytes = 300 * 2 ** 20
 /** Enough for a problem document with 100 faults. */
 const maxProblemBytes = 64 * 2 ** 10
 
 /**
- * Sends a request until its JSON answer has come whole and `decode` accepts it, or until another attempt is not worth
- * it. Throws only `PropertyEventsError`s.
+ * Sends a request until its JSON answer is complete and `decode` accepts it, or until another attempt is not worth it.
+ * Throws only `PropertyEventsError`s.
  */
 export async function requestJson<T>(
   connection: Connection,
@@ -80,7 +82,9 @@ async function attemptJson<T>(
   return { value, status: answer.status, headers: answer.headers }
 }
 
-/** One attempt. The caller's signal, silence, `endsAt` and the connection end it; each with an error of its own. */
+/**
+ * One attempt. The caller's signal, silence, `endsAt` and a broken connection end it, each with an error of its own.
+ */
 export async function openAnswer(
   connection: Connection,
   request: Request,
@@ -98,7 +102,8 @@ export async function openAnswer(
         ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
       },
       ...(request.body === undefined ? {} : { body: request.body }),
-      // Followed, it would carry the key to another place; as an error, it could not be told from an outage.
+      // A redirect must not be followed, because the key would go with the request; and as an error of fetch it would
+      // look like an outage.
       redirect: 'manual',
       signal: attempt.signal,
     })
@@ -117,7 +122,7 @@ export async function openAnswer(
         attempt.listen()
         const { done, value } = await reader.read()
         if (done) break
-        // The reader may take its time over a piece: that is not the sender's silence.
+        // While the caller works on a piece, a pause is not the sender's silence.
         attempt.pause()
         yield value
       }
@@ -154,7 +159,7 @@ export async function openAnswer(
   })
 }
 
-/** The status says enough where the body cannot be read. */
+/** The status is enough where the body cannot be read. */
 function withoutBody(error: unknown): string {
   if (error instanceof AbortedError) throw error
   return ''
@@ -172,7 +177,7 @@ async function readText(answer: OpenAnswer, maxBytes: number): Promise<string> {
   return text + decodeUtf8(decoder)
 }
 
-/** The text of a piece; without one, what is left over. */
+/** The text of a piece; without a piece, the rest. */
 export function decodeUtf8(decoder: TextDecoder, chunk?: Uint8Array): string {
   try {
     return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
@@ -192,7 +197,7 @@ function nameOf(request: Request): string {
   return request.name ?? `${request.method} ${request.path}`
 }
 
-/** The first words of an answer, for a message: enough to see that it is a proxy's page. */
+/** The first words of an answer, for a message: enough to recognise the page of a proxy. */
 function show(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }

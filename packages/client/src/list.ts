@@ -1,4 +1,4 @@
-/** Listing a feed with the contract's own operation (spec §4.1): a page that can be awaited and iterated. */
+/** Lists a feed with the contract's own operation (spec §4.1): a page that can be awaited and iterated. */
 import type { Connection } from './connection.ts'
 import { decodePage } from './decode.ts'
 import { requestJson } from './http.ts'
@@ -18,29 +18,30 @@ export interface ListQuery {
    * or an offset such as `+01:00` at the end; the text is sent as it is, percent-encoded.
    */
   readonly from?: string | undefined
-  /** The same; the whole interval of its last digit is included. */
+  /** The same form; it includes the whole interval of its last digit. */
   readonly to?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
  * `await` it for the one page that was asked for; `for await` over it for every event from that page to the last, or
- * over `pages()` for the pages. The first page is requested at once, and used by all three.
+ * over `pages()` for the pages. The first page is requested once, at once, for all three.
  */
 export interface EventList extends Promise<EventPage>, AsyncIterable<FeedEvent> {
   pages(): AsyncIterable<EventPage>
 }
 
 /**
- * The list of a feed. Iteration ends at the last page the service tells of, or at an empty one when that last page is
- * empty, too; never at a short one, nor at a gap.
- * A feed that grows meanwhile may show an event twice if the service lists it newest first: `sync` copes with that.
+ * The list of a feed. Iteration ends at the last page that the service reports, or at an empty one when that last page
+ * is empty, too; never at a short page or at a gap. If a service lists the newest events first, a feed that grows
+ * meanwhile may show an event twice: `sync` copes with that.
  */
 export function list(connection: Connection, query: ListQuery = {}): EventList {
   const ask = async (page: number) => (await requestPage(connection, { ...query, page })).value
   const firstPage = query.page ?? 1
   const first = ask(firstPage)
-  // Whoever only iterates hears of a failure there; without this, Node would end the program before.
+  // Iteration reports a failure itself; without this, Node would end the program first, because of an unhandled
+  // rejection.
   first.catch(() => undefined)
 
   async function* pages(): AsyncGenerator<EventPage> {
@@ -48,7 +49,7 @@ export function list(connection: Connection, query: ListQuery = {}): EventList {
     for (let number = firstPage; ;) {
       if (page.items.length > 0) yield page
       if (number >= page.totalPages) return
-      // The last page tells a gap from a total that says too much.
+      // The last page shows whether this is a gap or a total that is too large.
       if (page.items.length === 0 && (await ask(page.totalPages)).items.length === 0) return
       number += 1
       page = await ask(number)
@@ -60,7 +61,7 @@ export function list(connection: Connection, query: ListQuery = {}): EventList {
   return Object.assign(first, { pages, [Symbol.asyncIterator]: events })
 }
 
-/** One page, with the headers beside it. */
+/** One page, with its headers. */
 export function requestPage(connection: Connection, query: ListQuery): Promise<Answer<EventPage>> {
   const { apiEventType, page = 1, pageSize = 100, from, to } = query
   return requestJson(

@@ -1,4 +1,4 @@
-/** Publishing in batches that can be repeated without harm (PROTOCOL §4). */
+/** Publishes in batches that can be repeated without harm (PROTOCOL §4). */
 import type { Connection } from './connection.ts'
 import { isReceipt } from './decode.ts'
 import { InvalidOptionError } from './errors.ts'
@@ -8,7 +8,7 @@ import { feedPaths } from './wire.ts'
 import type { ProblemFault, Publication, PublishReceipt, PublishWarning, ReceiptEvent } from './wire.ts'
 
 export interface PublishTextOptions {
-  /** Say what would happen; store nothing. */
+  /** Reports what would happen; stores nothing. */
   readonly dryRun?: boolean
   /** `skip`: a payload equal to its subject's latest stores nothing. `store` by default. */
   readonly unchanged?: 'store' | 'skip'
@@ -16,19 +16,22 @@ export interface PublishTextOptions {
 }
 
 export interface PublishOptions extends PublishTextOptions {
-  /** Most events in a request, 500 by default; a service takes at most 1,000. */
+  /** Most events in a request, 500 by default; a service accepts at most 1,000. */
   readonly batchSize?: number
-  /** Most UTF-8 bytes in a request, 4 MiB by default; a service takes at most 16 MiB. */
+  /** Most UTF-8 bytes in a request, 4 MiB by default; a service accepts at most 16 MiB. */
   readonly batchBytes?: number
-  /** Called after each request: the first `published` events are on the service's disk, or in a dry run have passed. */
+  /**
+   * Called after each request: the first `published` events are on the service's disk or, in a dry run, have been
+   * checked.
+   */
   readonly onProgress?: (progress: { readonly published: number; readonly total: number }) => void
 }
 
 /**
  * Publishes events in their order, in as few requests as the limits allow, one after the other. Each request is stored
- * whole or not at all. Every event gets an id before anything is sent, so a request whose answer was lost is repeated
- * without making an event twice. If it fails half-way, what was acknowledged stays, and the error's message says how
- * many events that are, unless `signal` ended it; calling again with the same ids goes on from there. Pointers of faults
+ * whole or not at all. Every event gets an id before anything is sent, so a request whose answer was lost can be
+ * repeated without making an event twice. If it fails half-way, acknowledged events stay, and the error's message says
+ * how many they are, unless `signal` ended it; another call with the same ids continues from there. Pointers of faults
  * count from the first event given.
  */
 export async function publish(
@@ -59,7 +62,7 @@ export async function publish(
   return { events, repeated, warnings }
 }
 
-/** Publishes one request. Give each event an id: a lost answer is made up for by sending the same again. */
+/** Publishes one request. Give each event an id: after a lost answer, the same request is sent again. */
 export function publishText(
   connection: Connection,
   ndjson: string,
@@ -91,7 +94,10 @@ async function requestPublish(
   return (await requestJson(connection, request, decode, signal)).value
 }
 
-/** Of a body the pointer begins with the place of the event: here counted from the first event of all batches. */
+/**
+ * The pointer of a fault begins with the event's place in the body, and is counted here from the first event of all
+ * batches.
+ */
 function placedAfter(start: number, fault: ProblemFault): ProblemFault {
   const pointer = fault.pointer?.replace(
     /^\/(\d+)(?=\/|$)/,

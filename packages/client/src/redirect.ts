@@ -1,21 +1,21 @@
-/** A redirect is refused and never followed: whoever it names would be given the key. */
+/** Redirects are refused and never followed, because the key would go to the other address. */
 import { InvalidRequestError } from './service-errors.ts'
 
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
 
 export interface RedirectedRequest {
-  /** What the message calls it. */
+  /** The request's name in the message. */
   readonly name: string
   readonly path: string
   readonly url: string
 }
 
-/** The refusal of an answer that redirects; `undefined` when it does not. */
+/** The error for an answer that redirects; `undefined` when it does not. */
 export function redirectErrorOf(
   response: Response,
   request: RedirectedRequest,
 ): InvalidRequestError | undefined {
-  // A browser shows that it was a redirect and nothing more: no status, no headers.
+  // A browser reveals that it was a redirect and nothing more: no status, no headers.
   const isOpaque = response.type === 'opaqueredirect'
   if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
   const status = isOpaque ? '' : ` (${response.status})`
@@ -37,14 +37,14 @@ function targetOf(location: string | null, { path, url }: RedirectedRequest) {
   const remedy = 'Use the address of the service itself.'
   const target = urlOf(location, url)
   if (target === undefined) return { place: 'elsewhere', remedy }
-  // Without what may be secret in it: a password, a query.
+  // Without the parts that may be secret: a password, a query.
   const address = `${target.origin}${target.pathname}`
   const place = `to ${address}`
   if (!address.endsWith(path)) return { place, remedy }
   return { place, remedy: `Use ${address.slice(0, -path.length)} as the address.` }
 }
 
-/** Where a `Location` leads, which may be written without its beginning. */
+/** The address in a `Location`, which may be relative. */
 function urlOf(location: string | null, base: string): URL | undefined {
   if (location === null) return undefined
   try {

@@ -1,20 +1,23 @@
-/** Trying again: which failures are worth it, how long to wait before, and the one loop that does it. */
+/** Repeats requests: which failures are worth it, how long to wait, and the one loop that does it. */
 import { AbortedError, PropertyEventsError } from './errors.ts'
 import { ServiceError } from './service-errors.ts'
 
 export interface RetryOptions {
-  /** Attempts in all, the first one included. 8 by default: their delays sum to a minute at most, half of that on average. */
+  /**
+   * Attempts in all, the first one included. 8 by default: their delays add up to a minute at most, and to half of that
+   * on average.
+   */
   readonly attempts?: number | undefined
-  /** Longest delay before the second attempt; it doubles with each further one. 500 ms by default. */
+  /** Longest delay before the second attempt; it doubles for each further one. 500 ms by default. */
   readonly baseDelayMs?: number | undefined
   /** No delay is longer, unless the service asks for it with `Retry-After`. 30 s by default. */
   readonly maxDelayMs?: number | undefined
   /**
-   * The longest `Retry-After` that a call waits for; a longer one ends it. 5 minutes by default. A following sync then
-   * waits as long as it was asked to, an hour at most.
+   * The longest `Retry-After` that a call waits for; a longer one ends it. 5 minutes by default. A following sync waits
+   * for any, an hour at most.
    */
   readonly maxRetryAfterMs?: number | undefined
-  /** Told before each wait: what failed, and how long the wait is. */
+  /** Called before each wait, with the failure and the length of the wait. */
   readonly onWait?: ((error: PropertyEventsError, waitMs: number) => void) | undefined
 }
 
@@ -34,8 +37,9 @@ export function retryLimitsOf(options: RetryOptions = {}): RetryLimits {
 }
 
 /**
- * Milliseconds to wait before the attempt with this number (from 2), or `undefined` to give up. Full jitter: anything
- * from nothing to the limit is as likely, so that many clients do not come back together. `Retry-After` is a floor.
+ * Milliseconds to wait before the attempt with this number (from 2), or `undefined` to give up. Full jitter: every
+ * delay from nothing to the limit is equally likely, so that many clients do not come back together. `Retry-After` is
+ * the least.
  */
 function delayBefore(
   attempt: number,
@@ -50,7 +54,7 @@ function delayBefore(
   return asked > limits.maxRetryAfterMs ? undefined : asked + jittered
 }
 
-/** How patient a client is, and its clock. */
+/** A client's patience, and its clock. */
 export interface Patient {
   readonly retry: RetryLimits
   readonly sleep: Sleep
@@ -60,13 +64,13 @@ export interface Patient {
 
 /** The attempts of one call. */
 export interface Attempts {
-  /** Waits for the next attempt after one that failed; throws the error when another one is not worth it. */
+  /** Waits for the next attempt after one that failed; throws the error when another attempt is not worth it. */
   failed(error: unknown): Promise<void>
-  /** Counts from the first one again: something has come that had not come before. */
+  /** Counts from the first attempt again, because there was progress. */
   renew(): void
 }
 
-/** The first attempt is under way. No wait goes on after `endsAt`, by the client's clock. */
+/** The first attempt has begun. No wait lasts beyond `endsAt`, by the client's clock. */
 export function beginAttempts(
   patient: Patient,
   signal: AbortSignal | undefined,

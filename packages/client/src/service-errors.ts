@@ -1,4 +1,4 @@
-/** Refusals of a service: a class for what is done about them, and a code for what they are. */
+/** Refusals of a service: one class for each way to respond, and a code for the reason. */
 import { familyOf, refusalCode } from './codes.ts'
 import type { CodeOf, ServiceErrorCode, ServiceFamily } from './codes.ts'
 import { decodeProblem } from './decode.ts'
@@ -14,16 +14,16 @@ export interface Refusal {
   readonly detail: string | undefined
   readonly requestId: string | undefined
   readonly faults: readonly ProblemFault[]
-  /** Milliseconds the service asks to wait. */
+  /** Milliseconds that the service asks the client to wait. */
   readonly retryAfterMs: number | undefined
 }
 
-/** An answer with a status other than the wished-for one: always of one of the classes below. */
+/** An answer with an unexpected status: always of one of the classes below. */
 export class ServiceError extends PropertyEventsError {
   declare readonly code: ServiceErrorCode
   /** The code as the service wrote it, which may be newer than this package; `undefined` when it gave none, as proxies do. */
   readonly serviceCode: string | undefined
-  /** 0 for a redirect in a browser, which does not tell it. */
+  /** 0 for a redirect in a browser, which hides the status. */
   readonly status: number
   /** The service's own sentence; `undefined` when it gave none. `message` begins with the request, and ends with the faults. */
   readonly detail: string | undefined
@@ -42,14 +42,14 @@ export class ServiceError extends PropertyEventsError {
 }
 
 /**
- * The request has to be another one: its parameters, its body or its address. `redirected`: the address leads elsewhere. It is not
- * followed, since the key would go along.
+ * The request has to change: its parameters, its body or its address. `redirected`: the address leads elsewhere. The
+ * client does not follow, because the key would go with the request.
  */
 export class InvalidRequestError extends ServiceError {
   declare readonly code: CodeOf<'request'>
 }
 
-/** The key is wrong, has ended, or may not do this. */
+/** The key is wrong, has expired, or does not allow this. */
 export class AccessError extends ServiceError {
   declare readonly code: CodeOf<'access'>
 }
@@ -59,12 +59,18 @@ export class NotFoundError extends ServiceError {
   declare readonly code: CodeOf<'notFound'>
 }
 
-/** It does not fit what the service has: an id with other content, a subject to remove that is not there, a cursor that is over. */
+/**
+ * The request conflicts with the service's data: an id with other content, a removal of an unknown subject, a cursor
+ * that is no longer valid.
+ */
 export class ConflictError extends ServiceError {
   declare readonly code: CodeOf<'conflict'>
 }
 
-/** The service cannot now: too many requests, a fault of its own, or `again: 'operator'` until somebody mends it. */
+/**
+ * The service cannot answer now: too many requests, a fault of its own or, with `again: 'operator'`, a state that an
+ * operator has to end.
+ */
 export class UnavailableError extends ServiceError {
   declare readonly code: CodeOf<'unavailable'>
 }
@@ -82,14 +88,14 @@ export interface RefusedAnswer {
   readonly headers: Headers
   /** At most the first part of the body. */
   readonly body: string
-  /** What the message calls the request: method and path, without the query. */
+  /** The request's name in the message: method and path, without the query. */
   readonly request: string
   readonly nowMs: number
   /** A fault in the caller's terms. */
   readonly placeFault: ((fault: ProblemFault) => ProblemFault) | undefined
 }
 
-/** The error for an answer that refuses: by its problem code, else by its status. */
+/** The error for a refusal: by its problem code, else by its status. */
 export function serviceErrorOf(answer: RefusedAnswer): ServiceError {
   const problem = decodeProblem(answer.body)
   const code = refusalCode(answer.status, problem.code)

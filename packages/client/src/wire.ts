@@ -1,6 +1,6 @@
 /**
- * What travels between the client and a feed (PROTOCOL §3, §4, §11). Written out here, and not imported from the
- * protocol package, so that the published package is whole by itself; a test compares the two.
+ * The data between the client and a feed (PROTOCOL §3, §4, §11). It is written out here, and not imported from the
+ * protocol package, so that the published package is complete in itself; a test compares the two.
  */
 
 export type FeedName = 'property' | 'contact'
@@ -31,7 +31,7 @@ export interface EventPage {
   readonly totalPages: number
 }
 
-/** Where a feed stands (PROTOCOL §11). */
+/** The head of a feed (PROTOCOL §11). */
 export interface FeedHead {
   readonly tenantId: string
   readonly feed: FeedName
@@ -39,18 +39,18 @@ export interface FeedHead {
   readonly sequenceNumber: number
   /** Of the feed's last event; null in an empty feed. */
   readonly createdDate: string | null
-  /** Another one: numbers were carried past a gap, start again from a snapshot. */
+  /** When it changes, numbers continue after a gap: start again from a snapshot. */
   readonly epoch: string
-  /** A greater one: payloads that were read before have been reduced, read them again. */
+  /** When it rises, earlier payloads have been reduced: read them again. */
   readonly revision: number
 }
 
-/** A run of events behind a number (PROTOCOL §11). */
+/** A run of events after a number (PROTOCOL §11). */
 export interface EventRun {
   readonly items: readonly FeedEvent[]
-  /** Ask for events after this number next. */
+  /** The next request is for events after this number. */
   readonly next: number
-  /** The feed's last number when the answer was made; nothing is left to read when `next` has reached it. */
+  /** The feed's last number when the answer was made; everything has been read when `next` has reached it. */
   readonly head: number
   readonly epoch: string
   readonly revision: number
@@ -60,7 +60,10 @@ export interface EventRun {
 export type Publication = PayloadPublication | RemovalPublication
 
 interface PublicationMembers {
-  /** The publisher's own event id and repeat key. Without one, `publish` makes one, so that its retries repeat nothing. */
+  /**
+   * The publisher's own event id, which makes a repeat harmless. Without one, `publish` makes one, so that its own
+   * retries are harmless.
+   */
   readonly id?: string
   readonly eventType?: string
   readonly transactionId?: string
@@ -76,15 +79,15 @@ export interface RemovalPublication extends PublicationMembers {
   readonly remove: { readonly agentRef: string; readonly reason?: number | string }
 }
 
-/** What became of one published event. */
+/** The result for one published event. */
 export interface ReceiptEvent {
   readonly id: string
-  /** Absent only for what a dry run would store. */
+  /** Absent only for an event that a dry run would store. */
   readonly sequenceNumber?: number
   readonly eventType: number
   readonly eventTypeShortCode: string
   readonly transactionId: string
-  /** Absent only for what a dry run would store. */
+  /** Absent only for an event that a dry run would store. */
   readonly createdDate?: string
   /** Stored by an earlier request. */
   readonly repeated?: true
@@ -94,7 +97,7 @@ export interface ReceiptEvent {
   readonly unchanged?: true
 }
 
-/** Advice about one published payload: it was stored as it is. */
+/** Advice about one published payload, which was stored as it is. */
 export interface PublishWarning {
   /** Place among the events that were given to `publish`, from 0. */
   readonly index: number
@@ -108,7 +111,7 @@ export interface PublishReceipt {
   readonly events: readonly ReceiptEvent[]
   /** Every event had been stored before. */
   readonly repeated: boolean
-  /** At most 100 of each request that was made of the events. */
+  /** At most 100 of each request that the events were sent in. */
   readonly warnings: readonly PublishWarning[]
 }
 
@@ -124,7 +127,7 @@ interface FeedPaths {
   /** The contract's operations (spec §4, D18). */
   readonly list: string
   readonly get: string
-  /** Our own: publishing, and events behind a number. */
+  /** Our own: publishing, and events after a number. */
   readonly events: string
   readonly snapshot: string
   /** Our own: one subject. */

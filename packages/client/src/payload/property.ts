@@ -70,7 +70,7 @@ export interface Obligations {
   readonly rightOfWay: boolean | null
 }
 
-/** An object in the spec's spelling or RTDF's, or a list, which stands for "nothing said" (spec §2.6). */
+/** An object in the spec's spelling or RTDF's, or a list, which means "nothing said" (spec §2.6). */
 const obligations: Read<Obligations | null> = (value, pointer, report) => {
   if (value === undefined || value === null) return null
   if (Array.isArray(value)) {
@@ -93,7 +93,7 @@ const obligations: Read<Obligations | null> = (value, pointer, report) => {
   }
 }
 
-/** `details` without its flood data, which goes to `risks` wherever it stood. */
+/** `details` without its flood data, which goes to `risks` from wherever the payload has it. */
 const details = {
   summary: text,
   description: text,
@@ -202,7 +202,7 @@ export interface Property extends Values<typeof property> {
 export interface PayloadReading<T> {
   /** `undefined` when the text is not a JSON object. */
   readonly value: T | undefined
-  /** Everything that was met on the way and is not as the contract says. */
+  /** Everything in the payload that is not as the contract says. */
   readonly quirks: readonly Quirk[]
   /** The payload, byte for byte. */
   readonly text: string
@@ -240,7 +240,7 @@ const riskFields = {
 
 function readRisks(payload: JsonObject, report: ReportQuirk): Risks {
   const details = isObject(payload['details']) ? payload['details'] : {}
-  // In the order of their weight: the spec's place, RTDF's, and the one some payloads use beside it.
+  // In the order of their weight: the spec's place, RTDF's, and a further one that some payloads use.
   const places = [
     { pointer: '/risks', value: payload['risks'] },
     { pointer: '/details/risks', value: details['risks'] },

@@ -1,4 +1,7 @@
-/** What a payload reader met and put right, or could not use. Reported, never thrown: one odd field costs that field. */
+/**
+ * A deviation that a payload reader found and corrected, or could not use. Reported, never thrown: one odd field costs
+ * that field.
+ */
 
 export type QuirkCode =
   /** The payload is not JSON text of an object; nothing of it can be used. */

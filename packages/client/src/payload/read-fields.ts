@@ -1,6 +1,6 @@
 /**
- * Readers for the kinds of field a payload has. Each takes whatever stands there and gives the value or null: absent and
- * null mean the same to a consumer. What is not as the contract says is reported, put right where its meaning is clear,
+ * Readers for the kinds of field in a payload. Each accepts any value and gives the field's value or null: absent and
+ * null mean the same to a consumer. Deviations from the contract are reported, corrected where their meaning is clear,
  * and left out where it is not.
  */
 import { isObject } from '../decode.ts'
@@ -14,7 +14,7 @@ export type Read<T> = (value: unknown, pointer: string, report: ReportQuirk) => 
 /** Member name → how to read it. */
 export type Fields = Readonly<Record<string, Read<unknown>>>
 
-/** What reading these fields gives: every member is there. */
+/** The result of reading these fields: every member is there. */
 export type Values<F extends Fields> = { readonly [Name in keyof F]: ReturnType<F[Name]> }
 
 export const text: Read<string | null> = (value, pointer, report) => {
@@ -61,7 +61,7 @@ export const flag: Read<boolean | null> = (value, pointer, report) => {
 /** Europe/London wall time; see `WallTime`. */
 export const date: Read<WallTime | null> = readDate
 
-/** A list without its nulls; what cannot be read as an element is left out as well. An absent list is empty. */
+/** A list without its nulls; elements that cannot be read are left out as well. An absent list is empty. */
 export function listOf<T>(element: Read<T | null>): Read<readonly T[]> {
   return (value, pointer, report) => {
     if (value === undefined || value === null) return []

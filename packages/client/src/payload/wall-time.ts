@@ -1,11 +1,11 @@
 /**
- * Dates inside payloads: Europe/London wall time, day first (spec §2.7, D24). A wall time names an instant except in
- * two hours of a year: in autumn an hour comes twice, in spring one is left out.
+ * Dates inside payloads: Europe/London wall time, day first (spec §2.7, D24). A wall time names one instant except in
+ * two hours of a year: in autumn an hour is repeated, in spring one is left out.
  */
 import type { ReportQuirk } from './quirk.ts'
 
 export interface WallTime {
-  /** As it stands in the payload. */
+  /** As written in the payload. */
   readonly text: string
   /** `date`: the text has no time of day; the instant is that day's first. */
   readonly kind: 'date' | 'dateTime'
@@ -13,8 +13,8 @@ export interface WallTime {
   readonly local: string
   /**
    * `once`: the ordinary case. `twice`: in the hour that autumn repeats; `instantMs` is the first of the two (summer
-   * time), `secondMs` the other. `never`: in the hour that spring skips; `instantMs` is what the clocks would have shown
-   * had they not been put forward.
+   * time), `secondMs` the other. `never`: in the hour that spring skips; `instantMs` is the instant that the clocks
+   * would have shown had they not been put forward.
    */
   readonly occurs: 'once' | 'twice' | 'never'
   /** Milliseconds since 1970, UTC. */
@@ -45,7 +45,7 @@ export function readWallTime(text: string): WallTime | undefined {
   return { text, kind: isDate ? 'date' : 'dateTime', local, ...instantsOf(wallMs) }
 }
 
-/** Reads a wall time of a payload; what is odd about it is reported. */
+/** Reads a wall time of a payload, and reports what is odd about it. */
 export function readDate(value: unknown, pointer: string, report: ReportQuirk): WallTime | null {
   if (value === undefined || value === null || value === '') return null
   const time = typeof value === 'string' ? readWallTime(value) : undefined

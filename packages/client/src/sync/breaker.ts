@@ -2,9 +2,9 @@
 export interface BreakerOptions {
   /** The share of the copy that may go within a window, from 0 to 1. 0.25 by default. */
   readonly maxShare?: number
-  /** So many removals are always let through, however small the copy. 20 by default. */
+  /** So many removals are always allowed, however small the copy. 20 by default. */
   readonly minRemovals?: number
-  /** Removals count together for so long (up to a 24th longer), across runs. A day by default. */
+  /** Removals are counted together for this time (up to a 24th longer), across runs. A day by default. */
   readonly windowMs?: number
 }
 
@@ -12,7 +12,7 @@ export interface BreakerOptions {
 export interface RemovalWindow {
   /** When the oldest slice began. */
   readonly sinceMs: number
-  /** Subjects the copy would have held without these removals. */
+  /** Subjects that the copy would have held without these removals. */
   readonly held: number
   readonly removed: number
   /** By rising time. Absent from earlier versions: then everything was removed at `sinceMs`. */
@@ -21,7 +21,7 @@ export interface RemovalWindow {
 
 export type RemovalSlice = readonly [sinceMs: number, removed: number]
 
-/** A window of a day has slices of an hour: what went counts for a day at least, and for an hour more at most. */
+/** A window of a day has slices of an hour: a removal counts for a day at least, and for an hour more at most. */
 const slicesPerWindow = 24
 
 export interface RemovalRequest {
@@ -35,9 +35,9 @@ export interface RemovalRequest {
 }
 
 export type RemovalCount =
-  /** They may go; the window with them in it. */
+  /** They are allowed; the window with them in it. */
   | { readonly kind: 'counted'; readonly window: RemovalWindow }
-  /** Together with what went within the window before, they are more than the limit. */
+  /** Together with the earlier removals of the window, they are more than the limit. */
   | {
       readonly kind: 'tooMany'
       readonly removedBefore: number
@@ -45,12 +45,12 @@ export type RemovalCount =
       readonly windowMs: number
     }
 
-/** Whether these removals may be done, and what the next ones are counted with. */
+/** Decides whether these removals are allowed, and gives the window for the next ones. */
 export function countRemovals(request: RemovalRequest, options: BreakerOptions = {}): RemovalCount {
   const { maxShare = 0.25, minRemovals = 20, windowMs = 86_400_000 } = options
   const { window, nowMs, held, affected, allow } = request
   if (allow) {
-    // What has been allowed once is over: the next window begins with what is left.
+    // After a run that was allowed to remove more, the next window begins with the rest of the copy.
     const left = { sinceMs: nowMs, held: Math.max(0, held - affected), removed: 0, slices: [] }
     return { kind: 'counted', window: left }
   }
@@ -59,7 +59,7 @@ export function countRemovals(request: RemovalRequest, options: BreakerOptions =
     ([sinceMs]) => nowMs >= sinceMs && nowMs - sinceMs < windowMs + sliceMs,
   )
   const removedBefore = slices.reduce((sum, [, count]) => sum + count, 0)
-  // The copy may have grown since the first of them went.
+  // The copy may have grown since the first of the removals.
   const base = held + removedBefore
   const removed = removedBefore + affected
   const limit = Math.floor(Math.max(minRemovals, maxShare * base))

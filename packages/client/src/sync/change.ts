@@ -1,4 +1,4 @@
-/** What an event does to a copy. */
+/** Turns an event into a change of the copy. */
 import { isObject, parseJson } from '../decode.ts'
 import { readContactPayload } from '../payload/contact.ts'
 import type { Contact } from '../payload/contact.ts'
@@ -12,7 +12,7 @@ export interface PayloadOfFeed {
   readonly contact: Contact
 }
 
-/** The subject is as the event says: put it into the copy, whether it is there or not. */
+/** The subject's new state: put it into the copy, whether it is there or not. */
 export interface Upsert<F extends FeedName = FeedName> {
   readonly kind: 'upsert'
   /** `agent_ref` or `contact_ref` in lower case: the key of the copy. */
@@ -21,7 +21,7 @@ export interface Upsert<F extends FeedName = FeedName> {
   /** Read tolerantly; `event.payload` is the text. */
   readonly payload: PayloadOfFeed[F]
   readonly event: FeedEvent
-  /** What was odd about the payload. */
+  /** The oddities of the payload. */
   readonly quirks: readonly Quirk[]
 }
 
@@ -29,9 +29,9 @@ export interface Upsert<F extends FeedName = FeedName> {
 export interface Removal {
   readonly kind: 'remove'
   readonly subjectId: string
-  /** Of the event; 0 when a resync found that the feed does not have the subject (any more). */
+  /** The event's number; 0 when a resync found that the feed does not have the subject (any more). */
   readonly sequenceNumber: number
-  /** Absent when a resync found it. */
+  /** Absent when a resync found the removal. */
   readonly event?: FeedEvent
   readonly quirks: readonly Quirk[]
 }
@@ -63,7 +63,7 @@ const readers: { readonly [F in FeedName]: FeedReader<F> } = {
 
 /**
  * The subject of an event in lower case: `agent_ref` or `contact_ref` of its payload. Where the payload has none (some
- * services empty it when a property goes), the `transactionId`, which defaults to the subject (D15).
+ * services empty it when a property is removed), the `transactionId`, which by default is the subject (D15).
  */
 export function subjectOf(feed: FeedName, event: FeedEvent): string {
   return namedSubject(feed, parseJson(event.payload)) ?? event.transactionId.toLowerCase()
@@ -74,7 +74,7 @@ function namedSubject(feed: FeedName, payload: unknown): string | undefined {
   return typeof subject === 'string' && subject !== '' ? subject.toLowerCase() : undefined
 }
 
-/** The change an event makes, when it is its subject's latest. */
+/** The change that an event makes when it is its subject's latest. */
 export function changeOf<F extends FeedName>(feed: F, subjectId: string, event: FeedEvent): Change<F> {
   const reader: FeedReader<F> = readers[feed]
   const { value, quirks: found, raw } = reader.read(event.payload)
@@ -91,7 +91,9 @@ export function changeOf<F extends FeedName>(feed: F, subjectId: string, event: 
 
 const subjectMissing = 'the payload names no subject; the transactionId was taken'
 
-/** A payload that cannot be read shows nothing either: it counts as a removal, with the quirk `not_an_object`. */
+/**
+ * With a payload that cannot be read, there is nothing to show: it counts as a removal, with the quirk `not_an_object`.
+ */
 function isRemoval(
   reader: FeedReader<FeedName>,
   event: FeedEvent,

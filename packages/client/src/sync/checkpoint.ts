@@ -1,4 +1,4 @@
-/** How far a copy is. Plain JSON, meant to be kept where the copy is kept, best in the same transaction. */
+/** The progress of a copy. Plain JSON, meant to be kept with the copy, best in the same transaction. */
 import { isObject, isWhole } from '../decode.ts'
 import type { JsonObject } from '../decode.ts'
 import { CheckpointError } from '../errors.ts'
@@ -11,18 +11,21 @@ import type { Reading } from './reading.ts'
 const format = 'property-events-checkpoint/1'
 
 /**
- * Treat it as opaque: keep it, give it back. With the service's own reads it has about 200 bytes. With the contract's
- * pages alone it also holds a number for each subject changed in the last two overlaps, or while the whole feed is
- * first walked for every subject seen so far (about 60 bytes each).
+ * Treat it as opaque: keep it and return it. With the service's own reads it has about 200 bytes. With the contract's
+ * pages alone it also holds a number for each subject that changed in the last two overlaps or, while the whole feed is
+ * walked for the first time, for every subject seen so far (about 60 bytes each).
  */
 export interface Checkpoint {
   readonly format: typeof format
   readonly feed: FeedName
   readonly apiEventType: string | null
-  /** Null until the first event was seen. */
+  /** Null until the first event. */
   readonly tenantId: string | null
   readonly reading: Reading
-  /** The copy holds something from before this read of the whole feed, which is to be looked through at its end. */
+  /**
+   * The copy holds subjects from before this read of the whole feed; at its end, those that the feed does not have are
+   * removed.
+   */
   readonly sweep: boolean
   /** The next batch is the first of a read of the whole feed. */
   readonly opens: boolean
@@ -34,7 +37,7 @@ export interface Checkpoint {
 
 /** Where checkpoints are kept. */
 export interface CheckpointStore {
-  /** What was saved last; `undefined` or null: nothing yet. It may come back as parsed JSON. */
+  /** The last saved checkpoint; `undefined` or null: none yet. It may come back as parsed JSON. */
   load(): unknown
   /**
    * Resolves when it is kept. Leave it out if `apply` keeps `batch.checkpoint` itself, in the transaction that changes
@@ -78,8 +81,8 @@ export function newCheckpoint(source: CheckpointSource): Checkpoint {
 }
 
 /**
- * What is kept while these numbers are being applied, over what is kept already. They mean something in one feed only:
- * before the first batch nothing kept tells in which, so where reading stands now is asked.
+ * The numbers to keep while a batch is being applied, together with those already kept. Numbers have a meaning in one
+ * feed only. Before the first batch no kept checkpoint names the feed, so the present reading does.
  */
 export function announcing(
   kept: Checkpoint,
@@ -91,7 +94,7 @@ export function announcing(
   return { ...base, pending: { ...base.pending, ...Object.fromEntries(numbers) } }
 }
 
-/** A checkpoint that came back from where it was kept. Throws `CheckpointError` for anything else. */
+/** Checks a checkpoint that was loaded. Throws `CheckpointError` for any other value. */
 export function readCheckpoint(value: unknown): Checkpoint {
   const version = isObject(value) ? value['format'] : undefined
   if (!isObject(value) || typeof version !== 'string') {

@@ -1,6 +1,6 @@
 /**
- * Patience with a total that falls while pages are walked. Behind one address there may be several nodes, and one that
- * lags tells of fewer events than the answer before: gone back to each time, a walk would never end.
+ * Patience with a total that falls while pages are walked. There may be several nodes at one address, and one that lags
+ * reports fewer events than the previous answer. A walk that went back each time would never end.
  */
 import type { Connection } from '../connection.ts'
 import { InvalidAnswerError } from '../errors.ts'
@@ -9,13 +9,15 @@ import type { EventPage } from '../wire.ts'
 import { vanishedBefore } from './plan.ts'
 import type { PagesReading } from './reading.ts'
 
-/** Falls of the total without a page that is further than all before: then going back leads nowhere. */
+/** The most falls of the total without progress beyond all earlier pages: after them, going back is useless. */
 const maxFalls = 9
-/** After so many, a fall is believed: fewer may come from a node that lags behind the others. */
+/** A fall is believed after so many repeats: a smaller total may come from a node that lags. */
 const fallsBelieved = 3
 
 export interface Falls {
-  /** What to do with an answer that tells of fewer events than the one before: ask again, after a wait, or believe it. */
+  /**
+   * What to do with an answer that reports fewer events than the previous one: ask again after a wait, or believe it.
+   */
   look(reading: PagesReading, page: EventPage): Promise<'askAgain' | 'goOn'>
   /** A new walk begins. */
   forget(): void

@@ -1,15 +1,18 @@
-/** Puts the breaker before what a batch removes: asks the copy what it would lose, and stops where that is too much. */
+/**
+ * Applies the breaker to the removals of a batch: it asks the copy which of them it holds, and stops where they are too
+ * many.
+ */
 import { MassRemovalError } from '../errors.ts'
 import { countRemovals } from './breaker.ts'
 import type { BreakerOptions, RemovalWindow } from './breaker.ts'
 import type { CopyView } from './options.ts'
 
-/** Subjects asked for at once, so that a copy can ask its database with one parameter each. */
+/** Subjects in one question, so that a copy can ask its database with one parameter each. */
 const maxHoldsQuestion = 500
 
 export interface GuardedRemovals {
   readonly copy: CopyView
-  /** What a batch removes, whether the copy holds it or not. Without repeats. */
+  /** The removals of a batch, whether the copy holds them or not. Without repeats. */
   readonly subjectIds: readonly string[]
   readonly window: RemovalWindow | undefined
   readonly nowMs: number
@@ -29,7 +32,10 @@ export async function guardRemovals(removals: GuardedRemovals): Promise<RemovalW
   throw new MassRemovalError({ ...counted, held, subjectIds: await heldOf(copy, subjectIds) })
 }
 
-/** Those that the copy holds. It tells only how many, so a part of which it holds some is asked for in halves. */
+/**
+ * The subjects that the copy holds. The copy only says how many, so a part of which it holds some is asked for in
+ * halves.
+ */
 async function heldOf(copy: CopyView, subjectIds: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
   // The part to look at next is the last one.

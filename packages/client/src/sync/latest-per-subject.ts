@@ -1,19 +1,19 @@
 /**
- * Rule 1 of the contract: only the event with the highest number of a subject counts (spec §1). Gathers events in any
- * order, with repeats, and gives each subject's latest, unless the copy has it or a later one already.
+ * Rule 1 of the contract: only the event with the highest number of a subject counts (spec §1). Collects events in any
+ * order, with repeats, and gives each subject's latest, unless the copy already has it or a later one.
  */
 import type { FeedEvent } from '../wire.ts'
 
-/** What the copy holds, as far as it must be known: number and time of the subject's event. */
+/** The state of the copy, as far as it must be known: number and time of the subject's event. */
 export type Applied = readonly [sequenceNumber: number, createdMs: number]
 
 export interface LatestPerSubject {
   add(subjectId: string, event: FeedEvent): void
-  /** Subjects gathered. */
+  /** Subjects collected. */
   readonly size: number
-  /** UTF-16 units of payload gathered. */
+  /** UTF-16 units of payload collected. */
   readonly length: number
-  /** What was gathered, by rising number, one event for each subject; it is then empty again. */
+  /** The collected events, by rising number, one for each subject; afterwards there are none. */
   take(): readonly LatestEvent[]
 }
 
@@ -23,7 +23,7 @@ export interface LatestEvent {
 }
 
 export interface KnownNumbers {
-  /** Numbers the copy has for certain: an event is news only if its number is greater. */
+  /** Numbers that the copy certainly has: an event is news only if its number is greater. */
   readonly applied: ReadonlyMap<string, Applied>
   /** Numbers that were being applied when the last run ended: an event with a smaller number is superseded. */
   readonly pending: ReadonlyMap<string, number>

@@ -1,42 +1,42 @@
-/** What `sync` is given, and what it says. */
+/** The options of `sync`, and its results. */
 import type { FeedName } from '../wire.ts'
 import type { BreakerOptions } from './breaker.ts'
 import type { Change } from './change.ts'
 import type { Checkpoint, CheckpointStore } from './checkpoint.ts'
 import type { ResyncReason } from './plan.ts'
 
-/** What is to be done to the copy in one go. */
+/** Changes to apply to the copy together. */
 export interface Batch<F extends FeedName = FeedName> {
   /** At most one for each subject, by rising number. May be empty: keep the checkpoint all the same. */
   readonly changes: readonly Change<F>[]
   /**
-   * True on the first batch of a read of the whole feed, unless `copy` is given: empty the copy before, because nothing
-   * will tell of what the feed does not have any more.
+   * True on the first batch of a read of the whole feed, unless `copy` is given: empty the copy first, because no
+   * change will report what the feed does not have any more.
    */
   readonly startsOver: boolean
-  /** Where the copy is once this batch is in it. */
+  /** The progress of the copy with this batch in it. */
   readonly checkpoint: Checkpoint
 }
 
-/** What the breaker and a resync need to know of the copy. */
+/** A view of the copy, for the breaker and for resyncs. */
 export interface CopyView {
-  /** How many subjects it holds. */
+  /** The number of subjects it holds. */
   count(): number | Promise<number>
-  /** How many of these it holds. At most 500, without repeats. */
+  /** The number of these subjects that it holds. At most 500, without repeats. */
   holds(subjectIds: readonly string[]): number | Promise<number>
   /** Every subject it holds, in lower case. */
   subjects(): Iterable<string> | AsyncIterable<string>
 }
 
 export interface FollowOptions {
-  /** The wait after an answer that brought something, 1 s by default. It doubles while nothing comes. */
+  /** The wait after an answer with events, 1 s by default. It doubles while there are none. */
   readonly minIntervalMs?: number
   /** The longest wait, 30 s by default. */
   readonly maxIntervalMs?: number
 }
 
 export interface SyncProgress {
-  /** `whole`: the whole feed is being read. `new`: what came since the checkpoint. */
+  /** `whole`: the whole feed is being read. `new`: the events since the checkpoint. */
   readonly phase: 'whole' | 'new'
   /** Of `total`: pages or numbers, according to the server. */
   readonly done: number
@@ -50,22 +50,23 @@ export interface SyncProgress {
 export interface SyncOptions<F extends FeedName = FeedName> {
   readonly checkpoint: CheckpointStore
   /**
-   * Puts a batch into the copy. It may be called again with changes it has had, after a crash or a failure, and never
-   * with an event that is older than one it had of the same subject. Whatever it throws ends the sync.
+   * Puts a batch into the copy. After a crash or a failure it may be called again with changes it has applied before,
+   * but never with an event that is older than one of the same subject that it has applied. Any error it throws ends
+   * the sync.
    */
   readonly apply: (batch: Batch<F>) => void | Promise<void>
   /** Only one category: `salesproperty` or `lettingsproperty`. It belongs to the checkpoint. */
   readonly apiEventType?: string
-  /** Makes the breaker work, and resyncs without emptying the copy. */
+  /** Enables the breaker, and resyncs that do not empty the copy. */
   readonly copy?: CopyView
   readonly breaker?: BreakerOptions
-  /** Lets this run remove as much as the feed says. */
+  /** Allows this run to remove as many subjects as the feed says. */
   readonly allowMassRemoval?: boolean
-  /** Go on for ever, asking again and again; end it with `signal`. */
+  /** Continues for ever, with one request after another; end it with `signal`. */
   readonly follow?: boolean | FollowOptions
-  /** Events asked for at a time: as many as the service gives behind numbers, 100 on pages. */
+  /** Events in one request: by default as many as the service gives, or 100 on pages. */
   readonly pageSize?: number
-  /** Subjects gathered before `apply` is called, 1,000 by default: about 4 MB of payloads. */
+  /** Subjects collected before `apply` is called, 1,000 by default: about 4 MB of payloads. */
   readonly batchSize?: number
   /**
    * For servers without reads of their own: how much older than the newest event a new one may be when it appears.
@@ -74,15 +75,15 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly overlapMs?: number
   readonly onProgress?: (progress: SyncProgress) => void
   /**
-   * The copy has all that the feed had when it was asked last: after every round that came to its end, whether it brought
-   * something or not. What it throws ends the sync.
+   * The copy has everything that the feed had at the last request: called after each complete round, with changes or
+   * without. An error it throws ends the sync.
    */
   readonly onCaughtUp?: () => void | Promise<void>
-  /** The whole feed is read again, and why. Not called for the first read. */
+  /** Called when the whole feed is read again, with the reason. Not called for the first read. */
   readonly onResync?: (reason: ResyncReason) => void
-  /** While following: a failure that will be tried again. */
+  /** Called while following, with a failure that will be tried again. */
   readonly onTrouble?: (error: unknown) => void
-  /** Ends the sync between two batches; what was applied is kept. */
+  /** Ends the sync between two batches; applied changes are kept. */
   readonly signal?: AbortSignal
 }
 

@@ -1,14 +1,14 @@
 /**
- * How a feed is read, as a state machine without I/O: what to ask next, and what an answer changes.
+ * How a feed is read, as a state machine without I/O: the next request, and the effect of its answer.
  *
- * With the service's own reads (PROTOCOL §11): `start` → `snapshot` → `numbers` for ever.
- * With the contract's pages alone: `start` → `pages` (a walk over the whole feed, then walks over a window of time).
- * A changed epoch or revision, a refused cursor, or a feed that lost what it showed, lead back to `start`.
+ * With the service's own reads (PROTOCOL §11): `start` → `snapshot` → `numbers` for ever. With the contract's pages
+ * alone: `start` → `pages` (a walk over the whole feed, then walks over a window of time). A changed epoch or revision,
+ * a refused cursor, or a feed that lost events it had shown, lead back to `start`.
  */
 import type { EventPage, EventRun, FeedEvent } from '../wire.ts'
 import type { NewestEvent, NumbersReading, PagesReading } from './reading.ts'
 
-/** Why a copy is read anew from the beginning. */
+/** Why a copy is read again from the beginning. */
 export type ResyncReason =
   | 'epoch_changed'
   | 'revision_changed'
@@ -21,7 +21,7 @@ export type Step<R> =
   | { readonly kind: 'caughtUp'; readonly reading: R }
   | { readonly kind: 'startOver'; readonly reason: ResyncReason }
 
-/** What a run of events behind a number changes. */
+/** The effect of a run of events after a number. */
 export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersReading> {
   if (run.epoch !== reading.epoch) return { kind: 'startOver', reason: 'epoch_changed' }
   if (run.revision !== reading.revision) return { kind: 'startOver', reason: 'revision_changed' }
@@ -30,9 +30,9 @@ export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersRea
 }
 
 /**
- * Whether the last page is to be looked at with this one. Beside page 1 of the whole feed: either may hold the newest
- * events. Beside an empty page before the last: it tells a gap, where some servers leave out events after they have made
- * their pages, from a total that says too much.
+ * Whether the last page is to be read together with this one. With page 1 of the whole feed: either may hold the newest
+ * events. With an empty page before the last: it distinguishes a gap (some servers leave out events after they have
+ * made their pages) from a total that is too large.
  */
 export function wantsLastPage(reading: PagesReading, page: EventPage): boolean {
   if (reading.page >= page.totalPages) return false
@@ -43,12 +43,12 @@ export interface PageSeen {
   readonly page: EventPage
   /** `epoch/revision` from the headers, if the service sends them. */
   readonly mark: string | undefined
-  /** Events of the last page, if it was looked at with this one (`wantsLastPage`). */
+  /** Events of the last page, if it was read together with this one (`wantsLastPage`). */
   readonly lastPage: readonly FeedEvent[]
   readonly overlapMs: number
 }
 
-/** What a page of a walk changes. */
+/** The effect of a page of a walk. */
 export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReading> {
   const { page, lastPage, overlapMs } = seen
   const mark = seen.mark ?? reading.mark
@@ -73,7 +73,7 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
   }
   const vanished = vanishedBefore(reading, page)
   if (vanished > 0) {
-    // What stood on later pages has moved up by as much: go back so far that none of it is jumped over.
+    // Events of later pages have moved up by as many places: go back far enough to skip none of them.
     return { kind: 'more', reading: { ...walked, page: pageBefore(reading.page, vanished, page.pageSize) } }
   }
   if (events.length > 0 && reading.page < page.totalPages) {
@@ -84,14 +84,14 @@ export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReadi
 }
 
 /**
- * Where a walk that an earlier run began goes on, given the answer for its next page: at page 1 when pages are of another
- * size than they were, or of one that was not kept. The same page number would then be another place in the feed.
+ * Where a walk of an earlier run continues, given the answer for its next page: at page 1 when the size of pages has
+ * changed, or was not kept. The same page number would then be another place in the feed.
  */
 export function resumedAt(reading: PagesReading, page: EventPage): PagesReading {
   return reading.page === 1 || reading.pageSize === page.pageSize ? reading : { ...reading, page: 1 }
 }
 
-/** How many events fewer the answer tells of than the one before it in this walk. */
+/** How many events fewer the answer reports than the previous one of this walk. */
 export function vanishedBefore(reading: PagesReading, page: EventPage): number {
   return reading.page === 1 ? 0 : Math.max(0, (reading.available ?? 0) - page.availableCount)
 }
@@ -113,7 +113,7 @@ function nextWalk(walked: PagesReading, overlapMs: number): PagesReading {
   }
 }
 
-/** Entries of subjects whose last event is older than this (ms) can be forgotten: nothing older will come up again. */
+/** Subjects whose last event is older than this (ms) can be forgotten: no older event will appear. */
 export function forgettableBeforeMs(next: PagesReading, overlapMs: number): number {
   const fromMs = next.from === undefined ? -Infinity : createdMsOf(next.from.replace(' ', 'T'))
   return fromMs - overlapMs
@@ -133,15 +133,18 @@ function newestOf(
   return newest
 }
 
-/** Milliseconds of a `createdDate`, cut off; a text that is no date is older than everything. */
+/** Milliseconds of a `createdDate`, rounded down; a text that is not a date is older than everything. */
 export function createdMsOf(createdDate: string): number {
   const zoned = /(?:Z|[+-]\d\d:\d\d)$/.test(createdDate) ? createdDate : `${createdDate}Z`
-  // Date.parse of seven fraction digits works everywhere we looked, but only three are promised by ECMA-262.
+  // Date.parse of seven fraction digits works on all known platforms, but ECMA-262 promises only three.
   const ms = Date.parse(zoned.replace(/(\.\d{3})\d+/, '$1'))
   return Number.isNaN(ms) ? -Infinity : ms
 }
 
-/** The contract's form of a bound, `YYYY-MM-DD HH:mm:ss.ff`, cut down: may repeat a hundredth, never skips one. */
+/**
+ * The contract's form of a bound, `YYYY-MM-DD HH:mm:ss.ff`, rounded down: it may repeat a hundredth, and never skips
+ * one.
+ */
 export function windowBound(ms: number): string {
   return new Date(Math.max(0, ms)).toISOString().slice(0, 22).replace('T', ' ')
 }

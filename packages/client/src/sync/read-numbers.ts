@@ -1,4 +1,4 @@
-/** Reading with the service's own reads (PROTOCOL §11): a snapshot, then runs of events behind a number. */
+/** Reads with the service's own reads (PROTOCOL §11): a snapshot, then runs of events after a number. */
 import type { Connection } from '../connection.ts'
 import { requestRun } from '../get.ts'
 import { NotFoundError, ServiceError } from '../service-errors.ts'
@@ -10,7 +10,7 @@ import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
 import { readSnapshot } from './snapshot.ts'
 
-/** Begins or continues a snapshot, to its end; reading then stands behind its head. */
+/** Begins or continues a snapshot, and reads it to its end; reading then continues after its head. */
 export async function takeSnapshot(
   connection: Connection,
   session: Session,
@@ -31,7 +31,7 @@ export async function takeSnapshot(
     if (piece.kind === 'again') {
       at = { ...at, after: piece.after }
       session.gather([], at)
-      // Kept at once: the next run must not go on behind what is missing either.
+      // Kept at once: the next run must not continue after a missing event either.
       await session.flush()
       continue
     }
@@ -49,7 +49,7 @@ function placeOf({ after, head, epoch }: SnapshotReading) {
   return { after, head, epoch }
 }
 
-/** Reads run after run until nothing is left. Answers with a reason when reading must start over. */
+/** Reads run after run until nothing is left. Returns a reason when reading must start over. */
 export async function readNumbers(
   connection: Connection,
   session: Session,
@@ -80,7 +80,7 @@ export async function readNumbers(
   }
 }
 
-/** Why a refusal of the service's own reads means starting over; `undefined`: it means something else. */
+/** Why a refusal of the service's own reads means starting over; `undefined`: it has another meaning. */
 export function resyncReasonOf(error: unknown): ResyncReason | undefined {
   if (!(error instanceof ServiceError)) return undefined
   if (error.code === 'epoch_changed') return 'epoch_changed'

@@ -1,4 +1,4 @@
-/** Reading with the contract's list alone (spec §4.1): a walk over the feed, later over a window of time. */
+/** Reads with the contract's list alone (spec §4.1): a walk over the feed, later over a window of time. */
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
 import type { FeedEvent } from '../wire.ts'
@@ -10,9 +10,9 @@ import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
 
 /**
- * Walks to the last page; a walk that an earlier run began is followed by one from page 1, since a service that lists
- * the newest first has put what came meanwhile before the page where the walk was taken up. Answers with a reason when
- * reading must start over.
+ * Walks to the last page. A walk that an earlier run began is followed by one from page 1, because a service that lists
+ * the newest events first has put new ones before the page where the walk was resumed. Returns a reason when reading
+ * must start over.
  */
 export async function walkPages(
   connection: Connection,

@@ -1,8 +1,8 @@
-/** Where reading stands: what a checkpoint keeps of it. `plan.ts` says how it moves. */
+/** The progress of reading, which a checkpoint keeps. `plan.ts` says how it moves. */
 
 export type Reading = StartReading | SnapshotReading | NumbersReading | PagesReading
 
-/** Nothing is known: read everything. */
+/** Nothing has been read: read everything. */
 export interface StartReading {
   readonly kind: 'start'
 }
@@ -12,13 +12,13 @@ export interface SnapshotReading {
   readonly kind: 'snapshot'
   readonly epoch: string
   readonly revision: number
-  /** The number the snapshot is as of. */
+  /** The snapshot is as of this number. */
   readonly head: number
   /** Everything up to this number has been applied. */
   readonly after: number
 }
 
-/** Behind a number. */
+/** After a number. */
 export interface NumbersReading {
   readonly kind: 'numbers'
   readonly epoch: string
@@ -27,10 +27,10 @@ export interface NumbersReading {
 }
 
 /**
- * In the middle of a walk over pages, or before its first.
+ * In the middle of a walk over pages, or before its first page.
  *
- * What is relied on, and no more: an event that becomes visible is at most `overlapMs` older by its `createdDate` than
- * the newest one that was visible then, and of two events of a subject the one with the greater number is at most
+ * It relies on this and no more: an event that becomes visible is at most `overlapMs` older, by its `createdDate`, than
+ * the newest one that was visible then; and of two events of a subject, the one with the greater number is at most
  * `overlapMs` older than the other. Pages may shift towards higher numbers while they are walked, in any order.
  */
 export interface PagesReading {
@@ -39,18 +39,21 @@ export interface PagesReading {
   readonly from?: string
   /** The next page, from 1. */
   readonly page: number
-  /** Events on a page of this walk, as the service told; absent before its first and from earlier versions. */
+  /** Events on a page of this walk, as the service reported; absent before its first page and from earlier versions. */
   readonly pageSize?: number
-  /** Total of the walk's last answer: a smaller one tells that events went and pages moved up. */
+  /** Total of the walk's last answer: a smaller one shows that events were removed and pages moved up. */
   readonly available?: number
-  /** Newest `createdDate` that was surely visible when this walk began, in ms: the next window is laid from it. */
+  /**
+   * Newest `createdDate` that was certainly visible when this walk began, in ms: the next window begins `overlapMs`
+   * before it.
+   */
   readonly startedMs?: number
-  /** The newest event of all earlier walks: gone from its window, the feed has been rewritten. */
+  /** The newest event of all earlier walks. If it is missing from its window, the feed has been rewritten. */
   readonly newest?: NewestEvent
   readonly sawNewest: boolean
   /** The newest event of this walk. */
   readonly walkNewest?: NewestEvent
-  /** The service's epoch and revision, if it tells them in headers. */
+  /** The service's epoch and revision, if its headers have them. */
   readonly mark?: string
 }
 
@@ -62,8 +65,8 @@ export interface NewestEvent {
 export const firstWalk: PagesReading = { kind: 'pages', page: 1, sawNewest: false }
 
 /**
- * The beginning of the read of the whole feed that has come to `reading`, tied to what is read: if that is another epoch
- * or a rewritten feed by the time the read begins again, it will be noticed.
+ * The beginning of the read of the whole feed that has come to `reading`, together with the feed's identity: if the
+ * epoch is another one or the feed is rewritten by the time the read begins again, that will be noticed.
  */
 export function beginningOf(reading: Reading): Reading {
   if (reading.kind === 'start') return reading
@@ -80,7 +83,7 @@ export function beginningOf(reading: Reading): Reading {
   return { kind: 'snapshot', epoch, revision, head, after: 0 }
 }
 
-/** Whether reading on from here, or from its beginning, would notice that the feed is not the one it was. */
+/** Whether reading on from here, or from its beginning, would notice that the feed is another one. */
 export function isTied(reading: Reading): boolean {
   if (reading.kind === 'pages') return (reading.newest ?? reading.walkNewest ?? reading.mark) !== undefined
   return reading.kind !== 'start'

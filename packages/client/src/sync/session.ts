@@ -1,4 +1,7 @@
-/** The state of a running sync: what has been gathered, what the copy knows, and the one way a batch gets into it. */
+/**
+ * The state of a running sync: the collected events, the state of the copy, and the one way in which a batch gets into
+ * it.
+ */
 import type { FeedEvent, FeedName } from '../wire.ts'
 import { CheckpointError } from '../errors.ts'
 import type { RemovalWindow } from './breaker.ts'
@@ -20,25 +23,26 @@ const maxBatchLength = 16 * 2 ** 20
 
 export interface Session {
   readonly reading: Reading
-  /** A batch failed half-way: what was gathered is gone, only the kept checkpoint is true. */
+  /** A batch failed half-way: the collected events are lost, and only the kept checkpoint is valid. */
   readonly broken: boolean
   readonly counts: { readonly events: number; readonly changes: number; readonly removals: number }
-  /** Takes in events of one answer, and where reading stands once they are in the copy. */
+  /** Takes the events of one answer, and the progress of reading once they are in the copy. */
   gather(events: readonly FeedEvent[], reading: Reading): void
-  /** Applies what is gathered if it is enough for a batch. */
+  /** Applies the collected events if they are enough for a batch. */
   flushIfFull(): Promise<void>
-  /** Applies what is gathered, and keeps the checkpoint if it moved. */
+  /** Applies the collected events, and keeps the checkpoint if it moved. */
   flush(): Promise<void>
   /**
-   * Nothing is left to read: applies what is gathered, and after a read of the whole feed takes out what the copy held
-   * before and the feed does not have. Subjects whose last event is older than `forgetBeforeMs` are then forgotten.
+   * Nothing is left to read: applies the collected events and, after a read of the whole feed, removes subjects that
+   * the copy held before and the feed does not have. Subjects whose last event is older than `forgetBeforeMs` are then
+   * forgotten.
    */
   finish(forgetBeforeMs: number): Promise<void>
   /** Throws `CheckpointError` when the feed is another tenant's than the checkpoint's. */
   checkTenant(tenantId: string): void
   /** Begins to read the whole feed. */
   open(reading: Reading): Promise<void>
-  /** Forgets where reading stood: the next `open` begins anew. */
+  /** Forgets the progress of reading: the next `open` begins again. */
   startOver(reason: ResyncReason): void
 }
 
@@ -50,7 +54,7 @@ export async function openSession<F extends FeedName>(
   const { checkpoint: store, copy, batchSize = 1_000 } = options
   const source = { feed, apiEventType: options.apiEventType ?? null }
   const loaded = await store.load()
-  /** What the store holds, as far as this sync knows. */
+  /** The contents of the checkpoint store, as far as this sync knows. */
   let kept: Checkpoint =
     loaded === undefined || loaded === null ? newCheckpoint(source) : readCheckpoint(loaded)
   checkSource(kept, source)
@@ -60,14 +64,16 @@ export async function openSession<F extends FeedName>(
   const applied = new Map<string, Applied>(Object.entries(kept.applied))
   const pending = new Map<string, number>(Object.entries(kept.pending))
   const gathered = createLatestPerSubject({ applied, pending })
-  /** Subjects met since the whole feed was begun; not kept, so such a read begins again after a crash. */
+  /**
+   * Subjects seen since the read of the whole feed began. They are not kept, so such a read begins again after a crash.
+   */
   const seen = new Set<string>()
   let broken = false
   const counts = { events: 0, changes: 0, removals: 0 }
-  // A first batch failed in its middle: what it put into the copy is not told of again if the feed has lost it.
+  // The first batch failed in its middle: if the feed has lost events of it, no change will report that.
   if (opens && copy !== undefined && reading.kind !== 'start') sweep ||= (await copy.count()) > 0
   if (sweep && (reading.kind === 'snapshot' || reading.kind === 'numbers')) reading = beginningOf(reading)
-  // Earlier versions kept these numbers without telling of what feed: of a rebuilt one, they would hide every event.
+  // Earlier versions kept these numbers without naming the feed: in a rebuilt feed they would hide every event.
   if (!isTied(reading)) pending.clear()
 
   const checkpointNow = (): Checkpoint => ({
@@ -95,7 +101,7 @@ export async function openSession<F extends FeedName>(
     const removalsAfter = await countAgainstBreaker(changes)
     const numbers = changes.filter(({ sequenceNumber }) => sequenceNumber > 0)
     if (store.save !== undefined && numbers.length > 0) {
-      // Said before it is done: after a crash in between, an older event of these subjects must not follow.
+      // Kept before it is done: after a crash in between, an older event of these subjects must not be applied.
       const underWay = numbers.map((change) => [change.subjectId, change.sequenceNumber] as const)
       await store.save(announcing(kept, { reading, sweep, tenantId }, underWay))
     }
@@ -150,7 +156,8 @@ export async function openSession<F extends FeedName>(
       reading = next
     },
     async flushIfFull() {
-      // While the whole feed is walked page by page, the checkpoint grows with the subjects: then batches do, too.
+      // While the whole feed is walked page by page, the checkpoint grows with the number of subjects, so batches grow
+      // too.
       const enough = Math.max(batchSize, Math.floor(applied.size / 8))
       if (gathered.size >= enough || gathered.length >= maxBatchLength) await flush()
     },

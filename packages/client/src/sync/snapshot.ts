@@ -1,4 +1,7 @@
-/** Reads a snapshot (PROTOCOL §11): the latest event of every subject as a stream of lines, resumed where it was cut. */
+/**
+ * Reads a snapshot (PROTOCOL §11): the latest event of every subject as a stream of lines, resumed after an
+ * interruption.
+ */
 import type { Connection } from '../connection.ts'
 import { decodeEvent, decodeSnapshotEnd, isWhole, parseJson } from '../decode.ts'
 import { InvalidAnswerError } from '../errors.ts'
@@ -10,7 +13,7 @@ import type { FeedEvent } from '../wire.ts'
 
 export interface SnapshotQuery {
   readonly apiEventType?: string | undefined
-  /** Goes on with a snapshot that was begun: behind this number, as of the same head. */
+  /** Continues a snapshot that was begun: after this number, as of the same head. */
   readonly resume?: { readonly after: number; readonly head: number; readonly epoch: string }
 }
 
@@ -25,12 +28,13 @@ export type SnapshotPiece =
   | SnapshotOpening
   /** In ascending numbers. */
   | { readonly kind: 'events'; readonly events: readonly FeedEvent[] }
-  /** An answer was not what its last line says: events behind this number may have been missing, and follow again. */
+  /** An answer did not match its last line: events after this number may have been missing, and are read again. */
   | { readonly kind: 'again'; readonly after: number }
 
 /**
- * Ends only when the whole snapshot has come. A cut or stalled stream is asked for again from its last whole line, one that
- * lacks a line or has them out of order from where it began: nothing tells where in it the missing event belongs.
+ * Ends only when the whole snapshot has been read. A cut or stalled stream is asked for again from its last whole line.
+ * One that lacks a line or has them out of order is asked for again from where it began: nothing shows where in it the
+ * missing event belongs.
  */
 export async function* readSnapshot(
   connection: Connection,
@@ -39,7 +43,7 @@ export async function* readSnapshot(
 ): AsyncGenerator<SnapshotPiece> {
   let resume = query.resume
   const attempts = beginAttempts(connection, signal)
-  /** Attempts are counted anew only by what comes for the first time: else a spoiled answer would be asked for for ever. */
+  /** Only events that are new count as progress: otherwise a damaged answer would be asked for endlessly. */
   let furthest = resume?.after ?? 0
   for (;;) {
     try {
@@ -90,7 +94,7 @@ function openingOf(answer: OpenAnswer): SnapshotOpening {
   return { kind: 'opened', head, epoch, revision }
 }
 
-/** The events of the whole lines of each piece, until the end line has come, or a line that does not belong there. */
+/** The events of the whole lines of each piece, until the end line, or until a line that does not belong there. */
 async function* eventsOf(
   answer: OpenAnswer,
   range: { readonly after: number; readonly head: number },

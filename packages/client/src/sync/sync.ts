@@ -20,12 +20,12 @@ const defaultOverlapMs = 3_600_000
 /**
  * Reads what the copy lacks and applies it, batch by batch.
  *
- * At least once: a batch may come again after a crash between `apply` and the saving of the checkpoint. In each batch a
- * subject occurs once, and an event is never applied after a newer one of its subject. When the sync has caught up, the
- * copy equals the fold of the feed: of each subject the event with the highest number.
+ * At least once: a batch may be repeated after a crash between `apply` and the saving of the checkpoint. In each batch
+ * a subject occurs once, and an event is never applied after a newer one of its subject. When the sync has caught up,
+ * the copy has the event with the highest number of each subject, and so is what the feed says.
  *
- * It uses the service's own reads where the service has them, and the contract's pages where it does not. It never
- * needs to be told, and a copy that was begun one way goes on the other way after reading the feed anew.
+ * It uses the service's own reads where the service has them, and the contract's pages where it does not. It finds out
+ * by itself, and a copy that was begun one way continues the other way after a new read of the feed.
  */
 export async function sync<F extends FeedName>(
   connection: Connection & { readonly feed: F },
@@ -61,7 +61,7 @@ export async function sync<F extends FeedName>(
 /** The longest `Retry-After` a following sync waits for: a service that comes back sooner should not be missed for long. */
 const maxAskedMs = 3_600_000
 
-/** Asks again and again, until an abort ends it. */
+/** Repeats rounds until an abort ends it. */
 async function follow<F extends FeedName>(
   connection: Connection,
   session: Session,
@@ -80,7 +80,7 @@ async function follow<F extends FeedName>(
       await catchUp(connection, session, round)
       intervalMs = session.counts.changes > before ? minIntervalMs : Math.min(maxIntervalMs, intervalMs * 2)
     } catch (error) {
-      // Retries are used up, but a service may be away for an hour, and a follower should be there when it is back.
+      // The retries are used up, but a service may be away for an hour, and a follower should continue when it is back.
       const isOver = !(error instanceof PropertyEventsError) || error.again === 'never'
       if (session.broken || isOver) throw error
       options.onTrouble?.(error)
@@ -92,7 +92,7 @@ async function follow<F extends FeedName>(
   }
 }
 
-/** Resyncs in one round that are still believed: a server that changes its epoch all the time is broken. */
+/** The most resyncs in one round: a server that changes its epoch all the time is broken. */
 const maxResyncs = 3
 
 async function catchUp(connection: Connection, session: Session, round: RoundOptions): Promise<void> {
@@ -103,7 +103,7 @@ async function catchUp(connection: Connection, session: Session, round: RoundOpt
       ownReads ??= await hasOwnReads(connection, session, round.signal)
       reason = await readOn(connection, session, ownReads, round)
     } catch (error) {
-      // What a copy or its store throws is the caller's own, even if it looks like an answer of ours.
+      // Errors of the copy or its store are the caller's own, even if they look like one of ours.
       const isOurs = !session.broken && session.reading.kind !== 'pages'
       reason = isOurs ? resyncReasonOf(error) : undefined
       if (reason === undefined || resyncs >= maxResyncs) throw error
@@ -111,7 +111,7 @@ async function catchUp(connection: Connection, session: Session, round: RoundOpt
     }
     if (reason === undefined) return
     if (resyncs >= maxResyncs) throw beginsAnew(resyncs + 1, reason)
-    // Numbers that mean nothing any more may be another tenant's, whose empty feed would empty the copy.
+    // Numbers that are no longer valid may be another tenant's, and the reading of its empty feed would empty the copy.
     if (ownReads === true) await checkTenantAnew(connection, session, round.signal)
     session.startOver(reason)
   }
@@ -146,8 +146,8 @@ async function readOn(
 }
 
 /**
- * Whether the server has the reads of PROTOCOL §11. Asked only while that is open: in the middle of reading by numbers
- * a passing fault must not be taken for a plain server.
+ * Finds out whether the server has the reads of PROTOCOL §11. Only while that is not known: later, in the middle of
+ * reading by numbers, a temporary fault must not be taken for a plain server.
  */
 async function hasOwnReads(
   connection: Connection,
@@ -165,7 +165,10 @@ async function hasOwnReads(
   }
 }
 
-/** Throws `CheckpointError` when the key reads another tenant than the checkpoint's, even if that one's feed is empty. */
+/**
+ * Throws `CheckpointError` when the key reads another tenant than the checkpoint's, even if that tenant's feed is
+ * empty.
+ */
 async function checkTenantAnew(
   connection: Connection,
   session: Session,
@@ -175,18 +178,18 @@ async function checkTenantAnew(
     const head = await askHead(connection, signal)
     if (head !== undefined) session.checkTenant(head.tenantId)
   } catch (error) {
-    // A refusal that lasts says nothing of the tenant; after one that passes it can be asked.
+    // A permanent refusal says nothing about the tenant; after a temporary one the request can be repeated.
     if (!(error instanceof ServiceError) || error.again !== 'never') throw error
   }
 }
 
-/** Where the feed stands and whose it is; `undefined` when what answers is not a server of ours. */
+/** The head of the feed, and its tenant; `undefined` when the answer does not come from a Property Events service. */
 async function askHead(
   connection: Connection,
   signal: AbortSignal | undefined,
 ): Promise<FeedHead | undefined> {
   const request = { method: 'GET', path: headsPath } as const
-  // Some servers answer every path with 200 and a page: whatever is not ours is an answer, too.
+  // Some servers answer every path with 200 and a page, so an answer in another form is a valid result, too.
   const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
   if (value === 'notOurs') return undefined
   const heads = value.filter(({ feed }) => feed === connection.feed)
