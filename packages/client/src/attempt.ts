@@ -58,12 +58,12 @@ export function beginAttempt(
       settle()
       if (signal?.aborted === true) return new AbortedError({ cause: signal.reason })
       if (reached === 'silence') {
-        return new NetworkError('deadline', `${name}: nothing came for ${connection.attemptTimeoutMs} ms.`)
+        return new NetworkError('deadline', `${name}: nothing arrived for ${connection.attemptTimeoutMs} ms.`)
       }
       if (reached === 'deadline') {
         return new NetworkError(
           'deadline',
-          `${name}: the call reached its deadlineMs of ${connection.deadlineMs} ms before the answer was whole.`,
+          `${name}: the call reached its deadlineMs of ${connection.deadlineMs} ms before the answer was complete.`,
         )
       }
       return new NetworkError('network', `${name}: ${reasonOf(cause)}`, cause)

@@ -86,7 +86,7 @@ function readBaseUrl(value: string | URL): string {
 
 function readKey(key: string): string {
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,1000}$/.test(key)) {
-    throw new InvalidOptionError('key must be the API key as it was given to you: no blanks, no line breaks.')
+    throw new InvalidOptionError('key must be the API key as it was given to you: no spaces, no line breaks.')
   }
   return key
 }

@@ -97,8 +97,8 @@ export class MassRemovalError extends PropertyEventsError implements MassRemoval
     super(
       'mass_removal',
       `This sync would remove ${subjectIds.length} of the ${held} subjects of the copy` +
-        `${removedBefore === 0 ? '' : `, after ${removedBefore} that went in the ${window} before`}. ` +
-        `No more than ${limit} may go in ${window}, so it stopped before doing it. ` +
+        `${removedBefore === 0 ? '' : `, after ${removedBefore} removals in the ${window} before`}. ` +
+        `No more than ${limit} may be removed in ${window}, so it stopped before that. ` +
         'If the removals are right, run it once with allowMassRemoval: true; nothing is lost by waiting.',
     )
     this.removals = subjectIds.length

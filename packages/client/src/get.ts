@@ -81,7 +81,7 @@ export async function requestRun(
   query: RunQuery,
   signal: AbortSignal | undefined,
 ): Promise<EventRun> {
-  const decode = (value: unknown) => runBehind(query.after, decodeRun(value))
+  const decode = (value: unknown) => runAfter(query.after, decodeRun(value))
   return (await requestJson(connection, { method: 'GET', path, query: { ...query } }, decode, signal)).value
 }
 
@@ -90,17 +90,17 @@ export async function requestRun(
  * and comes from a cache that ignores the query: its events may be older than the reader's. A run without progress
  * would be asked for endlessly.
  */
-function runBehind(after: number, run: EventRun | undefined): EventRun | undefined {
+function runAfter(after: number, run: EventRun | undefined): EventRun | undefined {
   if (run === undefined) return undefined
   const repeated = run.items.find(({ sequenceNumber }) => sequenceNumber <= after)
   if (repeated !== undefined) {
     throw new InvalidAnswerError(
-      `Asked for events behind ${after}, the service gave number ${repeated.sequenceNumber}. Is there a cache before it that ignores the query?`,
+      `The request was for events after ${after}, and the answer has number ${repeated.sequenceNumber}. Is there a cache in front of the service that ignores the query?`,
     )
   }
   if (run.next <= after && run.next < run.head) {
     throw new InvalidAnswerError(
-      `Asked for events behind ${after}, the service said to go on behind ${run.next}, though its head is ${run.head}: that leads nowhere.`,
+      `The request was for events after ${after}, and the answer says to continue after ${run.next}, although its head is ${run.head}: there is no progress.`,
     )
   }
   return run

@@ -20,7 +20,7 @@ export function redirectErrorOf(
   if (!isOpaque && !redirectStatuses.includes(response.status)) return undefined
   const status = isOpaque ? '' : ` (${response.status})`
   const { place, remedy } = targetOf(response.headers.get('location'), request)
-  const detail = `The address redirects${status} ${place}, which is not followed, since the key would go with it. ${remedy}`
+  const detail = `The address redirects${status} ${place}, which is not followed, because the key would go with the request. ${remedy}`
   return new InvalidRequestError({
     code: 'redirected',
     serviceCode: undefined,

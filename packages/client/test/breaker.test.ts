@@ -126,7 +126,7 @@ describe('the breaker', () => {
       assert.deepEqual([error.removals, error.held, error.removedBefore], [305, 1_000, 100])
       assert.match(
         error.message,
-        /would remove 305 of the 1000 subjects of the copy, after 100 that went in the 24 hours before/,
+        /would remove 305 of the 1000 subjects of the copy, after 100 removals in the 24 hours before/,
       )
       return true
     })

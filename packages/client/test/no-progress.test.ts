@@ -38,7 +38,7 @@ function assertInvalidAnswer(error: unknown, words: RegExp): void {
   assert.match(error.message, words)
 }
 
-describe('a plain server behind which nodes do not show the same', () => {
+describe('a plain server whose nodes do not show the same', () => {
   const all = eventsOf(300)
 
   it('is read whole, although every second answer comes from a node that lags', async () => {
@@ -140,7 +140,7 @@ describe('a plain server whose total says more than its pages hold', () => {
 
 describe('a service whose own reads lead nowhere', () => {
   const feed = { tenantId: 't', epoch: 'a', events: eventsOf(3) }
-  const behind = (run: () => Record<string, unknown>): typeof fetch => {
+  const numbers = (run: () => Record<string, unknown>): typeof fetch => {
     const inner = ownReadsOver(() => feed)
     return async (input, init) =>
       urlOf(input).pathname === '/v1/property-events' ? Response.json(run()) : inner(input, init)
@@ -148,7 +148,7 @@ describe('a service whose own reads lead nowhere', () => {
 
   it('ends with an error when each run is of another epoch than the snapshot before it', async () => {
     const { outcome, requests, reasons } = await synced(
-      behind(() => ({ items: [], next: 3, head: 3, epoch: 'never the same', revision: 0 })),
+      numbers(() => ({ items: [], next: 3, head: 3, epoch: 'never the same', revision: 0 })),
     )
     assertInvalidAnswer(outcome, /epoch_changed/)
     assert.deepEqual(reasons, ['epoch_changed', 'epoch_changed', 'epoch_changed'])
@@ -158,9 +158,9 @@ describe('a service whose own reads lead nowhere', () => {
   it('ends with an error when a run brings nothing and does not get on, after waits', async () => {
     for (const next of [0, 3]) {
       const { outcome, requests, waits } = await synced(
-        behind(() => ({ items: [], next, head: 10, epoch: 'a', revision: 0 })),
+        numbers(() => ({ items: [], next, head: 10, epoch: 'a', revision: 0 })),
       )
-      assertInvalidAnswer(outcome, /behind 3/)
+      assertInvalidAnswer(outcome, /after 3/)
       assert.ok(requests < 15 && waits === 7, `${requests} requests, ${waits} waits`)
     }
   })
@@ -190,7 +190,7 @@ describe('an answer out of an old cache', () => {
       if (urlOf(input).pathname !== '/v1/property-events') return ownReadsOver(feed)(input, init)
       return Response.json({ items: [eventOf(1, 'a')], next: 4, head: 4, epoch: 'a', revision: 0 })
     }
-    assertInvalidAnswer((await synced(stale, consumer)).outcome, /behind 3.* 1/)
+    assertInvalidAnswer((await synced(stale, consumer)).outcome, /after 3.* 1/)
     assert.equal(consumer.rows.get('a')?.sequenceNumber, 3)
     assert.equal((await synced(ownReadsOver(feed), consumer)).outcome, 'caughtUp')
     assert.equal(consumer.rows.get('b')?.sequenceNumber, 4)

@@ -261,7 +261,7 @@ function readRisks(payload: JsonObject, report: ReportQuirk): Risks {
     const first = said[0]
     if (first === undefined) return undefined
     if (!first.pointer.startsWith('/risks')) {
-      report('flood_data_in_details', first.pointer, 'stands in details; moved to risks')
+      report('flood_data_in_details', first.pointer, 'is in details; moved to risks')
     }
     const other = said.find(({ value }) => JSON.stringify(value) !== JSON.stringify(first.value))
     if (other !== undefined) report('flood_data_differs', other.pointer, `differs from ${first.pointer}`)

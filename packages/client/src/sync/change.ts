@@ -89,7 +89,7 @@ export function changeOf<F extends FeedName>(feed: F, subjectId: string, event: 
   return { kind: 'upsert', subjectId, sequenceNumber, payload: value, event, quirks }
 }
 
-const subjectMissing = 'the payload names no subject; the transactionId was taken'
+const subjectMissing = 'the payload names no subject; the transactionId was used'
 
 /**
  * With a payload that cannot be read, there is nothing to show: it counts as a removal, with the quirk `not_an_object`.

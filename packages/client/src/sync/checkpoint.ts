@@ -98,7 +98,7 @@ export function announcing(
 export function readCheckpoint(value: unknown): Checkpoint {
   const version = isObject(value) ? value['format'] : undefined
   if (!isObject(value) || typeof version !== 'string') {
-    throw new CheckpointError('What the checkpoint store gave back is not a checkpoint.')
+    throw new CheckpointError('The checkpoint store returned something that is not a checkpoint.')
   }
   if (version !== format) {
     throw new CheckpointError(

@@ -42,7 +42,7 @@ export function createFalls(connection: Connection, signal: AbortSignal | undefi
       falls += 1
       const error = new InvalidAnswerError(
         `The list's availableCount keeps falling, at page ${reading.page} from ${reading.available ?? 0} to ${page.availableCount}: ` +
-          'it cannot be walked. Do several nodes that differ answer at this address?',
+          'it cannot be read page by page. Do several nodes with different data answer at this address?',
       )
       await attempts.failed(error)
       return falls % fallsBelieved === 0 ? 'goOn' : 'askAgain'

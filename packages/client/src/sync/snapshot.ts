@@ -67,7 +67,7 @@ export async function* readSnapshot(
           resume = { ...resume, after: begun }
           yield { kind: 'again', after: begun }
           throw new InvalidAnswerError(
-            'The snapshot does not hold what its last line says, each event in its place.',
+            'The events of the snapshot do not match its last line, or are not in order.',
           )
         }
         yield { kind: 'events', events }
@@ -89,7 +89,9 @@ function openingOf(answer: OpenAnswer): SnapshotOpening {
   const epoch = answer.headers.get('x-feed-epoch')
   if (!isWhole(head) || !isWhole(revision) || epoch === null) {
     answer.close()
-    throw new InvalidAnswerError('The snapshot came without x-feed-head, x-feed-epoch and x-feed-revision.')
+    throw new InvalidAnswerError(
+      'The snapshot lacks the headers x-feed-head, x-feed-epoch and x-feed-revision.',
+    )
   }
   return { kind: 'opened', head, epoch, revision }
 }

@@ -119,8 +119,8 @@ async function catchUp(connection: Connection, session: Session, round: RoundOpt
 
 function beginsAnew(times: number, reason: ResyncReason): InvalidAnswerError {
   return new InvalidAnswerError(
-    `The feed began anew ${times} times while it was read, the last time with ${reason}. ` +
-      'See that one service with one store answers at this address; the copy is as far as it came.',
+    `The feed had to be read again ${times} times in one round, the last time because of ${reason}. ` +
+      'Make sure that a single service with one store answers at this address; the copy has what was applied so far.',
   )
 }
 
@@ -141,8 +141,8 @@ async function readOn(
   if (reading.kind !== 'numbers') {
     await takeSnapshot(connection, session, reading.kind === 'snapshot' ? reading : undefined, round)
   }
-  const behind = session.reading
-  return behind.kind === 'numbers' ? readNumbers(connection, session, behind, round) : undefined
+  const next = session.reading
+  return next.kind === 'numbers' ? readNumbers(connection, session, next, round) : undefined
 }
 
 /**

@@ -62,7 +62,7 @@ export interface SmallFeed {
   readonly events: readonly FeedEvent[]
 }
 
-/** Heads, snapshot and events behind a number (PROTOCOL §11) of what `feed` gives for this request. */
+/** Heads, snapshot and events after a number (PROTOCOL §11) of what `feed` gives for this request. */
 export function ownReadsOver(feed: () => SmallFeed): typeof fetch {
   return async (input) => {
     const { pathname, searchParams: query } = urlOf(input)
@@ -76,12 +76,12 @@ export function ownReadsOver(feed: () => SmallFeed): typeof fetch {
     }
     if (told !== null && told !== epoch) return Response.json({ code: 'epoch_changed' }, { status: 409 })
     if (after > head) return Response.json({ code: 'cursor_beyond_head' }, { status: 409 })
-    const behind = events.filter(({ sequenceNumber }) => sequenceNumber > after)
+    const rest = events.filter(({ sequenceNumber }) => sequenceNumber > after)
     if (!pathname.endsWith('/snapshot')) {
-      return Response.json({ items: behind, next: head, head, epoch, revision: 0 })
+      return Response.json({ items: rest, next: head, head, epoch, revision: 0 })
     }
-    const latest = new Map(behind.map((event) => [event.transactionId, event]))
-    const lines = behind.filter((event) => latest.get(event.transactionId) === event)
+    const latest = new Map(rest.map((event) => [event.transactionId, event]))
+    const lines = rest.filter((event) => latest.get(event.transactionId) === event)
     const end = { end: true, head, events: lines.length }
     return new Response([...lines, end].map((line) => `${JSON.stringify(line)}\n`).join(''), {
       headers: { 'x-feed-head': String(head), 'x-feed-epoch': epoch, 'x-feed-revision': '0' },
