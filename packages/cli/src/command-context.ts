@@ -10,7 +10,7 @@ import { plainText } from './terminal-text.ts'
 /** What every command gets from `main`. */
 export interface CommandContext {
   readonly environment: Environment
-  /** The command did its work, and something of it failed: the program will end with exit code 1, or with this one. */
+  /** The command did its work, and a part of it failed: the program ends with exit code 1, or with this one. */
   failed(exitCode?: number): void
 }
 
@@ -21,7 +21,7 @@ export interface Invocation {
   readonly flags: Readonly<Record<string, unknown>>
 }
 
-/** Gives a command the flags that all have, and an action that gets its settings and output ready made. */
+/** Gives a command the flags that all have, and an action that receives its settings and output. */
 export function addAction(
   command: Command,
   context: CommandContext,
@@ -37,15 +37,15 @@ export function addAction(
     })
 }
 
-/** A flag's text, where it was given. */
+/** The text of a flag, where it was given. */
 export function flagText(flags: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
 /**
- * A flag's whole number within a range; `undefined` when it was not given or cannot be meant, which the reader then notes. `option`
- * is the flag as it is written.
+ * A flag's whole number within a range; `undefined` when it was not given or is invalid, which the reader then notes.
+ * `option` is the flag as it is written.
  */
 export function flagNumber(
   { flags, settings }: Pick<Invocation, 'flags' | 'settings'>,

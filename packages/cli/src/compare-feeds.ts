@@ -11,9 +11,9 @@ export interface CopiedFeed {
 }
 
 export interface FeedComparison {
-  /** Compares what the copy has beyond what was compared. Rejects with a `Refusal` where it differs. */
+  /** Compares the part of the copy that was not compared yet. Rejects with a `Refusal` where it differs. */
   goOn(): Promise<void>
-  /** That was all the copy has. Rejects where its counter knows of more, or of less. */
+  /** The end of the copy is reached. Rejects where its counter says that there are more events, or fewer. */
   end(): Promise<CopiedFeed>
 }
 
@@ -53,7 +53,7 @@ export function compareFeeds(
   }
 }
 
-/** How many events the copy has. Its last one has to be one of the source, at the same place. */
+/** The number of events in the copy. Its last one has to be one of the source, at the same place. */
 export async function heldPosition(
   from: Pick<StorageEngine, 'events'>,
   to: Pick<StorageEngine, 'events'>,

@@ -1,4 +1,4 @@
-/** Copying a store into another one, of either engine, so that nobody who reads it can tell them apart. */
+/** Copies a store into another one, of either engine, so that readers cannot tell them apart. */
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
 import type { FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
@@ -15,10 +15,10 @@ export interface CopyOptions {
 }
 
 /**
- * Copies what the target's feeds do not hold yet, as of one moment of the source, which may be in use, and the tenants and keys
- * there were then, or a little later.
- * Run again it goes on where it was stopped, and takes in what has come since. Nobody can publish to the target before
- * a run has come to its end. Rejects with a `Refusal` when the target holds something else, and then leaves it as it was.
+ * Copies the events that the target's feeds do not have yet, as of one moment of the source, which may be in use, and
+ * the tenants and keys of that moment, or a little later. Run again, it continues where it was stopped and adds the new
+ * events. The target cannot be published to before a run has ended. Rejects with a `Refusal` when the target holds
+ * something else, and then leaves it as it was.
  */
 export async function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   const { from, to, signal } = options
@@ -30,9 +30,10 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
   let whole: StoreRecord | undefined
   const take = async (records: readonly StoreRecord[]): Promise<void> => {
     if (signal.aborted) throw new Refusal('Stopped. Run the same command again to go on.')
-    // Not before: by now the moment is fixed, so that whoever has a record is in the list. Who came later comes without events.
+    // Not earlier: the moment is now fixed, so that every tenant with a record is in the list. A later tenant comes
+    // without events.
     keys ??= await copyTenantsAndKeys(from, to)
-    // The last record opens the copy for publishing: only when all is compared.
+    // The last record opens the copy for publishing: only when everything has been compared.
     whole = records.find((record) => record.kind === 'whole') ?? whole
     await to.importRecords(records.filter((record) => record.kind !== 'whole'))
     copied += records.filter((record) => record.kind === 'event').length
@@ -45,7 +46,10 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
   return feeds
 }
 
-/** How many events of each feed the target holds. Each has to end with an event of the source: it may be in use itself by now. */
+/**
+ * The number of events of each feed in the target. Each feed has to end with an event of the source: the target may be
+ * in use by now.
+ */
 async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>()
   for (const { tenantId } of await to.keys.tenants()) {
@@ -74,7 +78,7 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
 }
 
 async function copyTenantsAndKeys(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
-  // The keys first: then their tenants are listed, too.
+  // The keys first, so that their tenants are in the list too.
   const keys = await from.keys.keys()
   const tenants = await from.keys.tenants()
   for (const tenant of tenants) {
@@ -97,7 +101,7 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine): Promise<
   if (uses.length > 0) await to.keys.recordKeyUses(uses)
 }
 
-/** Reads the feed from both, as far as the copy goes, which is every event its counter knows of. */
+/** Reads the feed from both stores, up to the end of the copy, which is every event that its counter knows of. */
 async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Promise<CopiedFeed> {
   const differs = (): Refusal =>
     new Refusal(

@@ -24,7 +24,7 @@ const fileName = 'demo-keys.json'
 const readScopes: readonly Scope[] = ['property:read', 'contact:read']
 const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
 
-/** Takes the kept keys that still work, makes the others, and keeps them all. */
+/** Uses the kept keys that still work, makes the others, and keeps them all. */
 export async function demoKeys(
   folder: string,
   storage: Pick<StorageEngine, 'keys' | 'nodes'>,

@@ -1,4 +1,4 @@
-/** The last numbers of all feeds, noted before a store is moved and looked for afterwards. */
+/** The last numbers of all feeds, noted before a store is moved and compared afterwards. */
 import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedKey, StorageEngine } from '@property-events/server'
 import { memberOf, memberText } from './members.ts'
@@ -24,7 +24,7 @@ export async function readHeads(storage: StorageEngine): Promise<readonly NotedH
   return heads
 }
 
-/** What the store is short of, in a sentence; `undefined`: of nothing that was noted. */
+/** The numbers that the store lacks, in a sentence; `undefined`: none of those that were noted. */
 export async function headsFault(storage: StorageEngine, text: string): Promise<string | undefined> {
   const noted = parseHeads(text)
   if (noted === undefined) return 'The file is not what `epoch heads` prints.'

@@ -1,4 +1,4 @@
-/** The pepper beside the keys of a store: a key that was made with another one than the service has is refused there. */
+/** The pepper for the keys of a store: the service refuses a key that was made with another pepper than its own. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadPeppers, pepperFileName, pepperFit, pepperForNew, readPepperUse } from '@property-events/server'
@@ -8,7 +8,7 @@ import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
 
-/** What variables say; `undefined` leaves it to the files of the data folder. */
+/** The texts of the variables; `undefined` leaves the pepper to the files of the data folder. */
 export interface GivenPeppers {
   readonly given: string | undefined
   readonly old: string | undefined
@@ -21,7 +21,7 @@ export function readPeppers(reader: SettingReader): GivenPeppers {
 }
 
 /**
- * What a new key is to be made with. A new pepper is made only beside a store in a file that has no keys in use: there the
+ * The pepper of a new key. A new pepper is made only beside a store in a file that has no keys in use, where the
  * service will find it. Throws a `Refusal`, and makes nothing, where the service has another one.
  */
 export async function pepperForNewKey(

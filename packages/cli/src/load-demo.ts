@@ -1,4 +1,4 @@
-/** Filling a store with the demo market, through the service's own publisher and with its own times (D25). */
+/** Fills a store with the demo market, through the service's own publisher and with its own times (D25). */
 import { feedNames, parseCreatedDate, uuidV5 } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { defaultPublicationLimits, readPublication } from '@property-events/server'
@@ -15,14 +15,14 @@ const chunkEvents = 500
 export interface LoadDemoOptions {
   readonly storage: StorageEngine
   readonly publisher: Publisher
-  /** Stops between two commits. What is missing then comes with the next start. */
+  /** Stops between two commits. The next start adds the missing events. */
   readonly signal: AbortSignal
   readonly onProgress: (loaded: number) => void
 }
 
 /**
- * Makes the tenants that are missing. A store that holds others is somebody's own and is left alone; `store` are the flags
- * that find it.
+ * Makes the missing tenants. A store with other tenants is not a demo's and is left alone; `store` are the flags that
+ * find it.
  */
 export async function createDemoTenants(
   storage: StorageEngine,
@@ -56,7 +56,10 @@ export async function isDemoLoaded(storage: StorageEngine): Promise<boolean> {
   return true
 }
 
-/** Publishes what the store does not hold yet; every event has an id of its own, so a second time changes nothing. */
+/**
+ * Publishes the events that the store does not have yet; every event has an id of its own, so a second time changes
+ * nothing.
+ */
 export async function loadDemo(options: LoadDemoOptions): Promise<void> {
   let chunk: IdentifiedEvent[] = []
   let loaded = 0

@@ -1,4 +1,4 @@
-/** Builds the program and turns whatever ends it into an exit code and, at most, a sentence. */
+/** Builds the program, and turns every end of it into an exit code and, at most, a sentence. */
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { addBackup } from './commands/backup.ts'
@@ -35,7 +35,8 @@ export async function main(args: readonly string[], environment: Environment): P
       exitCode = code
     },
   }
-  // Without a listener a closed pipe would end the program with a stack trace; whoever writes is told by its promise.
+  // Without a listener a closed pipe would end the program with a stack trace; the promise of each write reports the
+  // failure.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   try {

@@ -1,4 +1,4 @@
-/** The keys that go with a tenant: what is asked of them before anything is changed, and how they are put in place. */
+/** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
 import type { KeyRecord, Peppers, StorageEngine, Tenant } from '@property-events/server'
 import { Refusal } from './refusal.ts'
 
@@ -8,8 +8,8 @@ export async function keysOfTenant(store: StorageEngine, tenantId: string): Prom
 }
 
 /**
- * Rejects with a `Refusal` where the keys would not work at the target: its nodes, its own keys, or the pepper that is given
- * show what it hashes with. With none of them nothing can be told.
+ * Rejects with a `Refusal` where the keys would not work at the target. Its nodes, its own keys, or the given pepper
+ * show which pepper it uses; without any of these nothing can be known, and the keys are accepted.
  */
 export async function refuseForeignKeys(
   from: StorageEngine,
@@ -43,8 +43,8 @@ function pepperIdsInUse(keys: readonly KeyRecord[]): readonly string[] {
 }
 
 /**
- * Whether the target knows a pepper: every node of it that lives; where none does, its keys were made with it or it was
- * given, unless the one that was given fits none of the target's keys, and so may be another store's.
+ * Whether the target knows a pepper: every live node of it does; or, without live nodes, its keys were made with it or
+ * it was given, unless the given one fits none of the target's keys, and so may be another store's.
  */
 async function pepperKnowledge(
   to: StorageEngine,
@@ -59,15 +59,15 @@ async function pepperKnowledge(
   return (pepperId) => known.length === 0 || known.includes(pepperId)
 }
 
-/** A pepper that was replaced since gives the same key another hash. */
+/** After a change of the pepper, the same key has another hash. */
 function isSameKey(one: KeyRecord, other: KeyRecord): boolean {
   const isSameSecret = Buffer.from(one.secretHash).equals(other.secretHash)
   return one.createdMs === other.createdMs && (one.pepperId !== other.pepperId || isSameSecret)
 }
 
 /**
- * Puts the tenant's keys in place, each with its grant for this tenant alone: a key that has others keeps them where those
- * tenants are. What was done to a key in either store counts: a revocation in one is one in both.
+ * Puts the tenant's keys into the target, each with its grant for this tenant alone: a key that has others keeps them
+ * where those tenants are. Changes of a key in either store count: a key revoked in one is revoked in both.
  */
 export async function moveKeys(from: StorageEngine, to: StorageEngine, tenantId: string): Promise<number> {
   const keys = await keysOfTenant(from, tenantId)

@@ -1,4 +1,4 @@
-/** What stands in the way of moving a tenant, in sentences, and where a move stands that was cut off. */
+/** The obstacles to moving a tenant, in sentences, and the state in which an interrupted move leaves it. */
 import type { MoveState, Tenant } from '@property-events/server'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'

@@ -1,4 +1,4 @@
-/** Moving one tenant into a store that holds others, while both are in use (docs/decisions/0019). */
+/** Moves one tenant into a store that holds others, while both are in use (docs/decisions/0019). */
 import { randomUUID } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
 import { StorageFailure } from '@property-events/server'
@@ -15,41 +15,44 @@ export interface MoveOptions {
   readonly to: StorageEngine
   /** As the source has it. */
   readonly tenant: Tenant
-  /** New keys are made at the target by hand. */
+  /** The operator makes new keys at the target. */
   readonly withoutKeys: boolean
-  /** The target's, where they were given. */
+  /** The target's peppers, where they were given. */
   readonly peppers: Peppers | undefined
   /** Events copied so far, in this run. */
   readonly onProgress: (events: number) => void
-  /** Heard between two pieces, until the source is closed: from then on the rest is quicker than to begin again. */
+  /**
+   * Looked at between two pieces, until the source is closed: from then on it is quicker to finish than to begin again.
+   */
   readonly signal: AbortSignal
 }
 
 export interface MovedTenant {
   readonly feeds: readonly CopiedFeed[]
   readonly keys: number
-  /** How long nobody could publish; `undefined` when the tenant had been moved, or closed, by an earlier run. */
+  /** How long publishing was refused; `undefined` when an earlier run had moved the tenant, or closed the source. */
   readonly closedMs: number | undefined
 }
 
-/** A round that brings no more is the last before the source is closed. */
+/** A round with no more events than this is the last before the source is closed. */
 const smallRound = 500
-/** Where publishers are as quick as the copy, rounds never get small. */
+/** Where publishers are as fast as the copy, rounds never get small. */
 const roundsAtMost = 12
-/** Ids that were skipped before are looked at again so far back: a commit under way shows them late. */
+/** Skipped ids are read again for this time back, because a commit under way shows them late. */
 const skippedMarginTicks = 6_000_000_000n
 
 /**
- * Copies what the target lacks, round by round, while the source serves; closes the source for publishing to this tenant;
- * copies and compares the rest; opens the target. Run again after an end at any moment it goes on. At no moment can anything
- * be published in both. Rejects with a `Refusal` that says where things stand.
+ * Copies the events that the target lacks, round by round, while the source serves; closes the source for publishing to
+ * this tenant; copies and compares the rest; opens the target. After an interruption at any moment, another run
+ * continues. At no moment can the tenant be published to in both. Rejects with a `Refusal` that names the state
+ * reached.
  */
 export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
   const stage: { now: MoveStage } = { now: 'before' }
   try {
     return await move(options, stage)
   } catch (error) {
-    // An engine reports what is thrown while it hands records over as a failure of its own.
+    // An engine reports an error of the callback that takes records as a failure of its own.
     const cause = error instanceof StorageFailure && error.cause instanceof Refusal ? error.cause : error
     if (cause instanceof StorageFailure) {
       const reason =
@@ -96,7 +99,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   if (here !== 'left' && (await from.moves.change(tenantId, 'leaving', 'left')) !== 'done') {
     throw overtaken(stage.now)
   }
-  // Once more for the counters: no window is answered in the source any more, so their floors are the last ones.
+  // Once more for the counters: the source answers no window any more, so their floors are the last ones.
   if ((await copy.round(arriving)) > 0) {
     const reason = 'Events came in the source after it was closed, so a node of an earlier version serves it.'
     throw endedEarly(stage.now, `${reason} Bring its nodes up to this version first.`)
@@ -115,7 +118,7 @@ async function stateIn(store: StorageEngine, tenantId: string): Promise<MoveStat
   return known ? (states.get(tenantId) ?? 'open') : undefined
 }
 
-/** A tenant without events that no key is for: made by a run that was ended in the next moment. */
+/** True for a tenant without events and keys: made by a run that ended in the next moment. */
 async function isEmpty(store: StorageEngine, tenantId: string): Promise<boolean> {
   for (const feed of feedNames) {
     if (((await store.events.head({ tenantId, feed }))?.position ?? 0) > 0) return false
@@ -128,20 +131,20 @@ async function refuseWithoutEpoch(from: StorageEngine, to: StorageEngine): Promi
     ['source', from],
     ['target', to],
   ] as const) {
-    // A feed that waits by itself is moved as it is, and waits in the target.
+    // A feed that waits for an epoch by itself is moved as it is, and waits in the target.
     if ((await store.epochNeed()) !== 'all') continue
     const reason = `Publishing to the ${name} waits for a new epoch: it was restored, or is being filled by a copy.`
     throw endedEarly('before', `${reason} Finish that first (\`epoch start\`).`)
   }
 }
 
-/** Only the report is left: what the source has is in the target. */
+/** Only the report is left: the target has all events of the source. */
 async function alreadyMoved({ from, to, tenant: { tenantId } }: MoveOptions): Promise<MovedTenant> {
   const feeds: CopiedFeed[] = []
   for (const feed of feedNames) {
     const key = { tenantId, feed }
     const differs = () => differsFrom('before', key)
-    // The target goes on: what it has beyond the source is not compared.
+    // The target is in use: its events beyond the source's are not compared.
     const comparison = compareFeeds(to, from, key, differs)
     await comparison.goOn()
     feeds.push(await comparison.end())
@@ -166,9 +169,9 @@ function differsFrom(stage: MoveStage, { feed, tenantId }: FeedKey): Refusal {
 interface TenantCopy {
   /** Rejects where the target ends with an event that the source does not have. */
   begin(): Promise<void>
-  /** Brings what the target lacks, and compares it. Answers how many events that were. */
+  /** Copies the events that the target lacks, and compares them. Returns their number. */
   round(arriving: MoveState): Promise<number>
-  /** All is there. */
+  /** All events have been copied. */
   end(): Promise<readonly CopiedFeed[]>
 }
 
@@ -228,21 +231,24 @@ function tenantCopy(
 
 export interface ReopenOptions {
   readonly from: StorageEngine
-  /** `undefined`: it is gone for good, the operator says. */
+  /** `undefined`: the operator says that it is gone for good. */
   readonly to: StorageEngine | undefined
   readonly tenant: Tenant
 }
 
-/** Takes the tenant back: published in the source again. Rejects with a `Refusal` where the target may have been published to. */
+/**
+ * Takes the tenant back, so that it is published in the source again. Rejects with a `Refusal` where the target may
+ * have been published to.
+ */
 export async function reopenTenant({ from, to, tenant }: ReopenOptions): Promise<void> {
   const { tenantId } = tenant
   const here = (await stateIn(from, tenantId)) ?? 'open'
-  // Without a target its word stands for a run that never opened it.
+  // Without a target, it counts as one that a run never opened.
   const there = to === undefined ? 'abandoned' : await stateIn(to, tenantId)
   const fault = reopeningFault(tenant, here, there)
   if (fault !== undefined) throw new Refusal(`${fault} Nothing was changed.`)
   if (to !== undefined && there !== undefined && there !== 'abandoned') {
-    // First: the run that was to open it finds another state than its own, and cannot.
+    // First the target: the run that was to open it then finds another state than its own, and cannot.
     const outcome = await to.moves.change(tenantId, there, 'abandoned')
     if (outcome !== 'done')
       throw new Refusal('The target has changed meanwhile. Nothing was changed. Run this again.')

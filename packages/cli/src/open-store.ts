@@ -1,4 +1,4 @@
-/** Commands that work on a store itself, with or without a service that runs on it. */
+/** For commands that work on a store itself, with or without a service that runs on it. */
 import { openStorage } from '@property-events/server'
 import type { StorageEngine, Tenant } from '@property-events/server'
 import { parseUuid } from '@property-events/protocol'
@@ -21,7 +21,10 @@ export interface OpenedStore {
 /** Where a command finds the store. */
 export const storeSettings = [settings.data, settings.database] as const
 
-/** Opens the store of `--database` or `--data`, runs the work, and closes it. A folder without a store is refused: it may be misspelt. */
+/**
+ * Opens the store of `--database` or `--data`, runs the work, and closes it. A folder without a store is refused,
+ * because its name may be misspelt.
+ */
 export async function withStore<Result>(
   reader: SettingReader,
   flags: Readonly<Record<string, unknown>>,
@@ -51,8 +54,9 @@ export async function withStore<Result>(
 }
 
 /**
- * Flags with which a printed command line finds the store of this one; what variables or defaults say is found without.
- * In the address of a database the word PASSWORD stands for the password: screens and logs are read by others.
+ * Flags with which a printed command line finds this command's store; those that variables or defaults imply are left
+ * out. In the address of a database the word PASSWORD stands for the password, because others may read screens and
+ * logs.
  */
 export function storeFlags(flags: Readonly<Record<string, unknown>>, folder: string): string {
   const database = flagText(flags, 'database')

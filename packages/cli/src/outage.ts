@@ -1,11 +1,11 @@
-/** What a command does while the service is away: say so, and wait for it. */
+/** Waits for a service that is away, and says so. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidAnswerError, PropertyEventsError, ServiceError } from '@property-events/client'
 import type { ClientOptions, NetworkError } from '@property-events/client'
 import { networkReason } from './service-client.ts'
 import { plainText } from './terminal-text.ts'
 
-/** After the attempts of a client, whose own waits sum to half a minute on average. */
+/** The wait after the attempts of a client, whose own waits add up to half a minute on average. */
 const longestWaitMs = 30_000
 
 /** Options of a client that says when the service at `baseUrl` stops answering and when it answers again, once each. */
@@ -38,11 +38,11 @@ export function tellingOptions(
 
 export interface OutageOptions {
   readonly say: (line: string) => void
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   readonly signal: AbortSignal
 }
 
-/** Runs the work again, after a wait, for as long as it fails because the service is away. */
+/** Repeats the work, after a wait, for as long as it fails because the service is away. */
 export async function outlastOutages<Result>(
   work: () => Promise<Result>,
   { say, signal }: OutageOptions,
@@ -52,16 +52,16 @@ export async function outlastOutages<Result>(
       return await work()
     } catch (error) {
       if (!isAway(error)) throw error
-      // By chance, so that many followers do not come back together.
+      // A random share, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs
       say(`${plainText(error.message)} Asking again in ${Math.ceil(waitMs / 1000)} s.`)
-      // When it is aborted the work is what ends, with what it has to say.
+      // After an abort the work itself ends, with its own message.
       await delay(waitMs, undefined, { signal }).catch(() => undefined)
     }
   }
 }
 
-/** What answers with something else is there, and perhaps not the service: no wait makes that right. */
+/** An unexpected answer shows that a server is there, and perhaps not the service: waiting does not help. */
 function isAway(error: unknown): error is NetworkError | ServiceError {
   return (
     error instanceof PropertyEventsError && error.again !== 'never' && !(error instanceof InvalidAnswerError)

@@ -1,12 +1,14 @@
 import { jsonText } from './terminal-text.ts'
 
-/** Where a command writes. Results go to stdout; everything said on the way goes to stderr. */
+/** Where a command writes. Results go to stdout; messages on the way go to stderr. */
 export interface Output {
   /** `--json` was given: stdout is for machines. */
   readonly json: boolean
-  /** A person looks at stderr: progress may be shown. */
+  /** stderr is a terminal: progress may be shown. */
   readonly showsProgress: boolean
-  /** Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when nobody reads it any more. */
+  /**
+   * Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when the reader has gone.
+   */
   write(text: string): Promise<void>
   /** One line of JSON to stdout. */
   writeJson(value: unknown): Promise<void>
@@ -38,7 +40,10 @@ export function createOutput(options: { readonly json: boolean }): Output {
   }
 }
 
-/** The same for a command whose work goes on when nobody reads what it writes, such as a service that announces itself. */
+/**
+ * The same for a command that continues when the reader of its output has gone, such as a service that announces
+ * itself.
+ */
 export function withoutReader(output: Output): Output {
   const unlessCut = async (written: Promise<void>): Promise<void> => {
     try {
@@ -55,8 +60,8 @@ export function withoutReader(output: Output): Output {
 }
 
 /**
- * The reader of stdout went away (`| head`). It ends the command without a word, as is usual, and with the exit code it has
- * by then: what a command has to say of its work by that code it says before it writes.
+ * The reader of stdout has gone (`| head`). The command ends silently, as is usual, with the exit code it has by then:
+ * a command sets its exit code before it writes.
  */
 export class OutputCut extends Error {
   override readonly name = 'OutputCut'

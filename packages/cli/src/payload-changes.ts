@@ -1,10 +1,12 @@
-/** What differs between two versions of a payload, as lines that a person can read. */
+/** The differences between two versions of a payload, as lines that a person can read. */
 
 export type PayloadChange =
   | { readonly kind: 'added' | 'removed'; readonly path: string; readonly value: string }
   | { readonly kind: 'changed'; readonly path: string; readonly before: string; readonly value: string }
 
-/** Paths are written as `details.features[2]`; values as JSON. In the order of the newer payload, then what is gone. */
+/**
+ * Paths are written as `details.features[2]`; values as JSON. In the order of the newer payload, then the removed ones.
+ */
 export function payloadChanges(before: unknown, after: unknown): readonly PayloadChange[] {
   const [old, current] = [new Map(leavesOf(before, '')), new Map(leavesOf(after, ''))]
   const changes: PayloadChange[] = []

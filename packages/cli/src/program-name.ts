@@ -1,4 +1,4 @@
-/** How the program is called here: the commands it prints are pasted, and must be found by the shell they are pasted into. */
+/** The name to call the program by here: the commands it prints are pasted into a shell, which has to find it. */
 import { basename, delimiter, dirname } from 'node:path'
 import type { Environment } from './read-settings.ts'
 import { shellWord } from './terminal-text.ts'
@@ -19,10 +19,10 @@ export function commandLine(words: string, store = ''): string {
   return `${programName} ${words}${store}`
 }
 
-/** What lets a restored store publish again. */
+/** The command that lets a restored store publish again. */
 export function epochCommand(store: string): string {
   return commandLine('epoch start --continue-after N', store)
 }
 
-/** What stands for N in it. */
+/** The placeholder of N in it. */
 export const epochNumber = 'N is the highest number that anybody was ever shown'

@@ -3,7 +3,7 @@ import type { Output } from './output.ts'
 /** A terminal is refreshed four times a second: more is flicker. */
 const refreshMs = 250
 
-/** Shows how far a long work has come and how fast it goes, where a person looks. */
+/** Shows the progress and the speed of a long task, if stderr is a terminal. */
 export interface Progress {
   /** `part` of the whole, 0 to 1, where it is known. */
   update(done: number, part: number | undefined): void

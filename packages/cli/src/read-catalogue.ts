@@ -5,8 +5,8 @@ import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 
 /**
- * A preset by its name, or a JSON file (D12); `undefined` when it is neither. A file that is not a catalogue is refused with
- * what is wrong in it.
+ * A preset by its name, or a JSON file (D12); `undefined` when it is neither. Refuses a file that is not a catalogue,
+ * with the fault.
  */
 export function readCatalogue(nameOrPath: string): EventTypeCatalogue | undefined {
   if (nameOrPath === 'default' || nameOrPath === 'published-0') return catalogues[nameOrPath]

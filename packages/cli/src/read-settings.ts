@@ -20,13 +20,13 @@ export function addSettings(command: Command, settings: readonly Setting<unknown
   return command
 }
 
-/** Reads settings one by one and keeps what is wrong, so that every fault is told at once. */
+/** Reads settings one by one and collects their faults, so that all are reported at once. */
 export interface SettingReader {
   /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
   value<Value>(setting: Setting<Value>): Value
   /** Notes a fault of another kind. */
   fault(sentence: string): void
-  /** Throws a `Refusal` with all faults there were. Call it before any value is used. */
+  /** Throws a `Refusal` with all faults, if there are any. To be called before any value is used. */
   finish(): void
 }
 
@@ -40,7 +40,7 @@ export function readSettings(
       const flag = flags[optionNameOf(setting)]
       const fromFlag = flag === true ? 'on' : typeof flag === 'string' ? flag : undefined
       const written = fromFlag ?? environment[variableOf(setting)]
-      // An empty variable counts as not set: that is how compose files and units leave one out.
+      // An empty variable counts as not set: compose files and units leave a variable out in that way.
       if (written === undefined || (fromFlag === undefined && written === '')) return setting.fallback
       const place = fromFlag === undefined ? variableOf(setting) : `--${setting.name}`
       try {

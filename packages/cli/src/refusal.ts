@@ -1,6 +1,7 @@
 /**
- * What the program tells its user when it cannot do what was asked: whole sentences that say what to do. It ends with
- * exit code 1. Thrown by commands and caught once, in `main`; every other error there is one of ours or the machine's.
+ * The message of the program when it cannot do what the command asks for: whole sentences that say what to do. It ends
+ * with exit code 1. Thrown by commands and caught once, in `main`; every other error there is a fault of the program or
+ * of the machine.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal'

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 
 /**
- * Refuses options that are given twice, in every command below this one: the parser would take the last without a word, and
- * a key would be for one tenant of the two that were named. Options that gather their values have a parser of their own and
- * take any number; those without a value say the same when they stand there twice.
+ * Refuses options that are given twice, in every command below this one: the parser would silently use the last, and a
+ * key would be for one of the two tenants named. Options that collect their values have a parser of their own and may
+ * be repeated; options without a value mean the same when they are repeated.
  */
 export function refuseRepeatedOptions(program: Command): void {
   for (const command of program.commands) {

@@ -4,11 +4,11 @@ import type { Publisher } from '@property-events/server'
 import { liveMarket } from './market/live-market.ts'
 import { marketTenants } from './market/tenants.ts'
 
-/** A change every second or two: enough to watch, far from load. */
+/** A change every second or two: enough to watch, and hardly any load. */
 const shortestPauseMs = 500
 const longestPauseMs = 2500
 
-/** Lets the demo market go on, until the signal. One change that cannot be stored is left out. */
+/** Keeps the demo market changing, until the signal. A change that cannot be stored is left out. */
 export async function runLive(
   publisher: Publisher,
   signal: AbortSignal,

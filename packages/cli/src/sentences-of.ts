@@ -5,13 +5,13 @@ import { plainText } from './terminal-text.ts'
 import { commandLine } from './program-name.ts'
 
 /**
- * What a user is told about an error: what went wrong and what to do, without a stack. `dataFolder` is that of a command
- * that has `--data`.
+ * The message for the user about an error: what went wrong and what to do, without a stack. `dataFolder`: the folder of
+ * a command that has `--data`.
  */
 export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (!(error instanceof Error)) return unexpected(String(error))
   if (error instanceof Refusal) return error.message
-  // Of the server's own refusals the message is a sentence for the operator.
+  // The server's own refusals have a message for the operator.
   if (error.name === 'StorageRefusal' || error.name === 'PepperRefusal')
     return plainText(error.message, { multiline: true })
   if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
@@ -20,7 +20,7 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
   return systemSentence(error, dataFolder) ?? unexpected(error.message)
 }
 
-/** With what an operator needs to find the request. */
+/** With the details by which an operator can find the request. */
 function refusalSentence({ message, status, code, requestId }: ServiceError): string {
   return plainText(`${message} (${status}, ${code}, request ${requestId})`)
 }
@@ -48,7 +48,10 @@ function failureSentence(error: Error, dataFolder: string | undefined): string {
   }
 }
 
-/** Whether a connection was not made, or was lost. Codes alone do not say it: for a socket, ENOENT is one of a missing file. */
+/**
+ * Whether a connection failed or was lost. The code alone does not say so: ENOENT of a socket is also that of a missing
+ * file.
+ */
 function isUnreached(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : ''
   return /^(ENOTFOUND|ECONN|ETIMEDOUT)/.test(code) || ('syscall' in error && error.syscall === 'connect')

@@ -1,4 +1,4 @@
-/** Where the service is, and what a user is told when it does not do what it was asked. */
+/** The address of the service, and the messages for the user when it refuses or does not answer. */
 import { NetworkError } from '@property-events/client'
 import type { ServiceError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
@@ -25,7 +25,7 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
   return { baseUrl, key: key ?? '' }
 }
 
-/** What a call of a client failed with. Where there was no answer, a sentence that says what to look at. */
+/** The reason for the failure of a client's call. Where there was no answer, a sentence that says what to check. */
 export function noAnswerOf(error: unknown, baseUrl: string): unknown {
   if (!(error instanceof NetworkError)) return error
   return new Refusal(
@@ -33,7 +33,7 @@ export function noAnswerOf(error: unknown, baseUrl: string): unknown {
   )
 }
 
-/** What the service said about a request it refused. */
+/** The service's words about a request that it refused. */
 export function problemSentence({ detail, status, code, requestId }: ServiceError): string {
   if (detail === undefined)
     return `The service answers ${status} without saying why. Is --url the address of property-events?`
@@ -41,7 +41,7 @@ export function problemSentence({ detail, status, code, requestId }: ServiceErro
   return plainText(`${detail} (${origin.join(', ')})`)
 }
 
-/** Why there was no answer, in a few words: `fetch` hides the reason in the cause of its error. */
+/** The reason for a missing answer, in a few words: `fetch` hides it in the cause of its error. */
 export function networkReason({ message, cause: error }: NetworkError): string {
   if (!(error instanceof Error)) return plainText(message)
   const { cause } = error

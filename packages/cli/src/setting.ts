@@ -1,21 +1,21 @@
 import { readWholeNumber } from '@property-events/protocol'
 import { didYouMean } from './did-you-mean.ts'
 
-/** One thing that can be set, by a flag or by an environment variable, and how its text is read. */
+/** One setting: its flag, its environment variable, and how its text is read. */
 export interface Setting<Value> {
   /** Words with `-` between them: `max-page-size` is the flag `--max-page-size` and PROPERTY_EVENTS_MAX_PAGE_SIZE. */
   readonly name: string
   /** Placeholder of the flag's value in the help; `undefined`: the flag stands alone and means `on`. */
   readonly argument: string | undefined
   readonly description: string
-  /** Only to be set by the variable: command lines are seen by others on the machine. */
+  /** Only as a variable: other users of the machine can see command lines. */
   readonly variableOnly: boolean
   /** Never shown, not even in an error. */
   readonly secret: boolean
-  /** What is allowed, for errors: `a whole number from 0 to 65535`. */
+  /** The values that are allowed, for errors: `a whole number from 0 to 65535`. */
   readonly expected: string
   readonly fallback: Value
-  /** What the help says of it, where the value does not say it itself. */
+  /** Its words in the help, where the value itself does not explain it. */
   readonly fallbackWords: string | undefined
   read(text: string): Value | undefined
 }
@@ -110,7 +110,7 @@ export function optionNameOf(setting: Setting<unknown>): string {
 /** Variables of this prefix belong to the project's tests. */
 const testPrefix = 'PROPERTY_EVENTS_TEST_'
 
-/** Variables that look like ours and are not: a misspelt one would otherwise be without effect and without a word. */
+/** Variables with our prefix that are not ours: a misspelt one would otherwise silently have no effect. */
 export function unknownVariableFaults(
   environment: Readonly<Record<string, string | undefined>>,
   known: readonly string[],

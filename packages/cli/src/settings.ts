@@ -1,4 +1,4 @@
-/** Everything that can be set, by flag or by `PROPERTY_EVENTS_*` variable: one schema for both. */
+/** All settings, as a flag or as a `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
 import { readWholeNumber } from '@property-events/protocol'
 import { logLevels } from '@property-events/server'
@@ -6,7 +6,7 @@ import { readCatalogue } from './read-catalogue.ts'
 import { duration, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
 
-/** Requests a second and how many may come at once, or none at all (D10). */
+/** Requests a second and the size of a burst, or no limit (D10). */
 export type RateLimit = { readonly perSecond: number; readonly burst: number } | 'off'
 
 export const settings = {

@@ -1,4 +1,4 @@
-/** Opening a data folder and serving it: the lock, the store, the pepper, the listening service; and back again. */
+/** Opens a data folder and serves it: the lock, the store, the pepper, the listening service; and closes them again. */
 import { catalogues } from '@property-events/protocol'
 import {
   StorageRefusal,
@@ -44,14 +44,14 @@ export const serveSettings = [
   settings.oldKeyPepper,
 ] as const
 
-/** As `serve` takes it: any free one where the service takes any free one, too. */
+/** As in `serve`: any free port where the service uses any free port, too. */
 export function metricsPortOf(reader: SettingReader, port: number): number {
   return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
 }
 
 export type ServeOptions = ReturnType<typeof readServeOptions>
 
-/** Reads them all; the caller finishes the reader. */
+/** Reads all of them; the caller finishes the reader. */
 export function readServeOptions(reader: SettingReader) {
   const port = reader.value(settings.port)
   return {
@@ -80,22 +80,22 @@ export function readServeOptions(reader: SettingReader) {
   }
 }
 
-/** Where Prometheus looks for exporters; the public port is not shown to it. */
+/** The port where Prometheus expects exporters; the metrics are not on the public port. */
 const defaultMetricsPort = 9464
 
 export interface StartedService {
   readonly service: Service
   readonly storage: StorageEngine
   readonly peppers: Peppers
-  /** Resolves when a serving thread has died, with what it died of: the service is then to be closed. */
+  /** Resolves when a serving thread has died, with its error: the service then has to be closed. */
   readonly broken: Promise<Error> | undefined
-  /** Takes no more requests, answers those in flight, closes the store, gives the folder free. */
+  /** Accepts no more requests, answers those in flight, closes the store, releases the folder. */
   close(): Promise<void>
 }
 
 /**
- * Throws a `Refusal`, `StorageRefusal`, `PepperRefusal` or an error of the machine; then nothing stays open. `signal`: ends the
- * waiting for a database that is away.
+ * Throws a `Refusal`, `StorageRefusal`, `PepperRefusal` or an error of the machine, and then leaves nothing open.
+ * `signal` ends the wait for a database that is away.
  */
 export async function startService(options: ServeOptions, signal: AbortSignal): Promise<StartedService> {
   const lock = acquireServingLock(options.data)
@@ -127,7 +127,7 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
   }
 }
 
-/** An old store keeps its event types; only a new one is given the default ones (D12). */
+/** An old store keeps its event types; only a new one gets the default ones (D12). */
 async function openForServing(options: ServeOptions, signal: AbortSignal): Promise<SharedStorage> {
   const {
     data: folder,
@@ -161,8 +161,8 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
 }
 
 /**
- * A new pepper is made only where no key needs another one. Without the right one the service starts all the same, so that
- * it can be seen what is wrong, and is not ready: every key would be refused.
+ * A new pepper is made only where no key needs another one. Without the right one the service starts all the same, so
+ * that the operator can see what is wrong, and is not ready: it would refuse every key.
  */
 async function peppersForServing(options: ServeOptions, storage: StorageEngine): Promise<Peppers> {
   const place = { folder: options.data, given: options.keyPepper, old: options.oldKeyPepper }
@@ -183,7 +183,10 @@ async function peppersForServing(options: ServeOptions, storage: StorageEngine):
   return found ?? loadPeppers({ folder: undefined, given: undefined })
 }
 
-/** Of those for reading, what one thread alone would take, divided among those that serve; of the others, as few as do. */
+/**
+ * Connections for reading: those that one thread alone would use, divided among the serving threads; for commits, as
+ * few as are enough.
+ */
 function connectionsOf({ workers }: ServeOptions) {
   return { readConnections: Math.max(1, Math.floor(8 / workers)), appendsAtOnce: workers > 1 ? 2 : 4 }
 }

@@ -1,11 +1,11 @@
-/** Where the program keeps what it needs between its runs and what nobody else should read. */
+/** The folder for files that the program needs between its runs and that only its user should read. */
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import type { Environment } from './read-settings.ts'
 
 /**
- * `property-events` in the user's folder for state: `XDG_STATE_HOME` where that is set to an absolute path (the XDG Base
- * Directory Specification takes no other), else what is usual on the platform. Nothing is made.
+ * `property-events` in the user's folder for state: `XDG_STATE_HOME` where that is set to an absolute path (the XDG
+ * Base Directory Specification accepts no other), else the usual folder of the platform. Makes nothing.
  */
 export function stateFolder(
   environment: Environment,

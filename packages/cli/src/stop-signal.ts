@@ -1,7 +1,9 @@
 /** Exit code of a command that a signal stopped before its work was done. */
 export const interruptedExitCode = 130
 
-/** Aborted by the first SIGTERM, SIGINT or SIGHUP, its `reason` their name; a second one ends the process at once. */
+/**
+ * Aborted by the first SIGTERM, SIGINT or SIGHUP, with its name as the `reason`; a second one ends the process at once.
+ */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
   for (const [name, number] of [
@@ -10,7 +12,7 @@ export function stopSignal(): AbortSignal {
     ['SIGHUP', 1],
   ] as const) {
     process.on(name, () => {
-      // As a shell reports a process that a signal ended.
+      // The exit code that a shell reports for a process that a signal ended.
       if (controller.signal.aborted) process.exit(128 + number)
       controller.abort(name)
     })

@@ -1,7 +1,7 @@
 /**
- * Text that came from elsewhere, made safe for a terminal: control characters (escape codes that move the cursor, set
- * the title, or worse) and characters that turn the direction of writing are shown as `\u001b`. Line ends and tabs stay
- * where `multiline` says so.
+ * Text from elsewhere, made safe for a terminal: control characters (escape codes that move the cursor, set the title,
+ * or worse) and characters that change the direction of writing are shown as `\u001b`. Line ends and tabs stay where
+ * `multiline` says so.
  */
 export function plainText(text: string, options: { readonly multiline?: boolean } = {}): string {
   return text.replaceAll(unsafe, (character) => {
@@ -14,8 +14,8 @@ export function plainText(text: string, options: { readonly multiline?: boolean 
 const unsafe = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 /**
- * JSON text for a machine that is perhaps a person's terminal after all: the same value, with those characters as JSON
- * escapes. `JSON.stringify` itself leaves DEL, C1 and overrides of direction as they are.
+ * JSON text for a machine that may be a terminal after all: the same value, with those characters as JSON escapes.
+ * `JSON.stringify` itself leaves DEL, C1 and overrides of direction as they are.
  */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(unsafe, (character) =>
@@ -23,13 +23,13 @@ export function jsonText(value: unknown, indent?: number): string {
   )
 }
 
-/** A word as a shell must be given it: quoted where it has to be, without control characters. */
+/** A word in the form that a shell needs: quoted where necessary, without control characters. */
 export function shellWord(text: string): string {
   const plain = plainText(text)
   return /^[\w./:@%+,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Columns of text, as wide as their widest cell. Cells are made plain. */
+/** Columns of text, as wide as their widest cell. Control characters in cells are made safe. */
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => plainText(cell)))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))

@@ -39,7 +39,7 @@ export function addBackup(program: Command, context: CommandContext): void {
   )
 }
 
-/** A signal ends the program as it always does; what it was writing, large and with contacts in it, goes first. */
+/** A signal ends the program as always; the unfinished file, large and with contacts in it, is removed first. */
 function removeWhenStopped(partial: string): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -49,7 +49,7 @@ function removeWhenStopped(partial: string): void {
   }
 }
 
-/** Where it may be: this command needs none, and the folder it was run in need not be that of a node of the database. */
+/** The folder if it is there: this command needs none, and it need not run in the folder of a node of the database. */
 function pepperPlace(folder: string, database: string | undefined): string {
   const variable = 'PROPERTY_EVENTS_KEY_PEPPER'
   if (database !== undefined)

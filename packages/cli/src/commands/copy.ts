@@ -66,7 +66,7 @@ export function addCopy(program: Command, context: CommandContext): void {
 }
 
 async function copyAll({ output }: Invocation, from: StorageEngine, target: string): Promise<void> {
-  // With the source's event types and start: their numbers stand in the events.
+  // With the source's event types and start, because the stored events contain their numbers.
   const { catalogue, startSequence } = from.settings
   await using to = await openStorage({ ...placeOf(target), catalogue, startSequence, create: true })
   refuseSameStore(from, to)
@@ -94,7 +94,7 @@ async function moveOne(
     readonly source: string
   },
 ): Promise<void> {
-  // Its event types have to be the same; its numbers are each feed's own.
+  // Its event types have to be the same; sequence numbers belong to each feed.
   const { catalogue } = from.settings
   await using to = await openStorage({ ...placeOf(target), catalogue, create: true })
   refuseSameStore(from, to)
@@ -145,7 +145,7 @@ function refuseSameStore(from: StorageEngine, to: StorageEngine): void {
   )
 }
 
-/** Nothing is made where there is no pepper yet. */
+/** No pepper is made where there is none yet. */
 function peppersOf(target: string, given: GivenPeppers): Peppers | undefined {
   return findPeppers({ folder: isDatabase(target) ? undefined : resolve(target), ...given })
 }

@@ -71,7 +71,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
   })
 }
 
-/** Whatever finding is named after the store says that it is not there or cannot be read. */
+/** A finding of the name `store` always says that it is not there or cannot be read. */
 function hasStore(findings: readonly Finding[]): boolean {
   return !findings.some(({ check }) => check === 'store')
 }

@@ -1,4 +1,7 @@
-/** Going on after numbers were lost, or may have been: with a new epoch, or in the old one where nothing is missing (D13). */
+/**
+ * Continues after numbers were lost, or may have been: with a new epoch, or in the old one where nothing is missing
+ * (D13).
+ */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -120,11 +123,11 @@ async function feedsOf(
 
 interface Readers {
   readonly tenants: readonly string[]
-  /** Labels of the keys that may read there and still work, or their ids. */
+  /** Labels, or else ids, of the keys that can read there and still work. */
   readonly keys: readonly string[]
 }
 
-/** Who reads the feeds, as far as keys tell. */
+/** The readers of the feeds, as far as keys show. */
 async function readersOf(storage: StorageEngine, feeds: readonly FeedKey[] | undefined): Promise<Readers> {
   const tenantIds = feeds && new Set(feeds.map(({ tenantId }) => tenantId))
   const scopes = new Set((feeds ?? feedNames.map((feed) => ({ feed }))).map(({ feed }) => `${feed}:read`))

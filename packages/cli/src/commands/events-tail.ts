@@ -11,7 +11,7 @@ import { settings } from '../settings.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText } from '../terminal-text.ts'
 
-/** How often new events are asked for. A person does not see more, and 1/s is a fiftieth of a key's rate. */
+/** How often new events are asked for. People cannot read faster, and 1/s is a fiftieth of a key's rate. */
 const intervalMs = 1_000
 
 export function addTail(events: Command, context: CommandContext): void {

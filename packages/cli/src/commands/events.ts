@@ -36,7 +36,7 @@ function addList(events: Command, context: CommandContext): void {
   addAction(command, context, list)
 }
 
-/** What is allowed the service says. */
+/** The service says which values are allowed. */
 const anyNumber = { from: 0, to: 999_999_999 }
 
 async function list(invocation: Invocation): Promise<void> {
@@ -93,7 +93,7 @@ async function get(invocation: Invocation, [id = '']: readonly string[]): Promis
   return output.write(`payload\n${payloadText(event.payload)}\n`)
 }
 
-/** Without trying again: somebody waits for the answer. */
+/** Without retries, because a person waits for the answer. */
 async function askOnce<Value>(
   { settings: reader, flags }: Invocation,
   question: (client: Client<FeedName>) => Promise<Value>,

@@ -169,10 +169,10 @@ function readFutureMoment(written: string, what: string, reader: SettingReader):
   return ms
 }
 
-/** Longer than an id is only a key, whose secret is not to be shown. */
+/** Only a whole key is longer than an id, and its secret must not be shown. */
 const maxIdLength = 12
 
-/** People paste whole keys: the id in them is enough. Throws a `Refusal` for what cannot be either. */
+/** People paste whole keys, and the id in them is enough. Throws a `Refusal` for a text that can be neither. */
 function keyIdOf(written: string, store: string): string {
   const keyId = parseKeyText(written)?.keyId
   if (keyId !== undefined) return keyId

@@ -1,4 +1,4 @@
-/** Replacing the secret that keys are hashed with, while every key goes on working (docs/decisions/0014). */
+/** Replaces the secret that keys are hashed with, while every key continues to work (docs/decisions/0014). */
 import type { Command } from 'commander'
 import { findPeppers } from '@property-events/server'
 import type { LiveNode, Pepper, StorageEngine } from '@property-events/server'
@@ -82,7 +82,7 @@ interface Status {
   readonly nodes: readonly { readonly place: string; readonly knows: readonly string[] }[]
 }
 
-/** What the peppers are called where this command runs. */
+/** The names of the peppers where this command runs. */
 function namesOf(folder: string, given: GivenPeppers): ReadonlyMap<string, string> {
   const peppers = findPeppers({ folder, ...given }) ?? []
   const present = peppers.some(({ isOld }) => isOld) ? 'the new one' : 'the one given here'

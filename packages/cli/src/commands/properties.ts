@@ -13,7 +13,7 @@ import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { jsonText, plainText } from '../terminal-text.ts'
 
-/** Descriptions have thousands of characters; what changed in one is for another tool. */
+/** Descriptions have thousands of characters; to compare two of them is for another tool. */
 const maxValueLength = 100
 
 export function addProperties(program: Command, context: CommandContext): void {

@@ -121,7 +121,7 @@ async function publish(
     progress.end()
     source.close()
   }
-  // Before the report, whose reader may be gone.
+  // Before the report, whose reader may have gone.
   if (run.totals.refused + totals.refused > 0) context.failed()
   await reportRun(output, { run, totals, refusedLines, advice, dryRun })
 }
@@ -134,7 +134,7 @@ interface RunSource {
   readonly unchanged: 'skip' | 'store'
 }
 
-/** What is sent from a file belongs to a run that can be gone on with; from standard input, or for a trial, it does not. */
+/** Publishing a file is a run that can be continued; publishing standard input, or a dry run, is not. */
 async function runOf(
   { file, source, address, feed, unchanged }: RunSource,
   dryRun: boolean,
@@ -147,7 +147,7 @@ async function runOf(
     supersedeCutRuns({ service, feed }, options)
     return unkeptRun(unit)
   }
-  // Not the key itself nor anything of its secret: its id, which tells tenants apart.
+  // Not the key or any part of its secret: its id, which distinguishes tenants.
   const keyId = parseKeyText(address.key)?.keyId ?? ''
   const particulars = [keyId, unchanged, source.format]
   return openRun({ file, digest: source.digest, unit, service, feed, particulars }, options)

@@ -8,7 +8,7 @@ import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 
-/** More than any system's references have; a whole file on one line is none. */
+/** Longer than any system's references; a whole file on one line is not a reference. */
 const maxLength = 200
 
 export function addReference(program: Command, context: CommandContext): void {
@@ -66,7 +66,7 @@ function isPlain(text: string): boolean {
   return text.length <= maxLength && plainText(text) === text
 }
 
-/** Lines of standard input with something in them. */
+/** Non-empty lines of standard input. */
 async function* lines(): AsyncGenerator<string> {
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (line.trim() !== '') yield line

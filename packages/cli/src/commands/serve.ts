@@ -36,7 +36,9 @@ export function addDemo(program: Command, context: CommandContext): void {
   addAction(command, context, (invocation) => run(invocation, demo))
 }
 
-/** Until a signal comes, or a serving thread dies; the only thread there is takes the program with it. */
+/**
+ * Waits for a signal, or for the death of a serving thread. Where there is only one thread, the program dies with it.
+ */
 function untilOver(signal: AbortSignal, { broken }: StartedService) {
   const died = new AbortController()
   let death: Error | undefined
@@ -55,24 +57,24 @@ type Stage = (
   signal: AbortSignal,
 ) => Promise<void>
 
-/** Starts, lets the stage load and announce, waits for a signal, and stops without losing an answer. */
+/** Starts, runs the given stage (which loads and announces), waits for a signal, and stops without losing an answer. */
 async function run(invocation: Invocation, stage: Stage): Promise<void> {
   const options = readServeOptions(invocation.settings)
   invocation.settings.finish()
   const signal = stopSignal()
   const started = await startService(options, signal).catch((error: unknown) => {
-    // Told to stop while it waited for its database.
+    // It was stopped while it waited for its database.
     if (signal.aborted) return undefined
     throw error
   })
   if (started === undefined) return
   try {
     const { over, cause } = untilOver(signal, started)
-    // `serve | head` shows the address and goes on serving.
+    // `serve | head` shows the address and the service continues.
     await stage(started, { ...invocation, output: withoutReader(invocation.output) }, options, over)
     await aborted(over)
     const death = cause()
-    // By SIGTERM a supervisor stops one node of several; who presses Ctrl-C waits for it.
+    // With SIGTERM a supervisor stops one node of several; a person who presses Ctrl-C is waiting for the end.
     if (death === undefined && signal.reason === 'SIGTERM' && options.drainMs > 0) {
       await started.service.drain()
       await delay(options.drainMs)

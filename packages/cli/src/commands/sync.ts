@@ -31,7 +31,7 @@ export function addSync(program: Command, context: CommandContext): void {
   addAction(command, context, async (invocation, [target = '']) => {
     refuseOtherFiles(target)
     const { result, copy } = await syncTo(invocation, target)
-    // Who follows ends it so; else a script must not take half a copy for a whole one.
+    // With --follow a signal is the normal end; otherwise a script must not take half a copy for a whole one.
     const isWhole = result.ended === 'caughtUp' || invocation.flags['follow'] === true
     if (!isWhole) {
       context.failed(interruptedExitCode)
@@ -58,15 +58,18 @@ async function syncTo(
   const { copy, store } = await openCopy(target, () => sayReadAgain('nothing is left of the copy'))
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
-  /** Where the copy is, as long as it is not all on disk. */
+  /** The checkpoint of the copy, as long as the copy is not completely on disk. */
   let unkept: Checkpoint | undefined
-  /** Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may put it off unless `finished`. */
+  /**
+   * Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may postpone it unless
+   * `finished`.
+   */
   const keep = async (finished: boolean): Promise<void> => {
     if (unkept === undefined || !(await copy.flush(finished))) return
     if (isFile) await store.save(unkept)
     unkept = undefined
   }
-  /** Of all runs together: one that an outage ended is followed by another. */
+  /** Of all runs together: a run that an outage ended is followed by another. */
   const counts = { eventsBefore: 0, events: 0, changes: 0, removals: 0 }
   const options = {
     copy,
@@ -87,12 +90,12 @@ async function syncTo(
       counts.removals += batch.changes.filter(({ kind }) => kind === 'remove').length
       await keep(false)
     },
-    // What was put off is not left for the next change, which may take hours.
+    // A postponed write must not wait for the next change, which may take hours.
     onCaughtUp: () => keep(false),
   }
-  // A file is written now and then, so its checkpoint is kept only when the file is.
+  // A file is written from time to time, so its checkpoint is kept only when the file is.
   const checkpoint = isFile ? { load: () => store.load() } : store
-  /** However it ends, copy and checkpoint are on disk and agree: the next run begins there. */
+  /** However the run ends, copy and checkpoint are on disk and agree: the next run begins there. */
   const syncOnce = async (): Promise<SyncResult> => {
     try {
       const result = await client.sync({ ...options, checkpoint })

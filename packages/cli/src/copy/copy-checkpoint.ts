@@ -4,20 +4,23 @@ import { fileCheckpoint } from '@property-events/client/node'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from '../write-whole.ts'
 
-/** Where the checkpoint of a copy on disk is kept. */
+/** The file of the checkpoint of a copy on disk. */
 export interface CopyCheckpoint {
   load(): Promise<unknown>
   save(checkpoint: Checkpoint): Promise<void>
 }
 
-/** What is kept with a checkpoint: how many the copy held, so that one that was emptied differs from one that was empty. */
+/**
+ * Kept with a checkpoint: the number of entries in the copy, so that a copy that was emptied differs from one that was
+ * empty.
+ */
 interface Kept extends Checkpoint {
   readonly held: number
 }
 
 /**
- * The checkpoint of `copy`, which lies at `target`, in a file. It counts only as long as there is something of the copy:
- * to go on behind it would leave one that somebody has emptied or removed empty for ever. Then it is forgotten, and
+ * The checkpoint of `copy`, which is at `target`, in a file. It counts only while the copy holds something: a sync that
+ * continued from it would leave a copy that was emptied or removed empty for ever. Such a checkpoint is forgotten, and
  * `onLost` is called.
  */
 export function copyCheckpoint(
@@ -32,7 +35,8 @@ export function copyCheckpoint(
       const isLost = !existsSync(target) || ((await copy.count()) === 0 && heldSome(kept))
       if (!isLost) return kept
       onLost()
-      // Before the copy is begun again: it would seem to be the whole one. The file stays, because it tells a folder of ours.
+      // Before the copy is begun again, because the checkpoint would claim that it is complete. The file stays, because
+      // it marks a folder as a copy.
       await writeWhole(path, ['null'])
       return undefined
     },
@@ -43,7 +47,7 @@ export function copyCheckpoint(
   }
 }
 
-/** Earlier versions did not say how many. What is no checkpoint at all is for the client to refuse. */
+/** Earlier versions did not keep the number. A text that is not a checkpoint at all is refused by the client. */
 function heldSome(kept: unknown): boolean {
   if (typeof kept !== 'object' || kept === null || !('format' in kept)) return false
   return !('held' in kept) || kept.held !== 0

@@ -7,7 +7,7 @@ import { entryText, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from '../write-whole.ts'
 
-/** Writing the file costs what it holds, so a write is followed by nine times as long without one. */
+/** A write of the file costs as much as the file is long, so it is followed by nine times as long without one. */
 const restPerWrite = 9
 
 /** A copy as one NDJSON file with a line for each property, written whole. It is held in memory meanwhile. */

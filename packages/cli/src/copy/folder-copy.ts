@@ -9,15 +9,17 @@ import { entryText, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from '../write-whole.ts'
 
-/** Files written at a time: each waits for the disk by itself. */
+/** Files written at a time: each of them waits for the disk. */
 const maxWriting = 16
 
-/** The file of the checkpoint. It is there before the first property is, so it tells a copy from any other folder. */
+/**
+ * The file of the checkpoint. It exists before the first property does, so it distinguishes a copy from other folders.
+ */
 export const checkpointFileName = '.checkpoint'
 
 /**
- * Makes the folder of a copy if there is none. Throws a `Refusal` for one with JSON files that is not a copy, and leaves
- * it as it was: a sync would take some for its own.
+ * Makes the folder of a copy if there is none. Throws a `Refusal` for a folder with JSON files that is not a copy, and
+ * leaves it as it was, because a sync would take some of them for its own.
  */
 export function prepareFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -32,8 +34,8 @@ export function prepareFolder(folder: string): void {
 }
 
 /**
- * A copy as a folder, which `prepareFolder` has seen, with one JSON file for each property, named by its reference.
- * Files with other names are not part of it.
+ * A copy as a folder, checked by `prepareFolder`, with one JSON file for each property, named by its reference. Files
+ * with other names are not part of it.
  */
 export function folderCopy(folder: string): LocalCopy {
   const names = new Set(readdirSync(folder).flatMap((file) => entryNameOf(file) ?? []))
@@ -42,7 +44,7 @@ export function folderCopy(folder: string): LocalCopy {
     while (writing.size >= maxWriting) await Promise.race(writing)
     const promise = work().finally(() => writing.delete(promise))
     writing.add(promise)
-    // Whoever flushes hears of a failure; until then it must not end the program.
+    // The flush reports the failure; until then it must not end the program.
     promise.catch(() => undefined)
   }
   return {
@@ -66,7 +68,7 @@ export function folderCopy(folder: string): LocalCopy {
   }
 }
 
-/** The reference that a file is named by; where the name is a digest, the one that stands in it. */
+/** The reference that a file is named by; where the name is a digest, the reference in the file. */
 function* subjectsOf(folder: string, names: ReadonlySet<string>): Generator<string> {
   for (const name of names) {
     const subjectId = name.startsWith(digestMark)
@@ -78,19 +80,19 @@ function* subjectsOf(folder: string, names: ReadonlySet<string>): Generator<stri
 
 const digestMark = 'x-'
 
-/** References are UUIDs with us. What another server uses may be any text, and must not lead out of the folder. */
+/** Our references are UUIDs. Another server's may be any text, and must not lead out of the folder. */
 function nameOf(subjectId: string): string {
   if (isUuid(subjectId)) return subjectId
   return `${digestMark}${createHash('sha256').update(subjectId).digest('hex').slice(0, 32)}`
 }
 
-/** The name of the entry that a file of the copy holds; `undefined` for the files of others. */
+/** The name of the entry in a file of the copy; `undefined` for other files. */
 export function entryNameOf(file: string): string | undefined {
   const name = file.endsWith('.json') ? file.slice(0, -'.json'.length) : ''
   return isName(name) ? name : undefined
 }
 
-/** Whether `nameOf` may have given it. Subjects come in lower case. */
+/** True for a name that `nameOf` can give. Subjects are in lower case. */
 function isName(name: string): boolean {
   return (isUuid(name) && name === name.toLowerCase()) || /^x-[0-9a-f]{32}$/.test(name)
 }

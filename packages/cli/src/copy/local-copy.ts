@@ -1,16 +1,16 @@
 import type { CopyView, FeedEvent } from '@property-events/client'
 
-/** One property or contact as it stands in a copy: its latest event, with the payload as JSON. */
+/** One property or contact in a copy: its latest event, with the payload as JSON. */
 export interface CopyEntry {
   readonly subjectId: string
   readonly event: FeedEvent
 }
 
-/** Where `sync` keeps what it reads. */
+/** The place where `sync` keeps the copy. */
 export interface LocalCopy extends CopyView {
   put(entry: CopyEntry): Promise<void>
   remove(subjectId: string): Promise<void>
-  /** True when everything so far is on disk. A copy may put that off, unless the sync has `finished`. */
+  /** True when everything so far is on disk. A copy may postpone that, unless the sync has `finished`. */
   flush(finished: boolean): Promise<boolean>
 }
 

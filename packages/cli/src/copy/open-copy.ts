@@ -13,9 +13,9 @@ export interface OpenCopy {
 }
 
 /**
- * Opens a copy and its checkpoint for this process alone, until that ends: what another sync wrote meanwhile would not
- * be seen. Throws a `Refusal` when another has it, or when what is there is not a copy. `onLost` is called when a
- * checkpoint does not count any more, because nothing is left of the copy.
+ * Opens a copy and its checkpoint for this process alone, until it ends, because it would not see the changes of
+ * another sync. Throws a `Refusal` when another sync has the copy, or when the target is not a copy. `onLost` is called
+ * when a checkpoint no longer counts, because nothing is left of the copy.
  */
 export async function openCopy(target: string, onLost: () => void): Promise<OpenCopy> {
   if (isFileCopy(target)) {

@@ -1,4 +1,4 @@
-/** Names that look like a kind of file that a copy cannot be. */
+/** Names that suggest a kind of file that a copy cannot be. */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { commandLine } from '../program-name.ts'
@@ -10,7 +10,7 @@ const database =
 const archive = 'archive'
 const spreadsheet = 'spreadsheet'
 
-/** What people expect of a name that ends so. */
+/** The kind of file that a name ending so suggests. */
 const kinds: Readonly<Record<string, string>> = {
   csv: 'CSV',
   tsv: 'CSV',
@@ -47,8 +47,8 @@ const kinds: Readonly<Record<string, string>> = {
 }
 
 /**
- * Throws a `Refusal` for a target such as `x.csv`, which would become a folder of that name with JSON files. A folder that is
- * there already is taken as it is: it may be a copy.
+ * Throws a `Refusal` for a target such as `x.csv`, which would become a folder of that name with JSON files. An
+ * existing folder is accepted: it may be a copy.
  */
 export function refuseOtherFiles(target: string): void {
   if (target.endsWith('.ndjson')) return

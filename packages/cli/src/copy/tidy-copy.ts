@@ -1,4 +1,6 @@
-/** What is put right before a copy is written to, under its lock: leftovers of a killed sync, and rights that are too wide. */
+/**
+ * Cleans a copy up before it is written to, under its lock: leftovers of a killed sync, and rights that are too wide.
+ */
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointFileName, entryNameOf } from './folder-copy.ts'
@@ -6,7 +8,10 @@ import { draftPathOf } from '../write-whole.ts'
 
 const draftSuffix = draftPathOf('')
 
-/** Files of the copy that were being written, and no others. A property that has gone since would lie there for ever. */
+/**
+ * Files of the copy that were being written, and no others. Otherwise a property that was removed since would stay
+ * there for ever.
+ */
 export function tidyFolder(folder: string): void {
   const checkpoint = join(folder, checkpointFileName)
   const isOpen = isOpenToOthers(checkpoint)
@@ -30,8 +35,8 @@ function isOurs(file: string): boolean {
 }
 
 /**
- * Builds from before made copies that everybody could read, the checkpoint too. Ours is not: rights that somebody gives
- * a folder afterwards stay.
+ * Earlier builds made copies, checkpoints included, that every user could read. They are closed once; rights that are
+ * given to a folder afterwards stay.
  */
 function isOpenToOthers(checkpoint: string): boolean {
   if (process.platform === 'win32') return false

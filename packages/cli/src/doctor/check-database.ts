@@ -1,4 +1,4 @@
-/** The database of `--database`, without changing anything in it. */
+/** Checks the database of `--database`, without changing anything in it. */
 import { inspectDatabase } from '@property-events/server'
 import type { InspectedStore, ReachedDatabase } from '@property-events/server'
 import { checkSnapshots } from './check-snapshots.ts'
@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
 import { commandLine } from '../program-name.ts'
 
-/** `folder` holds the pepper, unless that is given. */
+/** `folder` holds the pepper, unless the variable gives it. */
 export async function checkDatabase(
   url: string,
   folder: string,
@@ -127,7 +127,7 @@ function checkMessages({ deliversMessages }: ReachedDatabase): Finding {
   )
 }
 
-/** As `serve` opens them without workers: 8 to read, 8 to write, 1 to listen. */
+/** As `serve` opens them without workers: 8 for reading, 8 for writing, 1 for notices. */
 const connectionsPerNode = 17
 
 function checkConnections({ freeConnections }: ReachedDatabase): Finding {
@@ -140,7 +140,7 @@ function checkConnections({ freeConnections }: ReachedDatabase): Finding {
   )
 }
 
-/** Readers that ask by their own time are off by as much. */
+/** Readers that ask by their own clock are wrong by as much. */
 const clockToleranceMs = 2_000
 
 function checkDatabaseClock({ clockAheadMs }: ReachedDatabase): Finding {
@@ -186,7 +186,7 @@ function checkStoreIn(
   ]
 }
 
-/** N is proposed where nodes have told what they had shown; others may have shown more. */
+/** N is proposed where nodes have reported the numbers they had shown; others may have shown more. */
 function checkEpoch(
   { needsEpoch, movedCluster, waitingFeeds, lostFeeds }: InspectedStore,
   storeFlags: string,

@@ -1,4 +1,4 @@
-/** `doctor --deep` on a data folder: every event beside its checksum. */
+/** `doctor --deep` on a data folder: compares every event with its checksum. */
 import { checkEvents } from '@property-events/server'
 import type { EventsCheck } from '@property-events/server'
 import type { Output } from '../output.ts'
@@ -9,7 +9,7 @@ import type { Finding } from './finding.ts'
 const remedy =
   'Stop the service, keep the folder as it is, restore the last backup into an empty one, and have the disk looked at.'
 
-/** The store in the folder is there and can be opened: `checkStore` has said so. */
+/** The store in the folder exists and can be opened: `checkStore` has checked that. */
 export function checkEveryEvent(folder: string, output: Output): Finding {
   const progress = createProgress(output, 'events read')
   try {

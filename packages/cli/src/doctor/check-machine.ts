@@ -19,7 +19,7 @@ export function checkNode(): Finding {
   )
 }
 
-/** Whether a service runs on the folder: then its port is taken for a good reason. */
+/** Whether a service runs on the folder, which is then a good reason for the port to be in use. */
 export function isServed(folder: string): boolean {
   if (!existsSync(join(folder, 'serve.lock'))) return false
   const lock = acquireServingLock(folder)
@@ -94,7 +94,7 @@ export function checkDiskSpace(folder: string): Finding {
   return free < 1000 * megabyte ? warn('disk space', detail, remedy) : ok('disk space', detail)
 }
 
-/** Beside a database, a node keeps no more than ready-made pages in its folder. */
+/** With a database, a node keeps only ready-made pages in its folder. */
 export function checkPageSpace(folder: string): Finding {
   const free = freeBytes(folder)
   const detail = `${(free / 1e9).toFixed(1)} GB free for ready-made pages in ${folder}`
@@ -115,7 +115,7 @@ const probes = 50
 /** A commit is one flush (P7); at 20 ms a single publisher gets 50 answers a second. */
 const slowFlushMs = 20
 
-/** Writes and flushes 4 kB some times over, as a commit does, in a file that goes away again. */
+/** Writes and flushes 4 kB several times, as a commit does, in a file that is removed again. */
 export function checkFlushSpeed(folder: string): Finding {
   const place = nearestFolder(folder)
   const path = join(place, `.flush-probe-${process.pid}`)
@@ -153,7 +153,7 @@ export function checkFlushSpeed(folder: string): Finding {
   }
 }
 
-/** The folder itself, or what it would be made in. */
+/** The folder itself, or the one that it would be made in. */
 function nearestFolder(folder: string): string {
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
   const parent = dirname(folder)

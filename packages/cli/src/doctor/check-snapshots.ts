@@ -1,9 +1,9 @@
-/** Who keeps old versions of rows alive, which slows feeds that are published to (docs/operating.md). */
+/** Finds out what keeps old versions of rows alive, which slows feeds that are published to (docs/operating.md). */
 import type { HeldSnapshot } from '@property-events/server'
 import { ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** So many publications to one feed make a probe of it go through some 600 pages, which takes some 2 ms. */
+/** After so many publications to one feed a probe of it reads some 600 pages, which takes some 2 ms. */
 const transactionsAtMost = 50_000
 
 const kinds: Readonly<Record<HeldSnapshot['holder'], string>> = {

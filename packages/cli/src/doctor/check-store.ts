@@ -1,4 +1,4 @@
-/** The store, its clock and its pepper, without changing anything. */
+/** Checks the store, its clock and its pepper, without changing anything. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPeppers, inspectStore, pepperFileName, pepperFit } from '@property-events/server'
@@ -12,7 +12,7 @@ import type { Finding } from './finding.ts'
 
 type Store = StoreInspection & { kind: 'store' }
 
-/** Findings about the store, and those that follow from what is in it. */
+/** Findings about the store, and those that follow from its contents. */
 export function checkStore(
   folder: string,
   givenPepper: GivenPeppers,
@@ -75,7 +75,7 @@ export function epochFinding(
   return fail('epoch', detail, remedy)
 }
 
-/** When this was written: no clock that is right shows less. */
+/** When this was written: a correct clock never shows less. */
 const writtenMs = Date.UTC(2026, 0, 1)
 /** D25. */
 const toleranceMs = 5 * 60_000

@@ -1,4 +1,4 @@
-/** What one check found. `remedy` says what to do; a finding that is `ok` needs none. */
+/** The result of one check. `remedy` says what to do; a finding that is `ok` needs none. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'

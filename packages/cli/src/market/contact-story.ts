@@ -12,15 +12,15 @@ import { dayMs, londonTime, openingHours } from './wall-time.ts'
 export interface ContactPlan {
   readonly contactRef: string
   readonly tenant: MarketTenant
-  /** The day the agency first hears of them. */
+  /** The day on which the agency first meets the contact. */
   readonly metMs: number
-  /** The property they come with, if any. */
+  /** The property the contact comes with, if any. */
   readonly property: { readonly agentRef: string; readonly role: 'vendor' | 'landlord' } | undefined
 }
 
 /**
- * Somebody the agency gets to know: created, then up to four changes, such as a new number, marketing refused, a note,
- * or a further role. One in eight is a company.
+ * A person or company the agency gets to know: created, then up to four changes, such as a new number, marketing
+ * refused, a note, or a further role. One in eight is a company.
  */
 export function* contactStory(random: Random, plan: ContactPlan): Generator<Chapter<ContactBody>> {
   const place = random.pick(marketData().surroundings[plan.tenant.area].places)
@@ -92,7 +92,7 @@ function communications(
   ]
 }
 
-/** What may be new about a contact. */
+/** Possible changes of a contact. */
 type ContactEdit = (
   random: Random,
   contact: ContactPayload,
@@ -124,7 +124,7 @@ const takeRole: ContactEdit = (random, contact) => ({
 
 const contactEdits: readonly ContactEdit[] = [newNumber, refuseMarketing, takeNotes, takeRole]
 
-/** Null when nobody has written anything. */
+/** Null when there is no note. */
 function notes(random: Random, place: Place, count: number): string | null {
   if (count === 0) return null
   const facts = { locality: place.locality, town: place.town }

@@ -62,7 +62,7 @@ function describe(random: Random, home: Home, length: number, purpose: Purpose):
     if (written > length) break
     paragraphs.push(room)
   }
-  // A short listing of a large home still has room for what most of them say last.
+  // A short listing of a large home still has room for the usual last sentences.
   const extra = say('parkingSentence', 1)
   if (written + extra.length < length) ending.splice(1, 0, extra)
   return [...paragraphs, ...ending].join(home.tenant.paragraphBreak)

@@ -13,7 +13,7 @@ import { type MarketTenant, marketTenants } from './tenants.ts'
 import { dayMs } from './wall-time.ts'
 
 export interface DemoOptions {
-  /** Another seed, another market; a home that is in both has the same `agent_ref`. */
+  /** Another seed gives another market; a home that is in both has the same `agent_ref`. */
   readonly seed?: string
   /** Nothing happens after this moment, milliseconds since 1970. The default is just after the last real sale. */
   readonly asOfMs?: number
@@ -22,7 +22,7 @@ export interface DemoOptions {
 export const defaultSeed = 'demo'
 export const defaultAsOfMs = Date.UTC(2022, 11, 31, 18)
 
-/** Events that each tenant's stories are told for, about. With the contacts they make about 5,000 in all. */
+/** The approximate number of events in each tenant's stories. With the contacts there are about 5,000 in all. */
 const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
 
 /**
@@ -32,10 +32,10 @@ const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
 const lastSoldMs = Date.UTC(2018, 0, 1)
 const firstToldMs = Date.UTC(2016, 0, 1)
 
-/** How many of a tenant's homes that sold more than once are told of at most; Newcastle has none in its one year. */
+/** The most homes of a tenant that sold more than once; Newcastle has none in its one year. */
 const resoldHomes = 15
 
-/** An event before it is told: when, whose, and how to get its body. */
+/** An event before it is made: its time, its tenant, and how to get its body. */
 interface Scheduled {
   readonly atMs: number
   readonly change: MarketChange
@@ -74,7 +74,10 @@ function tenantEvents(seed: string, tenant: number, asOfMs: number): Scheduled[]
   return events
 }
 
-/** The tenant's stories, untold. Some go on after `asOfMs`: those homes are on the market at that moment. */
+/**
+ * The tenant's stories, before their events are made. Some continue after `asOfMs`: those homes are on the market at
+ * that moment.
+ */
 export function propertyStories(seed: string, tenant: number, asOfMs: number): PropertyStory[] {
   const agency = marketTenants[tenant]
   if (agency === undefined) throw new RangeError(`There is no tenant ${tenant}`)
@@ -96,7 +99,7 @@ export function propertyStories(seed: string, tenant: number, asOfMs: number): P
   return stories
 }
 
-/** Homes of the agency's area in an order of chance, taken from the end; some that sold again come first. */
+/** Homes of the agency's area in random order, taken from the end; some that sold again come first. */
 function shuffledHomes(seed: string, agency: MarketTenant): SoldHome[] {
   const homes = marketData().homes.filter(
     ({ area, sales }) => area === agency.area && (sales.at(-1)?.deedMs ?? 0) >= lastSoldMs,

@@ -10,7 +10,7 @@ import { type Chapter, type PropertyStory, tell } from './story.ts'
 import { dayMs } from './wall-time.ts'
 
 export interface GenerateOptions {
-  /** How many lines. */
+  /** The number of lines. */
   readonly events: number
   /** Same seed, same bytes; other seeds share no property. */
   readonly seed: string
@@ -21,7 +21,7 @@ export interface GenerateOptions {
 /** Names the properties of generated streams; a random UUID. */
 const namespace = '9d0c5b1e-62f7-4c1a-8a39-f04be7d25163'
 
-/** Homes that change side by side: the events of one are about this many lines apart. Bounds the memory. */
+/** Homes that change in the same period: the events of one are about this many lines apart. Bounds the memory. */
 const openStories = 1_000
 
 /**

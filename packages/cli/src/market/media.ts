@@ -21,7 +21,7 @@ const extras = [
   [4, 'html', 'Virtual tour'],
 ] as const
 
-/** The items with `count` more behind them. */
+/** The items with `count` more after them. */
 export function addPhotographs(
   random: Random,
   home: Home,

@@ -50,8 +50,8 @@ export interface HeldRun {
 }
 
 /**
- * The youngest run of this target that was cut off, to go on with; the user is told how far it came. Others of it end. `undefined`:
- * there is none, none that can be read, or it is too long ago.
+ * The youngest run of this target that was cut off, to continue; the user is told its progress. Others of the same
+ * target end. `undefined`: there is none, none can be read, or it was too long ago.
  */
 export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): HeldRun | undefined {
   const cut: HeldRun[] = []
@@ -63,7 +63,7 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
       continue
     }
     journal.end()
-    // Another process was quicker.
+    // Another process has taken it.
     if (record === undefined) continue
     const file = plainText(target.file)
     say(
@@ -72,7 +72,7 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
         : `What was noted of a run of ${file} that was cut off cannot be read: a new run begins.`,
     )
   }
-  // Two at once, and both were cut off: what one of them had left to do the other has, too.
+  // Of several interrupted runs of one file, continuing the youngest publishes the rest of all of them.
   const [youngest, ...older] = cut.toSorted((a, b) => b.record.writtenMs - a.record.writtenMs)
   for (const { journal } of older) journal.end()
   if (youngest === undefined) return undefined
@@ -86,8 +86,8 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
 }
 
 /**
- * Ends all runs to the feed that were cut off, because one of the target begins, or of standard input, which has neither file
- * nor digest. The user is told of those that had come to something.
+ * Ends all runs to the feed that were cut off, because a run of the target begins, or one of standard input, which has
+ * neither file nor digest. The user is told of those that had published something.
  */
 export function discardCut(
   target: FeedTarget & Partial<RunTarget>,
@@ -109,7 +109,7 @@ export function discardCut(
   }
 }
 
-/** Journals of this name that no living run has. */
+/** Journals with this name that no living run holds. */
 function* heldJournals(folder: string, name: string): Generator<Journal> {
   const files = readdirSync(folder).filter((file) => file.startsWith(`${name}-`) && file.endsWith('.json'))
   for (const file of files) {
@@ -118,7 +118,7 @@ function* heldJournals(folder: string, name: string): Generator<Journal> {
   }
 }
 
-/** Removes what nobody has come back for in a month. */
+/** Removes journals that were not used for a month. */
 export function removeForgotten({ folder, nowMs }: RunOptions): void {
   for (const file of readdirSync(folder)) {
     const path = join(folder, file)
@@ -129,12 +129,14 @@ export function removeForgotten({ folder, nowMs }: RunOptions): void {
   }
 }
 
-/** How the names of journals begin of all runs of one file to one feed. They tell nothing of what they are of. */
+/**
+ * The beginning of the names of journals for all runs of one file to one feed. The names reveal nothing about either.
+ */
 export function journalNameOf(target: RunTarget): string {
   return `${feedJournalsOf(target)}-${shortHash([target.digest, ...target.particulars])}`
 }
 
-/** The same of all runs to one feed. */
+/** The same for all runs to one feed. */
 function feedJournalsOf({ service, feed }: FeedTarget): string {
   return shortHash([service, feed])
 }

@@ -1,5 +1,5 @@
 /**
- * What a run of `publish` writes down as it goes, so that it can be gone on with after it was cut off: one small file for each run,
+ * The notes of a run of `publish`, so that it can be continued after it was cut off: one small file for each run,
  * locked for as long as the run lives, and removed when the run has ended.
  */
 import { readFileSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { draftPathOf, writeWhole } from '../write-whole.ts'
 import { noTotals } from './totals.ts'
 import type { Totals } from './totals.ts'
 
-/** What is known of a run. */
+/** The notes of a run. */
 export interface RunRecord {
   /** Random. With the place of an event in the file it makes the event's id. */
   readonly run: string
@@ -19,35 +19,35 @@ export interface RunRecord {
   readonly file: string
   /** SHA-256 of the file, hexadecimal. */
   readonly digest: string
-  /** What events are counted by: lines, in a JSON array its items. */
+  /** The unit that events are counted in: lines, or the items of a JSON array. */
   readonly unit: 'line' | 'item'
   /** The line or item up to which the service has answered; 0 when it has not. */
   readonly acknowledged: number
-  /** Of what was acknowledged. */
+  /** The totals of the acknowledged events. */
   readonly totals: Totals
   /** When this was written, milliseconds since 1970. */
   readonly writtenMs: number
 }
 
-/** A version of the file's content; another one is not read. */
+/** The version of the file's content; another version is not read. */
 const format = 'property-events publish run 1'
 
-/** The journal at a path, in this process's hands until `close` or `end`. */
+/** The journal at a path, held by this process until `close` or `end`. */
 export interface Journal {
-  /** `damaged`: what is there cannot be read. `undefined`: there is nothing. */
+  /** `damaged`: it cannot be read. `undefined`: there is none. */
   read(): RunRecord | 'damaged' | undefined
-  /** Replaces what is there, whole, also in a power cut. */
+  /** Replaces the content as a whole, even in a power cut. */
   write(record: RunRecord): Promise<void>
-  /** The run has ended: removes all there is. Safe to call twice. */
+  /** The run has ended: removes the journal. Safe to call twice. */
   end(): void
   /** Leaves it for a later run. */
   close(): void
 }
 
 /**
- * Takes hold of a journal, whether or not there is one yet; `undefined`: a process that lives has it. The lock is a file beside it.
- * The journal goes before its lock, and no two runs ever have one name: whoever gets the lock later finds nothing to go on with.
- * Throws what the system says when the lock cannot be made.
+ * Locks a journal, whether or not it exists yet; `undefined`: a living process holds it. The lock is a file beside it.
+ * The journal is removed before its lock, and no two runs ever have the same name, so a process that gets the lock
+ * later finds nothing to continue. Throws the system's error when the lock cannot be made.
  */
 export function holdJournal(path: string): Journal | undefined {
   const lockFile = `${path}.lock`
@@ -61,7 +61,7 @@ export function holdJournal(path: string): Journal | undefined {
       rmSync(draftPathOf(path), { force: true })
       lock.release()
       rmSync(lockFile, { force: true })
-      // SQLite's own, where a process that had the lock was killed.
+      // SQLite's own file, where a process that held the lock was killed.
       rmSync(`${lockFile}-journal`, { force: true })
     },
     close: () => lock.release(),

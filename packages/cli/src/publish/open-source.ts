@@ -13,15 +13,15 @@ export type Format = 'ndjson' | 'json'
 export interface Source {
   readonly digest: string
   readonly bytes: number
-  /** What the content looks like. */
+  /** The format that the content seems to have. */
   readonly format: Format
   read(): AsyncIterable<Buffer>
-  /** Removes what was kept. */
+  /** Removes the temporary file. */
   close(): void
 }
 
 const chunkBytes = 256 * 1024
-/** Enough of the beginning to see a first line, or that there is none. */
+/** Enough of the beginning to find a first line, or to see that there is none. */
 const headBytes = 64 * 1024
 
 /** Opens a path, or standard input for `-`. */
@@ -29,7 +29,7 @@ export async function openSource(path: string, format: Format | undefined): Prom
   if (path === '-') {
     if (process.stdin.isTTY) throw new Refusal('Name a file to publish, or send one to standard input.')
     const folder = mkdtempSync(join(tmpdir(), 'property-events-'))
-    // Whatever ends the program, what was kept goes: it may hold personal data.
+    // However the program ends, the temporary file is removed: it may hold personal data.
     const remove = () => rmSync(folder, { recursive: true, force: true })
     process.once('exit', remove)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -64,7 +64,7 @@ async function describe(path: string, format: Format | undefined, close: () => v
   }
 }
 
-/** Windows programs like to begin a file with a byte order mark. It says nothing about the events, and is left out. */
+/** Windows programs often begin a file with a byte order mark. It says nothing about the events, and is left out. */
 async function* readEvents(path: string): AsyncGenerator<Buffer> {
   let atStart = true
   for await (const chunk of readChunks(path)) {
@@ -82,7 +82,10 @@ export async function* readChunks(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** An array is JSON. An object whose first line ends with its `}` is NDJSON, of one line perhaps; else it is spread out. */
+/**
+ * An array is JSON. An object whose first line ends with its `}` is NDJSON, possibly of one line; otherwise it is one
+ * object on several lines.
+ */
 function formatOf(head: string): Format {
   const text = head.replace(/^\ufeff/, '').trimStart()
   if (text.startsWith('[')) return 'json'

@@ -1,8 +1,11 @@
-/** Files that are not for `publish`, known by their beginning: named once, where every line would be refused. */
+/**
+ * Recognises, by their beginning, files that are not for `publish`, so that one message names the format and not every
+ * line is refused.
+ */
 import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 
-/** What the file is, and what to do with one of these. */
+/** The name of the format, and what to do with such a file. */
 interface OtherFormat {
   readonly name: string
   readonly remedy: string
@@ -12,7 +15,7 @@ const convert =
   'Turn each property into a line such as {"payload": {"agent_ref": "…", "published": true}} (docs/publishing.md)'
 const references = () => `\`${commandLine('reference')}\` makes the agent_ref of references that are no UUIDs`
 
-/** First bytes of what is no text. */
+/** First bytes of files that are not text. */
 const signatures: readonly (readonly [bytes: readonly number[], format: OtherFormat])[] = [
   [
     [0x50, 0x4b, 0x03, 0x04],
@@ -32,7 +35,10 @@ const signatures: readonly (readonly [bytes: readonly number[], format: OtherFor
   [[0x25, 0x50, 0x44, 0x46, 0x2d], { name: 'a PDF', remedy: 'Export NDJSON from where it was made' }],
 ]
 
-/** Throws a `Refusal` when the beginning of a file is that of another format. Not when it is merely faulty: lines are judged one by one. */
+/**
+ * Throws a `Refusal` when the beginning of a file is in another format. Not when it is merely faulty: lines are checked
+ * one by one.
+ */
 export function refuseOtherFormats(start: Buffer): void {
   const format = otherFormatOf(start)
   if (format === undefined) return
@@ -52,7 +58,7 @@ function otherFormatOf(start: Buffer): OtherFormat | undefined {
   }
 }
 
-/** Text in UTF-16, which Windows programs like to write; `undefined` for any other. */
+/** Text in UTF-16, which Windows programs often write; `undefined` for any other. */
 function wideTextOf(start: Buffer): string | undefined {
   const [first, second] = start
   if (first === 0xff && second === 0xfe) return start.toString('utf16le')
@@ -80,7 +86,7 @@ function textFormatOf(text: string): OtherFormat | undefined {
       remedy: `Send what is in its "property" as the payload: {"payload": {…}}; ${references()}`,
     }
   }
-  // A guess by two lines, unlike the others.
+  // A guess from two lines, unlike the others.
   if (isTable(text)) {
     const remedy = `${convert}; ${references()}. If it is NDJSON all the same, say --format ndjson`
     return { name: 'CSV', remedy }
@@ -88,7 +94,10 @@ function textFormatOf(text: string): OtherFormat | undefined {
   return undefined
 }
 
-/** A first line of several names, and a second, if there is one, that is no JSON either. One line alone may be a faulty event. */
+/**
+ * A first line of several names, and a second, if there is one, that is not JSON either. A single line may be a faulty
+ * event.
+ */
 function isTable(text: string): boolean {
   const [head = '', second] = text.split('\n', 3).map((line) => line.trim())
   if (/^[{[]/.test(head) || second === undefined || second === '' || /^[{[]/.test(second)) return false

@@ -1,4 +1,4 @@
-/** The client with which a file is published: how patient it is, and what the user is told meanwhile. */
+/** The client that publishes a file: its patience, and the messages for the user meanwhile. */
 import { createClient, PropertyEventsError, ServiceError } from '@property-events/client'
 import type { Client, ClientOptions } from '@property-events/client'
 import type { FeedName } from '@property-events/protocol'
@@ -13,7 +13,7 @@ export type PublishClient = Pick<Client<FeedName>, 'publishText'>
 export interface PublishClientOptions {
   readonly address: ServiceAddress
   readonly feed: FeedName
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onWait: (sentence: string, waitMs: number) => void
   /** For tests. */
   readonly transport?: Pick<ClientOptions, 'fetch' | 'sleep'>
@@ -21,9 +21,9 @@ export interface PublishClientOptions {
 
 /** A publish of 8 MiB on a slow disk takes seconds, not a minute. */
 const attemptTimeoutMs = 60_000
-/** Their waits sum to 90 s on average: that bridges a restart or a failover of 1 to 2 minutes. */
+/** Their waits add up to 90 s on average: enough for a restart or a failover of 1 to 2 minutes. */
 const attempts = 12
-/** A service that asks for more patience than this needs its operator first. */
+/** When a service asks for a longer wait than this, its operator is needed. */
 const maxRetryAfterMs = 120_000
 /** Longer than all attempts and waits together. */
 const deadlineMs = 3_600_000
@@ -52,7 +52,7 @@ export function publishClient(options: PublishClientOptions): PublishClient {
   })
 }
 
-/** The refusal of what a call of this client ended with, in words for the user; anything else as it is. */
+/** The refusal for an error of this client, in words for the user; any other error as it is. */
 export function publishRefusalOf(error: unknown, baseUrl: string): unknown {
   return error instanceof PropertyEventsError ? new Refusal(sentenceOf(error, baseUrl)) : error
 }

@@ -12,19 +12,19 @@ import { splitLines } from './split-lines.ts'
 export interface PublishFileOptions {
   readonly client: PublishClient
   readonly source: Source
-  /** UUID of the run, of which ids are made for events without one. */
+  /** UUID of the run, from which the ids of events without one are made. */
   readonly run: string
-  /** Place of the last event that was answered before, and is left out; 0 for none. */
+  /** Place of the last event that was answered earlier, and is left out now; 0 for none. */
   readonly after: number
   readonly unchanged: 'skip' | 'store'
   readonly dryRun: boolean
-  /** After each batch, and before the next one is sent. `isLast`: all of the file is answered. */
+  /** After each batch, and before the next one is sent. `isLast`: the whole file is answered. */
   readonly onBatch: (result: BatchResult, batch: Batch, isLast: boolean) => Promise<void>
 }
 
 /**
- * Publishes a file of any size, request after request in the order of the file; while one is answered the next is read.
- * Throws what the client does when the service cannot go on; batches before that are stored.
+ * Publishes a file of any size, request after request in the order of the file; the next batch is read while one is
+ * answered. Throws the client's error when the service cannot continue; earlier batches are stored.
  */
 export async function publishFile(options: PublishFileOptions): Promise<void> {
   const { client, dryRun, unchanged } = options
@@ -35,7 +35,7 @@ export async function publishFile(options: PublishFileOptions): Promise<void> {
     const read = await next
     if (read.done === true) return
     next = batches.next()
-    // A file that ends badly is told when its turn comes, after the answer for what stands before.
+    // A fault at the end of the file is reported in its turn, after the answer for the events before it.
     next.catch(() => undefined)
     const result = await sendBatch(read.value.entries, send)
     const isLast = await next.then(

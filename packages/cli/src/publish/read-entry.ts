@@ -3,13 +3,13 @@ import { memberOf } from '../members.ts'
 import type { Piece } from './split-lines.ts'
 import { isWhiteSpaceByte, maxPieceBytes } from './split-lines.ts'
 
-/** Where in the file an event stands: its line, and its place when the file is a JSON array. */
+/** The place of an event in the file: its line, and its number when the file is a JSON array. */
 export interface Place {
   readonly line: number
   readonly item: number | undefined
 }
 
-/** What counts the events of a file: lines, in a JSON array its items. */
+/** The unit that the events of a file are counted in: lines, or the items of a JSON array. */
 export function placeNumber({ line, item }: Place): number {
   return item ?? line
 }
@@ -18,7 +18,7 @@ export function placeNumber({ line, item }: Place): number {
 export interface Entry extends Place {
   readonly text: string
   readonly bytes: number
-  /** Lower case. As the file gives it, otherwise made of the run and the place. */
+  /** Lower case. As in the file, otherwise made from the run and the place. */
   readonly id: string
   readonly endOffset: number
 }
@@ -40,9 +40,9 @@ const maxDepth = 33
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads one piece. What is no JSON is refused here, before it costs a request; everything else is for the service to
- * judge. An event without an id gets a UUIDv5 of the run and its place: the same whenever it is sent in this run, and another in
- * every other, where the same line is news.
+ * Reads one piece. A piece that is not JSON is refused here, before it costs a request; the service judges everything
+ * else. An event without an id gets a UUIDv5 of the run and its place: the same whenever it is sent in this run, and
+ * another in every other run, where the same line is a new event.
  */
 export function readEntry(piece: Piece, run: string): EntryReading {
   const { line, item } = piece

@@ -1,4 +1,4 @@
-/** What the user is told of a run at its end. */
+/** The report to the user at the end of a run. */
 import type { Output } from '../output.ts'
 import { plainText } from '../terminal-text.ts'
 import type { AdviceList } from './advice.ts'
@@ -9,7 +9,7 @@ import type { Totals } from './totals.ts'
 
 export interface RunReport {
   readonly run: Run
-  /** Of this command; what was acknowledged before a cut stands in `run`. */
+  /** Of this command; earlier totals of the run are in `run`. */
   readonly totals: Totals
   readonly refusedLines: readonly RefusedEntry[]
   readonly advice: AdviceList
@@ -46,7 +46,7 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
         ]
   const count = sumOf(totals)
   if (count === 0 || totals.repeated < count) return remarks
-  // Of a run that goes on, that is what was stored when the cut came.
+  // In a run that continues, these are the events that were stored when it was cut off.
   if (run.isGoneOnWith) return remarks
   const each =
     count === 1
@@ -59,7 +59,7 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
   ]
 }
 
-/** A line of the file, and what is to be said of it. */
+/** A line of the file, and the remark about it. */
 export function entryText({ line, item, code, pointer, message }: RefusedEntry): string {
   const place = item === undefined ? `line ${line}` : `item ${item} (line ${line})`
   const at = pointer === undefined || pointer === '' ? '' : ` at ${plainText(pointer)}`

@@ -1,4 +1,4 @@
-/** Beginning a run of a file, or going on with one that was cut off. */
+/** Begins a run of a file, or continues one that was cut off. */
 import { randomUUID } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,24 +14,24 @@ import type { Totals } from './totals.ts'
 export interface Run {
   /** UUID under which the ids of lines are made. */
   readonly run: string
-  /** Events up to this line, or in a JSON array this item, were answered before; 0 in a new run. */
+  /** Events up to this line, or in a JSON array this item, were answered earlier; 0 in a new run. */
   readonly acknowledged: number
-  /** Of those events. */
+  /** The totals of those events. */
   readonly totals: Totals
   readonly unit: RunRecord['unit']
   /** It was cut off, and this is a later part of it. */
   readonly isGoneOnWith: boolean
-  /** It can be gone on with when it is stopped. */
+  /** It can be continued after it is stopped. */
   readonly isKept: boolean
   /** The service has answered up to this line or item. `totals` are those of the whole run. */
   acknowledge(place: number, totals: Totals): Promise<void>
-  /** All is answered: nothing of it stays. */
+  /** All events are answered: the notes are removed. */
   end(): void
-  /** Stopped before its end: a later one goes on with it. */
+  /** Stopped before its end: a later command continues it. */
   close(): void
 }
 
-/** A run that nothing is written down of: of standard input, of a trial, or where nothing can be written. */
+/** A run without notes: of standard input, a dry run, or where the folder cannot be written. */
 export function unkeptRun(unit: Run['unit']): Run {
   return {
     run: randomUUID(),
@@ -47,9 +47,9 @@ export function unkeptRun(unit: Run['unit']): Run {
 }
 
 /**
- * Goes on with the run of this very file to this very place that was cut off, unless it lives in another process; otherwise begins
- * a new one. A run that begins is news, so those to the same feed that were cut off before it are over: gone on with later,
- * they would leave out what it has changed. The user is told of all that.
+ * Continues the interrupted run of this file to this target, unless it lives in another process; otherwise begins a new
+ * one. A new run ends earlier interrupted runs to the same feed: continued later, they would leave out what it has
+ * changed. The user is told of all that.
  */
 export async function openRun(target: RunTarget, options: RunOptions): Promise<Run> {
   const { folder, isNew, say } = options
@@ -80,12 +80,12 @@ export async function openRun(target: RunTarget, options: RunOptions): Promise<R
   }
 }
 
-/** Piped events are news as well: runs to the same feed that were cut off before are over. */
+/** Piped events are a new run as well: earlier interrupted runs to the same feed end. */
 export function supersedeCutRuns(target: FeedTarget, options: RunOptions): void {
   try {
     discardCut(target, options)
   } catch {
-    // Where nothing can be read nothing was noted, or nobody will find it.
+    // Where the folder cannot be read, there are no notes, or none that would be found.
   }
 }
 
@@ -102,7 +102,7 @@ function keptRun({ journal, record }: HeldRun, isGoneOnWith: boolean, { folder, 
       try {
         await journal.write({ ...record, acknowledged: place, totals, writtenMs: Date.now() })
       } catch (error) {
-        // What was noted before stays true: lines after it would come back as repeats.
+        // The earlier notes stay true: later lines would come back as repeats.
         if (!isTold) say(`How far it has come cannot be noted in ${plainText(folder)} (${reasonOf(error)}).`)
         isTold = true
       }

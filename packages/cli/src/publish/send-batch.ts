@@ -4,7 +4,7 @@ import { readWholeNumber } from '@property-events/protocol'
 import { problemSentence } from '../service-client.ts'
 import type { Entry, RefusedEntry } from './read-entry.ts'
 
-/** What became of the events of a batch. */
+/** The results for the events of a batch. */
 export interface BatchResult {
   readonly published: number
   readonly repeated: number
@@ -20,9 +20,9 @@ type Send = (ndjson: string) => Promise<PublishReceipt>
 const eventStatuses = new Set([400, 409, 413])
 
 /**
- * Sends one batch. A request that is refused for some of its events is sent again without them, and without a hint
- * which they are in halves, until what is left is stored: the order of the file stays. Throws what `send` does when that concerns
- * the whole: a key that may not publish, a wrong address.
+ * Sends one batch. A request that is refused for some of its events is sent again without them or, when the answer does
+ * not name them, in halves, until the rest is stored: the order of the file stays. Throws the error of `send` when that
+ * concerns the whole: a key that may not publish, a wrong address.
  */
 export async function sendBatch(entries: readonly Entry[], send: Send): Promise<BatchResult> {
   let left = entries
@@ -43,7 +43,7 @@ export async function sendBatch(entries: readonly Entry[], send: Send): Promise<
   return { published: 0, repeated: 0, unchanged: 0, refused, advice: [] }
 }
 
-/** A refusal of events is an answer: it tells which of them to leave out. */
+/** A refusal of events is an answer: it names those to leave out. */
 async function answerTo(entries: readonly Entry[], send: Send): Promise<PublishReceipt | ServiceError> {
   try {
     return await send(entries.map((entry) => `${entry.text}\n`).join(''))
@@ -105,7 +105,7 @@ function countReceipt(
   let published = 0
   let unchanged = 0
   for (const event of events) {
-    // Events the service derived stand beside the one of the file that caused them.
+    // Derived events stand beside the event of the file that caused them.
     if (event.derived === true || event.repeated === true) continue
     if (event.unchanged === true) unchanged += 1
     else published += 1

@@ -10,9 +10,9 @@ const opening = new Set([0x5b, 0x7b])
 const closing = new Set([0x5d, 0x7d])
 
 /**
- * The elements of one JSON array, or one JSON object, as they are written: number lexemes stay what they are (D22).
- * It only looks for where elements begin and end; whether each is JSON is for whoever reads it. A file that ends
- * inside an element, or goes on after the end, throws a `Refusal` there: what came before has been yielded.
+ * The elements of one JSON array, or one JSON object, as they are written: numbers keep their spelling (D22). It only
+ * finds where elements begin and end; the caller checks whether each is JSON. A file that ends inside an element, or
+ * continues after the end, throws a `Refusal` there, after the earlier elements have been yielded.
  */
 export async function* splitJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece> {
   const state = { line: 1, item: 0, depth: 0, inString: false, escaped: false, isArray: false, ended: false }

@@ -1,4 +1,4 @@
-/** Cutting a file of any size into lines or array elements, holding no more than one of them and one chunk. */
+/** Cuts a file of any size into lines or array elements, and holds no more than one of them and one chunk. */
 
 /** A piece of the file that should be one event. */
 export interface Piece {
@@ -8,11 +8,11 @@ export interface Piece {
   readonly item: number | undefined
   /** `undefined`: longer than allowed, and not kept. */
   readonly bytes: Buffer | undefined
-  /** Where in the file it ends, in bytes: for progress. */
+  /** The byte in the file where it ends, for progress. */
   readonly endOffset: number
 }
 
-/** The service takes payloads of 256 KiB; even one written all in six-character escapes fits twice. */
+/** The service accepts payloads of 256 KiB; even one written entirely in six-character escapes fits twice. */
 export const maxPieceBytes = 4 * 2 ** 20
 
 const lineFeed = 0x0a
@@ -48,7 +48,7 @@ export interface Keeper {
   bytes(): Buffer | undefined
 }
 
-/** Gathers parts up to the allowed length, and beyond it only knows that there was too much. */
+/** Collects parts up to the allowed length; beyond it, only notes that there was too much. */
 export function createKeeper(maxBytes = maxPieceBytes): Keeper {
   let parts: Buffer[] = []
   let length = 0

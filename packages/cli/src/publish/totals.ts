@@ -1,4 +1,4 @@
-/** What became of the events of a run. */
+/** The results for the events of a run. */
 export interface Totals {
   readonly published: number
   readonly repeated: number
