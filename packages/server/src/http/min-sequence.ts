@@ -1,12 +1,13 @@
 /** `x-feed-min-sequence`: a read that says which number it must see waits for it, on any node (P8). */
-import type { Scope } from '@property-events/protocol'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { feedNames, feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
 import { waitForHead } from '../feed/follow.ts'
-import { tenantOf } from './authenticate.ts'
-import type { AccessNeed } from './authenticate.ts'
+import type { AccessNeed } from './access.ts'
 import type { HttpContext } from './context.ts'
-import { quoteInput } from './echo-text.ts'
-import { sendProblem } from './send.ts'
+import { feedKeyOf } from './exchange.ts'
+import type { Access, Request } from './exchange.ts'
+import type { Refusal } from './problem.ts'
+import { quoteInput } from './requests/echo-text.ts'
 
 export const minSequenceHeader = 'x-feed-min-sequence'
 
@@ -22,34 +23,34 @@ export const minSequenceParameter = {
   },
 } as const
 
-/** The scope of an operation that reads one feed, and so has this header; `undefined` for all others. */
-export function readsOneFeed(access: AccessNeed | undefined): Scope | undefined {
-  return access?.scope === 'property:read' || access?.scope === 'contact:read' ? access.scope : undefined
+/** The feed that an operation reads, which has this header then; `undefined` for all others. */
+export function feedRead(need: AccessNeed | undefined): FeedName | undefined {
+  return feedNames.find((feed) => feeds[feed].readScope === need?.scope)
 }
 
 /** Another node's commit is seen within milliseconds; after five seconds something is wrong, and the client may ask elsewhere. */
 const waitMs = 5_000
 
-/** An onRequest hook of the operations that read one feed. Answers 503 `sequence_not_reached` when the number does not come. */
-export function requireMinSequence(context: HttpContext, scope: Scope) {
-  const feed = scope === 'contact:read' ? 'contact' : 'property'
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const given = request.headers[minSequenceHeader]
-    if (given === undefined) return undefined
-    const text = String(given)
-    if (!/^(0|[1-9][0-9]{0,15})$/.test(text) || !Number.isSafeInteger(Number(text))) {
-      const message = `${quoteInput(text)} is not a sequence number: plain digits, as in a receipt.`
-      const errors = [{ parameter: minSequenceHeader, code: 'not_a_count', message }]
-      return sendProblem(request, reply, context.basePath, { code: 'invalid_parameter', errors })
-    }
-    const gone = new AbortController()
-    const onClose = (): void => gone.abort()
-    request.raw.socket.once('close', onClose)
-    const key = { tenantId: tenantOf(request), feed } as const
-    const waited = await waitForHead(context.events, key, Number(text), waitMs, gone.signal)
-    request.raw.socket.off('close', onClose)
+/** Waits until this node sees the number that the request names, if it names one. The refusal says why it does not go on. */
+export function waitForMinSequence(
+  { events }: Pick<HttpContext, 'events'>,
+  request: Request,
+  need: AccessNeed | undefined,
+  access: Access,
+): Refusal | undefined | Promise<Refusal | undefined> {
+  const text = request.header(minSequenceHeader)
+  if (text === undefined) return undefined
+  const feed = feedRead(need)
+  if (feed === undefined) return undefined
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(text) || !Number.isSafeInteger(Number(text))) {
+    const message = `${quoteInput(text)} is not a sequence number: plain digits, as in a receipt.`
+    const errors = [{ parameter: minSequenceHeader, code: 'not_a_count', message }]
+    return { code: 'invalid_parameter', errors }
+  }
+  const key = feedKeyOf(access, feed)
+  return waitForHead(events, key, Number(text), waitMs, request.gone).then((waited) => {
     if (waited.kind !== 'behind') return undefined
     const detail = `The feed is at ${waited.head.sequenceNumber} on this node; ${text} was asked for.`
-    return sendProblem(request, reply, context.basePath, { code: 'sequence_not_reached', detail })
-  }
+    return { code: 'sequence_not_reached', detail }
+  })
 }

@@ -13,14 +13,17 @@ import { reportLoss } from '../observability/report-loss.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StorageEngine } from '../storage/storage.ts'
-import { buildApp } from './app.ts'
 import type { HttpContext } from './context.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
+import { operationTable } from './operations/index.ts'
+import type { Deprecations } from './operations/index.ts'
 import { recentKeys } from './recent-keys.ts'
-import { normalBasePath } from './target.ts'
+import { normalBasePath } from './requests/target.ts'
+import { createRouter } from './router.ts'
 import { createTokenBuckets } from './token-bucket.ts'
 import type { BucketMemory } from './token-bucket.ts'
+import { createTransport } from './transport/index.ts'
 
 export interface ServiceParts {
   /** Stays open when the service closes: whoever opened it closes it. */
@@ -37,6 +40,10 @@ export interface ServiceParts {
   readonly clock?: () => number
   /** Proxies of our own in front of the service. Default 0: `X-Forwarded-For` is not believed. */
   readonly trustedProxies?: number
+  /** `false`: each request goes through Node's HTTP, with the same answers. Default true. */
+  readonly plainConnections?: boolean
+  /** Whose end is announced with each of its answers (D27). */
+  readonly deprecations?: Deprecations
   /** Where the counts of rate limits lie, if other threads of the node use them too (D10). */
   readonly buckets?: BucketMemories
 }
@@ -123,26 +130,13 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     failureBuckets: createTokenBuckets(limits.failures, bucketClock, options.buckets?.failures),
     stopping,
   }
-  const { fastify: app, plain } = await buildApp(context)
-
-  async function stopListening(): Promise<void> {
-    const timer = setTimeout(() => {
-      plain.closeAll()
-      app.server.closeAllConnections()
-    }, limits.closeTimeoutMs)
-    // A request that began before the stop is answered with keep-alive: its connection would wait for another 5 s.
-    const idleTimer = setInterval(() => {
-      plain.closeIdle()
-      app.server.closeIdleConnections()
-    }, 100)
-    plain.closeIdle()
-    await app.close()
-    clearInterval(idleTimer)
-    clearTimeout(timer)
-  }
+  const operations = operationTable(context, options.deprecations)
+  const transport = createTransport(context, createRouter({ operations, basePath, limits }), {
+    plainConnections: options.plainConnections ?? true,
+  })
 
   async function shutDown(): Promise<void> {
-    await stopListening()
+    await transport.close()
     await publisher.drained()
     await verifier.close()
     stopReporting()
@@ -153,9 +147,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     publisher,
     metrics,
     async listen({ host, port, sharePort = false }) {
-      const where = { host, port, reusePort: sharePort, listenTextResolver: () => '' }
-      await app.listen(where)
-      const address = app.server.address()
+      const address = await transport.listen({ host, port, sharePort })
       return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
     },
     drain() {

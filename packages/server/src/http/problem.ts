@@ -236,6 +236,8 @@ export interface Refusal {
   readonly detail?: string
   readonly errors?: readonly ProblemError[]
   readonly headers?: Readonly<Record<string, string>>
+  /** Nothing more is taken from the connection. */
+  readonly closes?: true
 }
 
 /** Seconds after which a 503 is worth another try. */

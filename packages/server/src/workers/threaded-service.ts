@@ -6,7 +6,7 @@
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
-import { normalBasePath } from '../http/target.ts'
+import { normalBasePath } from '../http/requests/target.ts'
 import { addressUrl } from '../http/prepare-service.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import type { Service } from '../http/service.ts'

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StorageFailure, defaultLimits } from '../../src/index.ts'
 import type { StorageEngine } from '../../src/index.ts'
-import { askBothWays, proveKey, routedDuring } from '../support/both-ways.ts'
+import { askBothWays, proveKey, readByNodeDuring } from '../support/both-ways.ts'
 import { call, listPath, pageOf } from '../support/http-client.ts'
 import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
@@ -45,7 +45,7 @@ describe('what is published directly to a store that fails', () => {
       append = misfortune
       const since = service.logLines.length
       const body = JSON.stringify({ payload: property() })
-      const routed = await routedDuring(async () => {
+      const routed = await readByNodeDuring(async () => {
         const answers = await askBothWays(service, keys, {
           path,
           method: 'POST',

@@ -7,7 +7,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { askBothWays, proveKey, routedDuring } from '../support/both-ways.ts'
+import { askBothWays, proveKey, readByNodeDuring } from '../support/both-ways.ts'
 import type { TwoTenants } from '../support/both-ways.ts'
 import { call } from '../support/http-client.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
@@ -47,7 +47,7 @@ onEngines('what is published directly', counted, (service) => {
   it('is answered as the router does, whatever is sent (PROTOCOL §4, P6, P11, D6, D9, D10, D14)', async () => {
     const request = publishRequests(path)
     const numRuns = isLongRun ? 4_000 : 400
-    const routed = await routedDuring(() =>
+    const routed = await readByNodeDuring(() =>
       fc.assert(
         fc.asyncProperty(request, async (asked) => {
           const answers = await askBothWays(service(), keys, asked)
@@ -67,7 +67,7 @@ onEngines('what is published directly', counted, (service) => {
       [`${path}?dryRun=true`, 'application/json; charset=utf-8'],
       [path, 'application/x-ndjson'],
     ] as const) {
-      const routed = await routedDuring(async () => {
+      const routed = await readByNodeDuring(async () => {
         const headers = { 'content-type': type }
         const { status } = await call(service(), target, { method: 'POST', key, headers, body })
         assert.ok(status < 300)

@@ -7,7 +7,7 @@ import { request as httpRequest } from 'node:http'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import * as fc from 'fast-check'
-import { routedDuring } from '../support/both-ways.ts'
+import { readByNodeDuring } from '../support/both-ways.ts'
 import { call, contactListPath, getPath, listPath, publish } from '../support/http-client.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
@@ -140,7 +140,7 @@ onEngines('a connection', {}, (service) => {
         head(`GET ${path} HTTP/1.1`, keyLine(key), 'Accept-Encoding: gzip', 'Connection: close', ...lines),
       )
     const statuses: number[] = []
-    const routed = await routedDuring(async () => {
+    const routed = await readByNodeDuring(async () => {
       for (const path of [
         `${listPath}?pageSize=3`,
         listPath,
@@ -153,7 +153,7 @@ onEngines('a connection', {}, (service) => {
     })
     assert.deepEqual(statuses, [200, 200, 200, 200, 304])
     assert.equal(routed, 0)
-    assert.equal(await routedDuring(() => one('/v1/heads')), 1)
+    assert.equal(await readByNodeDuring(() => one('/v1/property-events/snapshot')), 1)
   })
 
   it('shows what was published between two polls of one target, in the coding that each asks for (P8, D20)', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, it } from 'node:test'
-import { sendTogether } from '../../src/http/direct/send-together.ts'
+import { sendTogether } from '../../src/http/transport/send-together.ts'
 
 describe('answers that are ready in one turn of the event loop', () => {
   it('leave at its end, in order, and no more than 15 wait before them (P12)', async () => {

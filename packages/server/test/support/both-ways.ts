@@ -54,12 +54,11 @@ export async function proveKey(service: TestService, key: string): Promise<void>
   await call(service, '/v1/heads', { key })
 }
 
-/** How many requests the router's handlers were given meanwhile. */
-export async function routedDuring(work: () => Promise<unknown>): Promise<number> {
+/** How many requests Node's HTTP was given meanwhile. */
+export async function readByNodeDuring(work: () => Promise<unknown>): Promise<number> {
   let count = 0
-  const name = 'tracing:fastify.request.handler:start'
   const onStart = (): void => void (count += 1)
-  subscribe(name, onStart)
-  await work().finally(() => unsubscribe(name, onStart))
+  subscribe('http.server.request.start', onStart)
+  await work().finally(() => unsubscribe('http.server.request.start', onStart))
   return count
 }

@@ -1,5 +1,5 @@
 /** Bodies of up to 16 MiB that cost a publisher nothing to send, and what each is answered. */
-import type { BodyFormat } from '../../src/http/request-body.ts'
+import type { BodyFormat } from '../../src/http/requests/body-headers.ts'
 
 export interface HostileBody {
   readonly name: string

@@ -1,0 +1,128 @@
+/** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
+import type { ContentCoding, PageBody } from '../pages/index.ts'
+import type { FeedKey, Grant, Head } from '../storage/storage.ts'
+import type { ProblemCode, Refusal } from './problem.ts'
+import type { Routed } from './router.ts'
+import type { BucketState } from './token-bucket.ts'
+
+/** A request whose head has come. Its body comes when it is asked for. */
+export interface Request {
+  /** Names the request in the log and in `x-request-id`. */
+  readonly id: string
+  readonly method: string
+  /** As it stood on the request line. */
+  readonly target: string
+  /** On the clock of `performance.now()`. */
+  readonly startedMs: number
+  readonly head: RequestHead
+  /** The key as it was sent, as text or as the bytes that came; `undefined`: none. It is in no other place of a request. */
+  readonly credential: string | Buffer | undefined
+  /** The address of the other end of the connection; `undefined` once that is closed. */
+  readonly remote: string | undefined
+  /** Aborted when the client has gone before it had its answer. Made when it is first asked for. */
+  readonly gone: AbortSignal
+  /** A header by its name in lower case; several lines of one name are one value, joined by commas (RFC 9110 §5.3). */
+  header(name: string): string | undefined
+  /** Reads the body, at most once. A client that waits for `100 Continue` is then told to send it. Never rejects. */
+  body(): Body | Promise<Body>
+}
+
+/** What a guard looks at beside the values of headers. */
+export interface RequestHead {
+  /** `1.1`. */
+  readonly version: string
+  readonly headerCount: number
+  /** One for each `Host` line. */
+  readonly hosts: readonly string[]
+}
+
+export type Body =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | Refused
+  /** The connection ended before the body did. */
+  | { readonly kind: 'gone' }
+
+/** A request that is refused: `handle` makes a problem of it. */
+export interface Refused {
+  readonly kind: 'refused'
+  readonly refusal: Refusal
+}
+
+export function refused(refusal: Refusal): Refused {
+  return { kind: 'refused', refusal }
+}
+
+/** Names in lower case. One object for the same headers, wherever it can be: the lines made of it are kept. */
+export type Headers = Readonly<Record<string, string>>
+
+export type Answer =
+  | {
+      readonly kind: 'notModified'
+      readonly headers: Headers
+      readonly etag: string
+      readonly feed: Head | undefined
+    }
+  | {
+      /** 200 with bytes that are ready. The transport releases them once they are with the kernel, or the client has gone. */
+      readonly kind: 'pieces'
+      readonly headers: Headers
+      readonly etag: string | undefined
+      /** The state of the feed that the answer was made in (D20); `undefined`: the answer does not say. */
+      readonly feed: Head | undefined
+      readonly body: PageBody
+      readonly coding: ContentCoding
+    }
+  | {
+      readonly kind: 'text'
+      readonly status: number
+      readonly headers: Headers
+      /** Empty: the answer has no body. */
+      readonly body: string
+    }
+  | {
+      /** 200 with bytes that are made while they are sent, plain or compressed by the transport. */
+      readonly kind: 'stream'
+      readonly headers: Headers
+      readonly feed: Head
+      readonly coding: ContentCoding
+      /** Called once, and not at all for `HEAD`. What it throws cuts the answer off. */
+      readonly pieces: () => AsyncIterable<Uint8Array>
+    }
+  /** Nobody is there any more to be answered. */
+  | { readonly kind: 'none' }
+
+export type Outcome = Answer | Refused
+
+/** What a key grants the request it came with. */
+export interface Access {
+  readonly kind: 'granted'
+  /** `undefined`: the operation reads feeds of any number of tenants, or asks for no key. */
+  readonly tenantId: string | undefined
+  readonly grants: readonly Grant[]
+}
+
+/** Of an operation that asks for no key. */
+export const openAccess: Access = { kind: 'granted', tenantId: undefined, grants: [] }
+
+/** The feed that a request is about. Only for operations whose access is to one feed. */
+export function feedKeyOf({ tenantId }: Access, feed: FeedKey['feed']): FeedKey {
+  if (tenantId === undefined) throw new Error('an operation asks for the tenant without requiring access')
+  return { tenantId, feed }
+}
+
+/** A request with all that became known of it on its way: for its answer's head, its log line and its metrics. */
+export interface Exchange {
+  readonly request: Request
+  readonly routed: Routed
+  answer: Answer
+  /** Set once the key is known to be one. */
+  keyId: string | undefined
+  /** Set once the key is known to grant what the operation needs. */
+  tenantId: string | undefined
+  /** Of the key's rate limit, to be announced. */
+  tokens: BucketState | undefined
+  /** Set when the request was refused. */
+  problem: ProblemCode | undefined
+  /** The connection ends with this answer. */
+  closes: boolean
+}

@@ -1,0 +1,95 @@
+/**
+ * One request to one answer, whatever transport it came by, in one straight line: guard, route, access, accept, the number to be
+ * seen, the operation, and settling. The transport then sends the answer and has it reported (report.ts).
+ */
+import { whenThere } from '../when-there.ts'
+import { requireAccess } from './access.ts'
+import type { HttpContext } from './context.ts'
+import { reportedRefusal } from './errors.ts'
+import { openAccess, refused } from './exchange.ts'
+import type { Access, Exchange, Outcome, Request } from './exchange.ts'
+import { waitForMinSequence } from './min-sequence.ts'
+import { problemAnswer } from './problem.ts'
+import { acceptsMediaType } from './requests/accept.ts'
+import { pathOnly } from './requests/echo-text.ts'
+import { guardRequest } from './requests/guard.ts'
+import { withoutOrigin } from './requests/target.ts'
+import type { Routed } from './router.ts'
+
+type Handling = Outcome | Promise<Outcome>
+
+/** Answers a request. At once wherever nothing has to be waited for, as for most polls and pages. Never fails. */
+export function handle(
+  context: HttpContext,
+  request: Request,
+  routed: Routed,
+): Exchange | Promise<Exchange> {
+  const exchange: Exchange = {
+    request,
+    routed,
+    answer: noAnswer,
+    keyId: undefined,
+    tenantId: undefined,
+    tokens: undefined,
+    problem: undefined,
+    closes: false,
+  }
+  try {
+    const outcome = admit(context, exchange)
+    if (!(outcome instanceof Promise)) return settle(context, exchange, outcome)
+    return outcome.then(
+      (given) => settle(context, exchange, given),
+      (error: unknown) => settle(context, exchange, failed(context, request, error)),
+    )
+  } catch (error) {
+    return settle(context, exchange, failed(context, request, error))
+  }
+}
+
+const noAnswer = { kind: 'none' } as const
+
+function admit(context: HttpContext, exchange: Exchange): Handling {
+  const { request, routed } = exchange
+  const refusal = guardRequest(request, context.limits) ?? routed.refusal
+  if (refusal !== undefined) return refused(refusal)
+  const need = routed.operation?.access
+  if (need === undefined) return accept(context, exchange, openAccess)
+  return whenThere(requireAccess(context, exchange, need), (access) =>
+    access.kind === 'refused' ? access : accept(context, exchange, access),
+  )
+}
+
+function accept(context: HttpContext, { request, routed }: Exchange, access: Access): Handling {
+  const { operation } = routed
+  if (operation === undefined) return routed.call(request, access)
+  const { mediaType } = operation
+  if (!acceptsMediaType(request.header('accept'), mediaType)) {
+    const detail = `The Accept header refuses ${mediaType}, the only media type of this answer.`
+    return refused({ code: 'not_acceptable', detail })
+  }
+  return whenThere(waitForMinSequence(context, request, operation.access, access), (refusal) =>
+    refusal === undefined ? routed.call(request, access) : refused(refusal),
+  )
+}
+
+/** The answer is complete but for its head. A 304 costs no token (D10): asking whether there is something new is to be cheap. */
+function settle(context: HttpContext, exchange: Exchange, outcome: Outcome): Exchange {
+  const { request, keyId, tokens } = exchange
+  if (outcome.kind === 'refused') {
+    exchange.problem = outcome.refusal.code
+    exchange.closes = outcome.refusal.closes === true
+    const instance = pathOnly(withoutOrigin(request.target))
+    const place = { instance, requestId: request.id, basePath: context.basePath }
+    exchange.answer = { kind: 'text', ...problemAnswer(outcome.refusal, place) }
+    return exchange
+  }
+  exchange.answer = outcome
+  if (outcome.kind === 'notModified' && keyId !== undefined && tokens !== undefined) {
+    exchange.tokens = context.requestBuckets.refund(keyId)
+  }
+  return exchange
+}
+
+function failed(context: HttpContext, request: Request, error: unknown): Outcome {
+  return refused(reportedRefusal(context, request.id, error))
+}

@@ -1,0 +1,92 @@
+/**
+ * The OpenAPI 3.1 document: its head, and how the route table becomes its paths. Nothing here runs before somebody asks for
+ * the document.
+ */
+import { feedRead, minSequenceParameter } from '../min-sequence.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { HeaderSchema, ParameterSchema, ParameterSchemas, ResponseSchema } from './operation-schema.ts'
+import { readNamedSchemas } from './schemas.ts'
+
+/** The document's text, as committed and as served. */
+export function openApiText(operations: readonly Operation[], basePath: string): string {
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Property Events',
+      version: '1.0.0',
+      description:
+        'Feeds of property and contact events: list, fetch and publish. Every answer carries `x-request-id`; every error is a `Problem`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'An opaque key, issued by the operator.',
+        },
+      },
+      schemas: readNamedSchemas(),
+    },
+    paths: pathsOf(operations),
+    // Paths stand in the document without the base path: the server's URL carries it.
+    servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
+    tags: [
+      { name: 'Reading', description: 'The two operations of each feed.' },
+      { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
+      { name: 'Publishing', description: 'Putting events into a feed.' },
+      { name: 'Description', description: 'About the service itself; no key is needed.' },
+    ],
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+function pathsOf(operations: readonly Operation[]): Readonly<Record<string, object>> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation) }
+  }
+  return paths
+}
+
+function operationObject({ schema, access, deprecation }: Operation): object {
+  const { operationId, summary, tags, description, security, body, response, querystring, params } = schema()
+  const parameters = [
+    ...parametersOf('query', querystring),
+    ...parametersOf('path', params),
+    ...parametersOf('header', feedRead(access) === undefined ? undefined : minSequenceParameter),
+  ]
+  return {
+    operationId,
+    summary,
+    tags,
+    description,
+    ...(deprecation === undefined ? {} : { deprecated: true }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: body.content } }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    security,
+    responses: mapValues(response, responseObject),
+  }
+}
+
+function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSchemas | undefined): object[] {
+  return Object.entries(schemas?.properties ?? {}).map(([name, parameter]: [string, ParameterSchema]) => {
+    const { description, examples: [example] = [], ...schema } = parameter
+    const shown = example === undefined ? {} : { example }
+    return { schema, ...shown, in: place, name, required: place === 'path', description }
+  })
+}
+
+function responseObject({ description, headers, content }: ResponseSchema): object {
+  return { description, headers: mapValues(headers, headerObject), content }
+}
+
+function headerObject({ description, ...schema }: HeaderSchema): object {
+  return { schema, description }
+}
+
+function mapValues<T>(values: Readonly<Record<string, T>>, change: (value: T) => object): object {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
+}

@@ -1,0 +1,47 @@
+/** What is said of an operation in the OpenAPI document and on the page at `/docs`. */
+
+/** What the OpenAPI document and the page at `/docs` say about an operation. */
+export interface OperationSchema {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: readonly string[]
+  /** Empty: no key is needed. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly querystring?: ParameterSchemas
+  readonly params?: ParameterSchemas
+  readonly body?: { readonly content: MediaTypes }
+  /** By status. */
+  readonly response: Readonly<Record<string, ResponseSchema>>
+}
+
+/** Parameters of one place, by name. Those of a path are required, no others are. */
+export interface ParameterSchemas {
+  readonly type: 'object'
+  readonly properties: Readonly<Record<string, ParameterSchema>>
+  readonly required?: readonly string[]
+}
+
+/** A JSON Schema with what a reader needs to know. */
+export interface ParameterSchema {
+  readonly type: string
+  readonly description: string
+  readonly default?: unknown
+  readonly examples?: readonly string[]
+  readonly [keyword: string]: unknown
+}
+
+export interface ResponseSchema {
+  readonly description: string
+  readonly headers: Readonly<Record<string, HeaderSchema>>
+  /** `undefined`: an answer without a body. */
+  readonly content?: MediaTypes
+}
+
+export interface HeaderSchema {
+  readonly type: string
+  readonly description: string
+}
+
+/** JSON Schemas by media type. */
+export type MediaTypes = Readonly<Record<string, { readonly schema: object }>>

@@ -1,0 +1,55 @@
+/** Parameters of our own reads, as the OpenAPI document describes them. */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { ServiceLimits } from '../limits.ts'
+import type { CursorName } from '../requests/cursor-parameters.ts'
+import type { ParameterSchema, ParameterSchemas } from './operation-schema.ts'
+
+/** Those of a cursor that an operation has. */
+export function cursorSchemas(
+  names: readonly CursorName[],
+  feed: FeedName,
+  limits: ServiceLimits,
+): Readonly<Record<string, ParameterSchema>> {
+  const whole = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+  const values = Object.keys(feeds[feed].apiEventTypes)
+  const schemas: Readonly<Record<CursorName, ParameterSchema>> = {
+    after: { ...whole, default: 0, description: 'Only events with a greater sequenceNumber.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: limits.maxPageSize,
+      default: limits.maxPageSize,
+      description: 'At most so many events.',
+    },
+    epoch: {
+      type: 'string',
+      pattern: '^[0-9A-Za-z]{1,64}$',
+      description:
+        'The epoch that `after` was read in. If the feed has left it, the answer is `epoch_changed`.',
+    },
+    head: { ...whole, description: 'As of this number, to go on with a snapshot that was cut off.' },
+    apiEventType: {
+      type: 'string',
+      enum: values,
+      default: values[0],
+      description: 'Which events; spelled as in the list.',
+    },
+  }
+  return Object.fromEntries(names.map((name) => [name, schemas[name]]))
+}
+
+/** The subject in a path. */
+export function subjectParams(feedName: FeedName): ParameterSchemas {
+  return {
+    type: 'object',
+    properties: {
+      subjectId: {
+        type: 'string',
+        format: 'uuid',
+        description: `The \`${feeds[feedName].subjectField}\` of the payload, in either case.`,
+      },
+    },
+    required: ['subjectId'],
+  }
+}

@@ -1,0 +1,140 @@
+/** Responses of operations for the OpenAPI document: named by problem code, grouped by status. */
+import { problems } from '../problem.ts'
+import type { ProblemCode } from '../problem.ts'
+import type { HeaderSchema, ResponseSchema } from './operation-schema.ts'
+import { refTo } from './schemas.ts'
+
+const everyRequest = [
+  'invalid_parameter',
+  'invalid_target',
+  'invalid_host',
+  'malformed_request',
+  'not_acceptable',
+  'request_timeout',
+  'target_too_long',
+  'expectation_failed',
+  'headers_too_large',
+  'internal_error',
+  'unsupported_http_version',
+] as const satisfies readonly ProblemCode[]
+
+const everyKey = [
+  'unauthorized',
+  'key_expired',
+  'key_revoked',
+  'key_disabled',
+  'rate_limited',
+  'too_many_failures',
+  'storage_damaged',
+  'storage_unavailable',
+] as const satisfies readonly ProblemCode[]
+
+type Responses = Readonly<Record<string, ResponseSchema>>
+
+/** Problems of an operation without a key, with further ones of its own. */
+export function openProblems(...further: readonly ProblemCode[]): Responses {
+  return responsesOf([...everyRequest, ...further])
+}
+
+/** Problems of an operation behind a key, with further ones of its own. */
+export function keyedProblems(...further: readonly ProblemCode[]): Responses {
+  return responsesOf([...everyRequest, ...everyKey, ...further])
+}
+
+/** Problems of an operation that reads one feed, with further ones of its own. */
+export function feedReadProblems(...further: readonly ProblemCode[]): Responses {
+  return keyedProblems(...further, 'sequence_not_reached')
+}
+
+const requestId = { type: 'string', description: 'Names this request in the log of the service.' }
+
+const retryAfter = { 'retry-after': { type: 'integer', description: 'Seconds.' } }
+
+type Headers = Readonly<Record<string, HeaderSchema>>
+
+/** Headers by status where a status has any beside `x-request-id`. */
+const headersOfStatus: Readonly<Record<number, Headers>> = {
+  [problems.unauthorized.status]: {
+    'www-authenticate': { type: 'string', description: 'Says that a key goes into x-api-key.' },
+  },
+  [problems.rate_limited.status]: retryAfter,
+  [problems.overloaded.status]: retryAfter,
+}
+
+function responsesOf(codes: readonly ProblemCode[]): Responses {
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of codes) {
+    const { status } = problems[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([left], [right]) => left - right)
+      .map(([status, codes]) => [
+        status,
+        {
+          description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
+          headers: { 'x-request-id': requestId, ...headersOfStatus[status] },
+          content: { 'application/json': { schema: refTo('Problem') } },
+        },
+      ]),
+  )
+}
+
+/** Headers of every answer to a request with a key. */
+export const keyedHeaders = {
+  'x-request-id': requestId,
+  ratelimit: {
+    type: 'string',
+    description: 'Requests left and seconds until all are there again: "key";r=499;t=1.',
+  },
+  'ratelimit-policy': {
+    type: 'string',
+    description: 'Burst and the seconds it refills in: "key";q=500;w=10.',
+  },
+} as const
+
+/** Headers of an answer that can be validated. */
+export const taggedHeaders = {
+  ...keyedHeaders,
+  etag: { type: 'string', description: 'For If-None-Match. Weak (`W/`) where the answer is compressed.' },
+} as const
+
+/** The same, where parameters that mean nothing are ignored (D19). */
+export const lenientHeaders = {
+  ...taggedHeaders,
+  'x-ignored-parameters': {
+    type: 'string',
+    description: 'Names of query parameters that mean nothing here.',
+  },
+} as const
+
+/** Headers of a document that is the same until the service is renewed. */
+export const documentHeaders = { 'x-request-id': requestId, etag: taggedHeaders.etag } as const
+
+/** What an operation answers when the caller's copy is still current. */
+export function notModified(headers: Headers): ResponseSchema {
+  return { description: 'What `If-None-Match` names is still current.', headers }
+}
+
+/** `property` → `Property`, for operation ids. */
+export function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1)
+}
+
+/** A successful response with one media type. */
+export function answer(
+  description: string,
+  schema: object,
+  headers: Headers,
+  mediaType = 'application/json',
+): ResponseSchema {
+  return { description, headers, content: { [mediaType]: { schema } } }
+}
+
+/** What is said of the feed with an answer from it (D20). */
+export const feedHeaderSchemas = {
+  'x-feed-head': { type: 'integer', description: "The feed's highest sequenceNumber." },
+  'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },
+  'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were reduced.' },
+} as const

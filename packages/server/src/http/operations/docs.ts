@@ -1,0 +1,29 @@
+/** `GET /docs`: the operations and problem codes, for people (D21). Needs no key. */
+import type { HttpContext } from '../context.ts'
+import { answer, documentHeaders, notModified, openProblems } from '../openapi/responses.ts'
+import { success } from '../problem.ts'
+import type { Operation } from './operation.ts'
+import { documentCall } from './static-document.ts'
+import type { StaticDocument } from './static-document.ts'
+
+export function docs(context: HttpContext, document: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path: '/docs',
+    mediaType: 'text/html',
+    access: undefined,
+    schema: () => ({
+      operationId: 'getDocs',
+      summary: 'The operations, as a page',
+      description: 'A page that lists the operations and the problem codes. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The page.', { type: 'string' }, documentHeaders, 'text/html'),
+        [success.notModified]: notModified(documentHeaders),
+        ...openProblems(),
+      },
+    }),
+    prepare: (target) => documentCall(context, target, document),
+  }
+}

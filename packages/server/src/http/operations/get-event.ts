@@ -1,0 +1,69 @@
+/** `GET …/geteventbyid/{eventId}`: one event (spec §4.2; D18 for contacts). */
+import { feeds, parseUuid } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { HttpContext } from '../context.ts'
+import { feedKeyOf, refused } from '../exchange.ts'
+import { answer, capital, feedReadProblems, lenientHeaders, notModified } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import type { Refusal } from '../problem.ts'
+import { quoteInput } from '../requests/echo-text.ts'
+import { ignoredParameters, readQuery } from '../requests/query.ts'
+import type { Operation, OperationSchema } from './operation.ts'
+import { readEvent } from './read-event.ts'
+
+export function getEvent(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { maxParameters } = context.limits
+  return {
+    method: 'GET',
+    path: `${feed.eventsPath}/geteventbyid/:eventId`,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'spec' },
+    schema: () => schemaFor(feedName),
+
+    prepare({ query, params }) {
+      const { ignored, errors } = readQuery(query, { names: [], style: 'spec', maxParameters })
+      const headers = ignored.length === 0 ? undefined : ignoredParameters(ignored)
+      const given = params['eventId'] ?? ''
+      const eventId = parseUuid(given)
+      if (errors.length === 0 && eventId !== undefined) {
+        return (request, access) => readEvent(context, request, feedKeyOf(access, feedName), eventId, headers)
+      }
+      const refusal: Refusal =
+        errors.length > 0
+          ? { code: 'invalid_parameter', errors }
+          : given === ''
+            ? { code: 'path_not_found' }
+            : { code: 'invalid_parameter', errors: [notUuid(given)] }
+      return () => refused({ ...refusal, ...(headers && { headers }) })
+    },
+  }
+}
+
+function notUuid(given: string) {
+  const message = `${quoteInput(given)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
+  return { parameter: 'eventId', code: 'not_a_uuid', message }
+}
+
+function schemaFor(feedName: FeedName): OperationSchema {
+  return {
+    operationId: `get${capital(feedName)}Event`,
+    summary: `Get one ${feedName} event`,
+    description: `The event as it stands in the list. Another tenant's event is as unknown as none at all.`,
+    tags: ['Reading'],
+    security: [{ apiKey: [] }],
+    params: {
+      type: 'object',
+      properties: {
+        eventId: { type: 'string', format: 'uuid', description: 'The `id` of an event, in either case.' },
+      },
+      required: ['eventId'],
+    },
+    response: {
+      [success.ok]: answer('The event.', refTo('Event'), lenientHeaders),
+      [success.notModified]: notModified(lenientHeaders),
+      ...feedReadProblems('key_scope', 'event_not_found'),
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { HttpContext } from '../context.ts'
+import { feedKeyOf, refused } from '../exchange.ts'
+import { subjectParams } from '../openapi/parameters.ts'
+import { answer, capital, feedReadProblems, notModified, taggedHeaders } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import { preferredCoding } from '../requests/accept.ts'
+import { readSubject } from '../requests/cursor-parameters.ts'
+import { contentTag } from '../requests/entity-tag.ts'
+import { refusalOfParameters } from '../requests/query.ts'
+import { eventAnswer, ownBody } from './answers.ts'
+import type { Operation } from './operation.ts'
+
+export function getSubject(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  return {
+    method: 'GET',
+    path: `${feed.subjectsPath}/:subjectId`,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'own' },
+    schema: () => ({
+      operationId: `get${capital(feedName)}`,
+      summary: `Get the latest event of a ${feedName}`,
+      description: `The event that says how the ${feedName} is now, removed ones included, as it stands in the list.`,
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      params: subjectParams(feedName),
+      response: {
+        [success.ok]: answer('The latest event.', refTo('Event'), taggedHeaders),
+        [success.notModified]: notModified(taggedHeaders),
+        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'subject_not_found'),
+      },
+    }),
+
+    prepare({ query, params }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const subject = readSubject(params['subjectId'], feedName)
+      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      return async (request, access) => {
+        const event = await context.events.readLatest(feedKeyOf(access, feedName), subject.subjectId)
+        if (event === undefined) return refused({ code: 'subject_not_found' })
+        const coding = preferredCoding(request.header('accept-encoding'))
+        return eventAnswer(request, ownBody(event.json), contentTag(event.json, coding), coding)
+      }
+    },
+  }
+}

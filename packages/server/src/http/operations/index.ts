@@ -1,0 +1,52 @@
+/** The table of operations: one row each. */
+import { feedNames } from '@property-events/protocol'
+import type { HttpContext } from '../context.ts'
+import type { Deprecation } from '../deprecation.ts'
+import { docsPage } from '../openapi/docs-page.ts'
+import { openApiText } from '../openapi/document.ts'
+import { docs } from './docs.ts'
+import { getEvent } from './get-event.ts'
+import { getSubject } from './get-subject.ts'
+import { readHeads } from './heads.ts'
+import { listEvents } from './list-events.ts'
+import { openApi } from './openapi.ts'
+import type { Operation } from './operation.ts'
+import { publishEvents } from './publish-events.ts'
+import { readEventRun } from './read-run.ts'
+import { readSnapshot } from './snapshot.ts'
+import { madeOnce, staticDocument } from './static-document.ts'
+import { subjectHistory } from './subject-history.ts'
+
+/** What has been announced of operations, by their `operationId`. */
+export type Deprecations = Readonly<Record<string, Deprecation>>
+
+export function operationTable(context: HttpContext, deprecations: Deprecations = {}): readonly Operation[] {
+  const { basePath } = context
+  const document = madeOnce(() => staticDocument('application/json', openApiText(operations, basePath)))
+  const page = madeOnce(() => {
+    const { html, headers } = docsPage(operations, basePath)
+    return staticDocument('text/html; charset=utf-8', html, headers)
+  })
+  const rows: readonly Operation[] = [
+    ...feedNames.flatMap((feed) => [listEvents(context, feed), getEvent(context, feed)]),
+    ...feedNames.map((feed) => publishEvents(context, feed)),
+    ...feedNames.flatMap((feed) => [
+      readEventRun(context, feed),
+      readSnapshot(context, feed),
+      getSubject(context, feed),
+      subjectHistory(context, feed),
+    ]),
+    readHeads(context),
+    openApi(context, document),
+    docs(context, page),
+  ]
+  const operations = rows.map((operation) => withDeprecation(operation, deprecations))
+  return operations
+}
+
+function withDeprecation(operation: Operation, deprecations: Deprecations): Operation {
+  const names = Object.keys(deprecations)
+  if (names.length === 0) return operation
+  const { operationId } = operation.schema()
+  return { ...operation, deprecation: deprecations[operationId] }
+}

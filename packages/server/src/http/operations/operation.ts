@@ -1,0 +1,35 @@
+import type { AccessNeed } from '../access.ts'
+import type { Deprecation } from '../deprecation.ts'
+import type { Access, Outcome, Request } from '../exchange.ts'
+import type { OperationSchema } from '../openapi/operation-schema.ts'
+
+export type { OperationSchema }
+
+/** One operation of the service: one file in this folder, one row in `index.ts`. */
+export interface Operation {
+  readonly method: 'GET' | 'POST'
+  /** After the base path, with parameters as `:eventId`. */
+  readonly path: string
+  /** The media type it answers with; a client that refuses it gets a 406. */
+  readonly mediaType: string
+  /** What a key must grant; `undefined`: no key is asked for. */
+  readonly access: AccessNeed | undefined
+  /** `node`: its answer is a stream, which only Node's HTTP sends. */
+  readonly transport?: 'node'
+  /** Set when its end has been announced. */
+  readonly deprecation?: Deprecation | undefined
+  /** Made when a document is asked for; the service reads parameters and bodies itself. */
+  readonly schema: () => OperationSchema
+  /** Reads what a target asks for. A connection keeps the call for its next request with the same target. */
+  readonly prepare: (target: OperationTarget) => Call
+}
+
+export interface OperationTarget {
+  /** What stands after the `?`, as it was sent. */
+  readonly query: string
+  /** Parameters of the path, by name, decoded. */
+  readonly params: Readonly<Record<string, string | undefined>>
+}
+
+/** Answers one request, which has everything the operation asks of it but usable parameters and a usable body. */
+export type Call = (request: Request, access: Access) => Outcome | Promise<Outcome>

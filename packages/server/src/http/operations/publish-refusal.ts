@@ -1,0 +1,38 @@
+import { millisecondsOfTicks } from '@property-events/protocol'
+import type { PublishOutcome } from '../../feed/publish.ts'
+import type { ProblemCode, Refusal } from '../problem.ts'
+
+/** Outcomes that say it all. */
+const plainCodes = {
+  epochRequired: 'epoch_required',
+  overloaded: 'overloaded',
+  tenantMoving: 'tenant_moving',
+  unknownFeed: 'key_disabled',
+} as const satisfies Record<string, ProblemCode>
+
+/** Why nothing was stored, as a problem. */
+export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'receipt' }>): Refusal {
+  if (outcome.kind === 'invalid') return { code: 'invalid_body', errors: outcome.errors }
+  if (outcome.kind === 'idConflict') {
+    const message = `The id ${outcome.id} is taken by an event with other content. Send it with another id.`
+    const pointer = `${placeOf(outcome)}/id`
+    return { code: 'id_conflict', errors: [{ pointer, code: 'id_conflict', message }] }
+  }
+  if (outcome.kind === 'unknownSubject') {
+    const message = `The feed has no event of ${outcome.subjectId}.`
+    const pointer = `${placeOf(outcome)}/remove/agentRef`
+    return { code: 'unknown_subject', errors: [{ pointer, code: 'unknown_subject', message }] }
+  }
+  if (outcome.kind === 'clockBehind') {
+    const aheadMs = millisecondsOfTicks(outcome.headCreated) - millisecondsOfTicks(outcome.now)
+    // Publishing goes on once the head is 5 minutes ahead (D25); asking more than once an hour is of no use.
+    const waitSeconds = Math.min(3_600, Math.max(1, Math.ceil(aheadMs / 1_000 - 300)))
+    return { code: 'clock_behind', headers: { 'retry-after': String(waitSeconds) } }
+  }
+  return { code: plainCodes[outcome.kind] }
+}
+
+/** Where the event stands in the body. */
+function placeOf({ index, inList }: { readonly index: number; readonly inList: boolean }): string {
+  return inList ? `/${index}` : ''
+}

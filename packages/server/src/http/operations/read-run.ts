@@ -1,0 +1,51 @@
+/** `GET /v1/property-events` and `/v1/contact-events`: events behind a number (PROTOCOL §11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { readRun } from '../../feed/read-run.ts'
+import type { HttpContext } from '../context.ts'
+import { feedKeyOf, refused } from '../exchange.ts'
+import { cursorSchemas } from '../openapi/parameters.ts'
+import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import { readCursorParameters, refusalOfCursor } from '../requests/cursor-parameters.ts'
+import { runAnswer } from './answers.ts'
+import type { Operation } from './operation.ts'
+
+const names = ['after', 'limit', 'epoch', 'apiEventType'] as const
+
+export function readEventRun(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { events, limits } = context
+  return {
+    method: 'GET',
+    path: feed.publishPath,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'own' },
+    schema: () => ({
+      operationId: `read${capital(feedName)}Events`,
+      summary: `Read ${feedName} events after a number`,
+      description:
+        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch` and `apiEventType` as before; nothing is left when `next` has reached `head`. A greater `revision` than before tells that payloads read earlier have been reduced.',
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+      response: {
+        [success.ok]: answer('The next events.', refTo('EventRun'), {
+          ...keyedHeaders,
+          ...feedHeaderSchemas,
+        }),
+        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
+      },
+    }),
+
+    prepare({ query }) {
+      const reading = readCursorParameters(query, names, feedName, limits)
+      if (reading.kind === 'faults') return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      return async (request, access) => {
+        const run = await readRun(events, { key: feedKeyOf(access, feedName), ...reading.parameters })
+        return run.kind === 'run' ? runAnswer(request, run) : refused(refusalOfCursor(run))
+      }
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/** `GET /v1/property-events/snapshot` and the same for contacts: the latest of every subject (PROTOCOL §11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { openSnapshot } from '../../feed/snapshot.ts'
+import type { Snapshot } from '../../feed/snapshot.ts'
+import type { HttpContext } from '../context.ts'
+import { feedKeyOf, refused } from '../exchange.ts'
+import { cursorSchemas } from '../openapi/parameters.ts'
+import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
+import { success } from '../problem.ts'
+import { preferredCoding } from '../requests/accept.ts'
+import { readCursorParameters, refusalOfCursor } from '../requests/cursor-parameters.ts'
+import { cacheHeaders } from './answers.ts'
+import type { Operation } from './operation.ts'
+
+const names = ['after', 'head', 'epoch', 'apiEventType'] as const
+const mediaType = 'application/x-ndjson'
+
+const headers = { 'content-type': mediaType, ...cacheHeaders }
+
+export function readSnapshot(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { events, limits } = context
+  return {
+    method: 'GET',
+    path: `${feed.publishPath}/snapshot`,
+    mediaType,
+    access: { scope: feed.readScope, refusal: 'own' },
+    transport: 'node',
+    schema: () => ({
+      operationId: `read${capital(feedName)}Snapshot`,
+      summary: `Read the latest event of every ${feedName}`,
+      description:
+        'One event a line, ascending; the last line is `{"end":true,"head":…,"epoch":…,"revision":…,"events":…}`, and without it the answer was cut off: ask again with `after` = the last number that came, and the same `head` and `epoch`. Then go on with the events after `head`. A subject that changes meanwhile is left out here and comes there.',
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+      response: {
+        [success.ok]: answer(
+          'The snapshot.',
+          { type: 'string', description: 'An Event a line, then the end line.' },
+          { ...keyedHeaders, ...feedHeaderSchemas },
+          mediaType,
+        ),
+        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
+      },
+    }),
+
+    prepare({ query }) {
+      const reading = readCursorParameters(query, names, feedName, limits)
+      if (reading.kind === 'faults') return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      const { head: headNumber, ...cursor } = reading.parameters
+      return async (request, access) => {
+        const snapshot = await openSnapshot(events, { key: feedKeyOf(access, feedName), ...cursor, headNumber })
+        if (snapshot.kind !== 'snapshot') return refused(refusalOfCursor(snapshot))
+        const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
+        const coding = preferredCoding(request.header('accept-encoding'))
+        return { kind: 'stream', headers, feed, coding, pieces: () => linesOf(snapshot) }
+      }
+    },
+  }
+}
+
+const lineEnd = Buffer.from('\n')
+
+async function* linesOf(snapshot: Snapshot): AsyncGenerator<Uint8Array> {
+  let count = 0
+  for await (const piece of snapshot.pieces()) {
+    count += piece.length
+    yield Buffer.concat(piece.flatMap(({ json }) => [json, lineEnd]))
+  }
+  const { headNumber, head } = snapshot
+  const end = { end: true, head: headNumber, epoch: head.epoch, revision: head.revision, events: count }
+  yield Buffer.from(`${JSON.stringify(end)}\n`)
+}

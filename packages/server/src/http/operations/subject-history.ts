@@ -1,0 +1,62 @@
+/** `GET /v1/properties/{agentRef}/history` and the same for contacts: all events of one subject (PROTOCOL §11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import { readHistory } from '../../feed/read-run.ts'
+import type { HttpContext } from '../context.ts'
+import { feedKeyOf, refused } from '../exchange.ts'
+import { cursorSchemas, subjectParams } from '../openapi/parameters.ts'
+import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import { readCursorParameters, readSubject, refusalOfCursor } from '../requests/cursor-parameters.ts'
+import { runAnswer } from './answers.ts'
+import type { Operation } from './operation.ts'
+
+const names = ['after', 'limit', 'epoch'] as const
+
+export function subjectHistory(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { events, limits } = context
+  return {
+    method: 'GET',
+    path: `${feed.subjectsPath}/:subjectId/history`,
+    mediaType: 'application/json',
+    access: { scope: feed.readScope, refusal: 'own' },
+    schema: () => ({
+      operationId: `read${capital(feedName)}History`,
+      summary: `Read all events of a ${feedName}`,
+      description: `Every event of the ${feedName} in ascending \`sequenceNumber\`; only the last one is current. Ask again with \`after\` = \`next\` until \`next\` has reached \`head\`.`,
+      tags: ['Copying'],
+      security: [{ apiKey: [] }],
+      params: subjectParams(feedName),
+      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+      response: {
+        [success.ok]: answer('The events.', refTo('EventRun'), { ...keyedHeaders, ...feedHeaderSchemas }),
+        ...feedReadProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'subject_not_found',
+          'cursor_beyond_head',
+          'epoch_changed',
+        ),
+      },
+    }),
+
+    prepare({ query, params }) {
+      const reading = readCursorParameters(query, names, feedName, limits)
+      if (reading.kind === 'faults') return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      const subject = readSubject(params['subjectId'], feedName)
+      if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
+      return async (request, access) => {
+        const key = feedKeyOf(access, feedName)
+        const run = await readHistory(events, { key, ...subject, ...reading.parameters })
+        if (run.kind !== 'run') return refused(refusalOfCursor(run))
+        // Nothing after a number: either the subject has caught up, or there is no such subject.
+        if (run.events.length === 0 && (await events.readLatest(key, subject.subjectId)) === undefined) {
+          return refused({ code: 'subject_not_found' })
+        }
+        return runAnswer(request, run)
+      }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+/** The one log line and the metrics of a request. */
+import { feeds } from '@property-events/protocol'
+import { statusOf } from './answer-head.ts'
+import type { HttpContext } from './context.ts'
+import type { Exchange } from './exchange.ts'
+import { pathOnly } from './requests/echo-text.ts'
+import { withoutOrigin } from './requests/target.ts'
+
+/**
+ * Reports an exchange whose answer is with the kernel; `aborted`: the client went away before it had the answer. Neither log nor
+ * metrics hold a query, a body or a header: keys and personal data turn up there. The key's id and the tenant are in the log,
+ * never in a metric.
+ */
+export function reportExchange(
+  { metrics, log }: Pick<HttpContext, 'metrics' | 'log'>,
+  { request, routed, answer, keyId, tenantId, problem }: Exchange,
+  aborted: boolean,
+): void {
+  const status = statusOf(answer)
+  const { method } = request
+  const { route } = routed
+  const durationMs = performance.now() - request.startedMs
+  metrics.requestDone({ route, method, status, seconds: durationMs / 1_000 })
+  if (!log.isLevelEnabled('info')) return
+  const traceId = traceIdIn(request.header('traceparent'))
+  const line = {
+    requestId: request.id,
+    ...(traceId === undefined ? {} : { traceId }),
+    method,
+    path: loggedPath(request.target, route),
+    route,
+    status,
+    durationMs: Math.round(durationMs * 10) / 10,
+    ...(problem === undefined ? {} : { problem }),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(tenantId === undefined ? {} : { tenantId }),
+    ...(aborted ? { aborted } : {}),
+  }
+  log.info(line, 'request')
+}
+
+/** The trace that a `traceparent` names (W3C Trace Context §3.2), for finding the request's log line by it. */
+function traceIdIn(traceparent: string | undefined): string | undefined {
+  if (traceparent === undefined) return undefined
+  const [, version, traceId, parentId] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/.exec(traceparent) ?? []
+  if (version === 'ff' || traceId === undefined || /^0+$/.test(traceId) || /^0+$/.test(parentId ?? '')) {
+    return undefined
+  }
+  return traceId
+}
+
+/**
+ * A path as the log may have it: without what stands in front of it, where passwords do, and without the reference of a
+ * contact, in whose place strangers may write a name (D18). `route`: its pattern, or `none`.
+ */
+export function loggedPath(target: string, route: string): string {
+  if (route.startsWith(`${feeds.contact.subjectsPath}/`)) return route
+  const path = pathOnly(withoutOrigin(target))
+  return route === 'none' ? path.replace(/(\/contacts?\/).+/i, '$1hidden') : path
+}

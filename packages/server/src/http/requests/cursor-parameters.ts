@@ -1,0 +1,85 @@
+/** Parameters of our own reads (PROTOCOL §11): `after`, `limit`, `epoch`, `head`, `apiEventType`. Strict (D19). */
+import { parseUuid } from '@property-events/protocol'
+import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
+import type { CursorRefusal } from '../../feed/read-run.ts'
+import type { ServiceLimits } from '../limits.ts'
+import type { Refusal } from '../problem.ts'
+import { readApiEventType } from './api-event-type.ts'
+import { quoteInput } from './echo-text.ts'
+import { readQuery } from './query.ts'
+
+export type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType'
+
+export interface CursorParameters {
+  readonly after: number
+  readonly limit: number
+  readonly epoch: string | undefined
+  readonly head: number | undefined
+  readonly view: ViewName
+}
+
+export type CursorReading =
+  | { readonly kind: 'parameters'; readonly parameters: CursorParameters }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** Reads those parameters that the operation has; the others are unknown to it, and stand at their defaults. */
+export function readCursorParameters(
+  queryText: string,
+  names: readonly CursorName[],
+  feed: FeedName,
+  limits: ServiceLimits,
+): CursorReading {
+  const query = readQuery(queryText, { names, style: 'own', maxParameters: limits.maxParameters })
+  const errors: ProblemError[] = [...query.errors]
+  const number = (name: CursorName, least: number, most: number): number | undefined => {
+    const text = query.values.get(name)
+    if (text === undefined) return undefined
+    if (/^(?:0|[1-9]\d{0,15})$/.test(text) && Number(text) >= least && Number(text) <= most)
+      return Number(text)
+    const message = `${quoteInput(text)} is not allowed; ${name} is a whole number from ${least} to ${most}, in plain digits.`
+    errors.push({ parameter: name, code: 'not_a_count', message })
+    return undefined
+  }
+  const after = number('after', 0, Number.MAX_SAFE_INTEGER) ?? 0
+  const head = number('head', 0, Number.MAX_SAFE_INTEGER)
+  const limit = number('limit', 1, limits.maxPageSize) ?? limits.maxPageSize
+  const epoch = query.values.get('epoch')
+  if (epoch !== undefined && !/^[0-9A-Za-z]{1,64}$/.test(epoch)) {
+    const message = `${quoteInput(epoch)} is not an epoch; give it as an answer named it in "epoch" or x-feed-epoch.`
+    errors.push({ parameter: 'epoch', code: 'not_an_epoch', message })
+  }
+  if (head !== undefined && after > head) {
+    const message = `after ${after} is greater than head ${head}: there is nothing in between.`
+    errors.push({ parameter: 'after', code: 'behind_head', message })
+  }
+  const type = query.values.get('apiEventType')
+  const view = type === undefined ? 'all' : readApiEventType(feed, type)
+  if (typeof view !== 'string') return { kind: 'faults', errors: [...errors, view] }
+  if (errors.length > 0) return { kind: 'faults', errors }
+  return { kind: 'parameters', parameters: { after, limit, epoch, head, view } }
+}
+
+/** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16), which repeats no contact's (D18). */
+export function readSubject(
+  given: string | undefined,
+  feed: FeedName,
+): { readonly subjectId: string } | ProblemError {
+  const text = given ?? ''
+  const subjectId = parseUuid(text)
+  if (subjectId !== undefined) return { subjectId }
+  const shown = feed === 'contact' ? 'The reference' : quoteInput(text)
+  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
+  return { parameter: 'subjectId', code: 'not_a_uuid', message }
+}
+
+/** What a reader is told whose cursor cannot be continued from. */
+export function refusalOfCursor(refused: CursorRefusal): Refusal {
+  if (refused.kind === 'unknownFeed') return { code: 'key_disabled' }
+  const { epoch, sequenceNumber } = refused.head
+  if (refused.kind === 'epochChanged') {
+    const detail = `The feed is in epoch ${epoch}, its last number is ${sequenceNumber}. Begin again with a snapshot.`
+    return { code: 'epoch_changed', detail }
+  }
+  const detail = `The feed's last number is ${sequenceNumber}. Its store was restored, or the number is of another feed: begin again with a snapshot.`
+  return { code: 'cursor_beyond_head', detail }
+}

@@ -1,0 +1,97 @@
+/**
+ * Query strings, read strictly and by ourselves (D1, D2, D5, D19): frameworks turn `0x10` into 16, `1e309` into Infinity,
+ * keep the last of a repeated name and drop names they do not know.
+ */
+import { nearestName } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { Headers } from '../exchange.ts'
+import type { Refusal } from '../problem.ts'
+import { namesForHeader, quoteInput } from './echo-text.ts'
+
+export interface QueryRules {
+  /** Names the operation knows, in their documented spelling. */
+  readonly names: readonly string[]
+  /** `spec`: names match without regard to case and unknown ones are ignored; `own`: unknown ones are faults (D19). */
+  readonly style: 'spec' | 'own'
+  readonly maxParameters: number
+}
+
+export interface QueryReading {
+  /** By documented name; each at most once. */
+  readonly values: ReadonlyMap<string, string>
+  /** Unknown names of a spec route, decoded, in order. */
+  readonly ignored: readonly string[]
+  readonly errors: readonly ProblemError[]
+}
+
+export function readQuery(text: string, rules: QueryRules): QueryReading {
+  const values = new Map<string, string>()
+  const ignored: string[] = []
+  const errors: ProblemError[] = []
+  const parts = text === '' ? [] : text.split('&').filter((part) => part !== '')
+  if (parts.length > rules.maxParameters) {
+    const message = `The query has ${parts.length} parameters; at most ${rules.maxParameters} are allowed.`
+    return { values, ignored, errors: [{ code: 'too_many_parameters', message }] }
+  }
+  for (const part of parts) {
+    const equals = part.indexOf('=')
+    const name = decode(equals === -1 ? part : part.slice(0, equals))
+    const value = decode(equals === -1 ? '' : part.slice(equals + 1))
+    if (name === undefined || value === undefined) {
+      const message = `${quoteInput(part)} is not percent-encoded UTF-8. Write %25 for the character % itself.`
+      errors.push({
+        ...(name === undefined ? {} : { parameter: shownName(name) }),
+        code: 'invalid_encoding',
+        message,
+      })
+      continue
+    }
+    const known = rules.names.find((candidate) => sameName(candidate, name, rules.style))
+    if (known === undefined) {
+      if (rules.style === 'spec') ignored.push(name)
+      else errors.push(unknownParameter(name, rules.names))
+    } else if (values.has(known)) {
+      errors.push({
+        parameter: known,
+        code: 'repeated',
+        message: `${known} may be given once; it is there more often.`,
+      })
+    } else values.set(known, value)
+  }
+  return { values, ignored, errors }
+}
+
+/** Why a request of ours that takes no parameters is refused, if it has any (D19). */
+export function refusalOfParameters(text: string, maxParameters: number): Refusal | undefined {
+  const { errors } = readQuery(text, { names: [], style: 'own', maxParameters })
+  return errors.length === 0 ? undefined : { code: 'invalid_parameter', errors }
+}
+
+/** How an answer names the parameters that mean nothing (D19). */
+export function ignoredParameters(names: readonly string[]): Headers {
+  return names.length === 0 ? {} : { 'x-ignored-parameters': namesForHeader(names) }
+}
+
+function decode(text: string): string | undefined {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function sameName(known: string, given: string, style: QueryRules['style']): boolean {
+  return known === given || (style === 'spec' && known.toLowerCase() === given.toLowerCase())
+}
+
+function shownName(name: string): string {
+  return quoteInput(name).slice(1, -1)
+}
+
+function unknownParameter(name: string, names: readonly string[]): ProblemError {
+  const nearest = nearestName(name, names)
+  const known = names.length === 0 ? 'This operation has no parameters.' : `There are: ${names.join(', ')}.`
+  const message = nearest === undefined ? known : `Did you mean ${nearest}? ${known}`
+  return { parameter: shownName(name), code: 'unknown_parameter', message }
+}

@@ -1,0 +1,185 @@
+/** From a request line to the operation it asks for, or to why there is none (D9, D19, D21). */
+import findMyWay from 'find-my-way'
+import { deprecationHeaders } from './deprecation.ts'
+import type { Headers, Outcome } from './exchange.ts'
+import { refused } from './exchange.ts'
+import type { ServiceLimits } from './limits.ts'
+import type { Call, Operation } from './operations/operation.ts'
+import { success } from './problem.ts'
+import type { Refusal } from './problem.ts'
+import { quoteInput } from './requests/echo-text.ts'
+import { queryText, routedTarget } from './requests/target.ts'
+
+/** What a request line asks for. Says nothing of the request beyond that, so a connection may keep it for its next request. */
+export interface Routed {
+  /** `undefined`: there is none, and `call` says so. */
+  readonly operation: Operation | undefined
+  /** The operation's path, for the log and the metrics; `none` without one. */
+  readonly route: string
+  /** Of every answer of the operation. */
+  readonly headers: Headers
+  /** Why the request line is refused, whoever sends it. */
+  readonly refusal: Refusal | undefined
+  readonly call: Call
+}
+
+/** `target`: as it stands on the request line. */
+export type Router = (method: string, target: string) => Routed
+
+export interface RouterOptions {
+  readonly operations: readonly Operation[]
+  /** Path prefix of every operation (D21). */
+  readonly basePath: string
+  readonly limits: Pick<ServiceLimits, 'maxTargetLength'>
+}
+
+export function createRouter({ operations, basePath, limits }: RouterOptions): Router {
+  const lookUp = lookUpTable(operations, limits.maxTargetLength)
+  const plain = plainPaths(operations, basePath)
+  const headersOf = new Map(operations.map((operation) => [operation, deprecationHeaders(operation)]))
+  const toOperation = (operation: Operation, params: Params, target: string): Routed => ({
+    operation,
+    route: operation.path,
+    headers: headersOf.get(operation) ?? noHeaders,
+    refusal: undefined,
+    call: operation.prepare({ query: queryText(target), params }),
+  })
+
+  return (method, target) => {
+    if (target.length > limits.maxTargetLength) return unrouted(tooLong(target, limits.maxTargetLength))
+    if (target.includes('#')) return unrouted(fragment)
+    const asPlain = plain(method, target)
+    if (asPlain !== undefined) return toOperation(asPlain.operation, asPlain.params, target)
+    const path = pathOf(routedTarget(target, basePath))
+    const found = lookUp.find(method, path)
+    if (found === 'badEncoding') return unrouted(badEncoding)
+    if (found !== undefined) return toOperation(found.operation, found.params, target)
+    const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path)
+    if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath))
+    if (method === 'OPTIONS') return { ...unrouted(undefined), call: () => optionsAnswer(allow) }
+    const detail = `${quoteInput(method)} is not a method of this path; it has ${allow}.`
+    return unrouted({ code: 'method_not_allowed', detail, headers: { allow } })
+  }
+}
+
+type Params = Readonly<Record<string, string | undefined>>
+
+interface Found {
+  readonly operation: Operation
+  readonly params: Params
+}
+
+const noHeaders: Headers = {}
+const noParams: Params = {}
+
+function unrouted(refusal: Refusal | undefined): Routed {
+  const call = (): Outcome => refused(refusal ?? { code: 'path_not_found' })
+  return { operation: undefined, route: 'none', headers: noHeaders, refusal, call }
+}
+
+function tooLong({ length }: string, most: number): Refusal {
+  const detail = `The path and query have ${length} characters; at most ${most} are allowed.`
+  return { code: 'target_too_long', detail }
+}
+
+const fragment: Refusal = {
+  code: 'invalid_target',
+  detail:
+    'The request target contains "#": a fragment is not sent to a server. Write %23 for the character itself.',
+}
+
+const badEncoding: Refusal = {
+  code: 'invalid_target',
+  detail: 'The path is not valid percent-encoded UTF-8.',
+}
+
+function optionsAnswer(allow: string): Outcome {
+  const headers = { allow, 'cache-control': 'no-store' }
+  return { kind: 'text', status: success.noContent, headers, body: '' }
+}
+
+function nothingAt(path: string, lookUp: LookUp, basePath: string): Refusal {
+  const shorter = path.replace(/\/+$/, '')
+  const isThere = shorter !== path && lookUp.allowOf(routedTarget(shorter, '')) !== undefined
+  const detail = isThere
+    ? 'There is nothing at this path; without the slash at its end there is.'
+    : `There is nothing at this path. The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
+  return { code: 'path_not_found', detail }
+}
+
+/**
+ * Paths in the spelling of the document, found by a look-up in a map: all of them, with what follows the last slash cut off where
+ * that is a parameter. Anything else, an encoded parameter included, takes the long way.
+ */
+function plainPaths(operations: readonly Operation[], basePath: string) {
+  const whole = new Map<string, Operation>()
+  const upToParameter = new Map<string, { readonly operation: Operation; readonly name: string }>()
+  for (const operation of operations) {
+    const { method, path } = operation
+    const [, fixed, name] = /^([^:]*\/):([A-Za-z]+)$/.exec(path) ?? []
+    if (fixed !== undefined && name !== undefined) upToParameter.set(`${method} ${basePath}${fixed}`, { operation, name })
+    else if (!path.includes(':')) whole.set(`${method} ${basePath}${path}`, operation)
+  }
+  return (method: string, target: string): Found | undefined => {
+    const path = `${method} ${pathOf(target)}`
+    const operation = whole.get(path)
+    if (operation !== undefined) return { operation, params: noParams }
+    const end = path.lastIndexOf('/') + 1
+    const found = upToParameter.get(path.slice(0, end))
+    if (found === undefined) return undefined
+    const value = path.slice(end)
+    if (!/^[A-Za-z0-9-]+$/.test(value)) return undefined
+    return { operation: found.operation, params: { [found.name]: value } }
+  }
+}
+
+interface LookUp {
+  find(method: string, path: string): Found | 'badEncoding' | undefined
+  /** For the `Allow` header; `undefined`: there is no such path. */
+  allowOf(path: string): string | undefined
+  /** Of the whole service, for `OPTIONS *`. */
+  readonly allow: string
+}
+
+/** How `Allow` lists them, whatever order the table has. */
+const methodOrder = ['GET', 'HEAD', 'POST'] as const
+
+function lookUpTable(operations: readonly Operation[], maxTargetLength: number): LookUp {
+  const table = findMyWay({
+    // The target is limited as a whole.
+    maxParamLength: maxTargetLength,
+    // Read by ourselves, from the text: see requests/query.ts.
+    querystringParser: () => ({}),
+    onBadUrl: () => undefined,
+  })
+  const byHandler = new Map<unknown, Operation>()
+  for (const operation of operations) {
+    const { method, path } = operation
+    const handler = (): undefined => undefined
+    byHandler.set(handler, operation)
+    table.on(method === 'GET' ? ['GET', 'HEAD'] : [method], path, handler)
+  }
+  const find = (method: string, path: string): Found | 'badEncoding' | undefined => {
+    const known = methodOrder.find((name) => name === method)
+    // The table tells of a bad encoding under methods it has.
+    const found = table.find(known ?? 'GET', path)
+    if (found === null) return undefined
+    const operation = byHandler.get(found.handler)
+    if (operation === undefined) return 'badEncoding'
+    return known === undefined ? undefined : { operation, params: found.params }
+  }
+  const listed = (methods: readonly string[]): string => [...methods, 'OPTIONS'].join(', ')
+  return {
+    find,
+    allowOf(path) {
+      const methods = methodOrder.filter((method) => find(method, path) !== undefined)
+      return methods.length === 0 ? undefined : listed(methods)
+    },
+    allow: listed(methodOrder),
+  }
+}
+
+function pathOf(target: string): string {
+  const end = target.indexOf('?')
+  return end === -1 ? target : target.slice(0, end)
+}

@@ -1,0 +1,97 @@
+/** Bytes that never became a whole request: Node's parser and time-outs report them with nothing but a socket. */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { AnswerHeads } from '../answer-head.ts'
+import type { HttpContext } from '../context.ts'
+import { problemAnswer } from '../problem.ts'
+import type { Refusal } from '../problem.ts'
+import { loggedPath } from '../report.ts'
+import { pathOnly } from '../requests/echo-text.ts'
+import { requestIdOf } from '../requests/request-id.ts'
+import { withoutOrigin } from '../requests/target.ts'
+import { headerOf } from './node-request.ts'
+import type { ResponsesUnderWay } from './responses-under-way.ts'
+
+/** As Node emits it; `rawPacket` is what it was reading. */
+export type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
+
+/** An error of Node's HTTP parser or of its time-outs, for a request that never became one. `undefined`: just close. */
+export function refusalOfClientError(error: ClientError): Refusal | undefined {
+  switch (error.code ?? '') {
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return undefined
+    case 'HPE_HEADER_OVERFLOW':
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return { code: 'headers_too_large' }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { code: 'request_timeout' }
+    case 'HPE_INVALID_VERSION':
+      // The parser says the same of a request line that ends in a bare line feed.
+      return /^[^\r\n]* HTTP\/\d\.\d\r\n/.test(
+        Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : '',
+      )
+        ? { code: 'unsupported_http_version' }
+        : { code: 'malformed_request' }
+    default:
+      return { code: 'malformed_request' }
+  }
+}
+
+export type OnClientError = (error: ClientError, socket: Socket) => void
+
+/**
+ * Refuses broken bytes on the bare socket and closes it: what follows on such a connection cannot be told apart from the
+ * rest of the broken request. Whoever asked something whole before them gets the answer to that first.
+ */
+export function clientErrorHandler(
+  context: Pick<HttpContext, 'basePath' | 'log' | 'metrics'>,
+  heads: AnswerHeads,
+  underWay: ResponsesUnderWay,
+): OnClientError {
+  /** Where broken bytes wait for an answer to what came before; all that follows them is broken too, and told again. */
+  const waiting = new WeakSet<Socket>()
+
+  function onClientError(error: ClientError, socket: Socket): void {
+    const response = underWay.of(socket)
+    if (response === undefined) refuse(error, socket)
+    else if (response.req.complete) {
+      if (waiting.has(socket)) return
+      waiting.add(socket)
+      response.once('close', () => {
+        waiting.delete(socket)
+        // An answer that was the last of its connection has closed it.
+        if (socket.writable) onClientError(error, socket)
+      })
+    } else if (response.headersSent) {
+      // Of the request that is being answered: another answer would be read as a part of this one.
+      socket.destroy(error)
+    } else refuse(error, socket, response.req)
+  }
+
+  /** `request`: whose body the bytes were to be, if its head was whole. */
+  function refuse(error: ClientError, socket: Socket, request?: IncomingMessage): void {
+    const refusal = refusalOfClientError(error)
+    if (refusal === undefined || !socket.writable) {
+      socket.destroy(error)
+      return
+    }
+    const target = request?.url
+    const requestId = requestIdOf(request && headerOf(request, 'x-request-id'))
+    const { status, headers, body } = problemAnswer(refusal, {
+      instance: target === undefined ? '' : pathOnly(withoutOrigin(target)),
+      requestId,
+      basePath: context.basePath,
+    })
+    socket.end(heads.refusal(requestId, status, headers, body) + body)
+    // A client that sends nonsense may not read either: the socket does not wait for it.
+    const timer = setTimeout(() => socket.destroy(), 1_000)
+    timer.unref()
+    socket.once('close', () => clearTimeout(timer))
+    const asked = target === undefined ? {} : { method: request?.method, path: loggedPath(target, 'none') }
+    context.log.info({ requestId, ...asked, problem: refusal.code, parser: error.code }, 'broken request')
+    context.metrics.requestDone({ route: 'none', method: 'none', status, seconds: 0 })
+  }
+
+  return onClientError
+}

@@ -1,0 +1,96 @@
+/** The lines of a plain request's head: read once, and compared with those of the next request over the same connection. */
+import type { RequestHead } from '../exchange.ts'
+
+/** Where something stands in the bytes of the lines. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface HeaderLines {
+  /** From the end of the request line to the blank line, with blanks in place of the key. */
+  readonly bytes: Buffer
+  readonly key: Span | undefined
+  /** Of the body, as it was announced. */
+  readonly length: Span | undefined
+  /** By name in lower case; without the key, and without the length, which differ from request to request. */
+  readonly values: ReadonlyMap<string, string>
+  readonly head: RequestHead
+  /** The client wants the connection closed after the answer. */
+  readonly closes: boolean
+}
+
+/** Whether lines are the same but for the key and the length, of which each must still be one. */
+export function isSame(rest: Buffer, { bytes, key, length }: HeaderLines): boolean {
+  if (rest.length !== bytes.length) return false
+  const [first, second] =
+    key !== undefined && length !== undefined && length.start < key.start ? [length, key] : [key, length]
+  let from = 0
+  for (const span of [first, second]) {
+    if (span === undefined) continue
+    if (rest.compare(bytes, from, span.start, from, span.start) !== 0) return false
+    if (!isVisible(rest, span)) return false
+    from = span.end
+  }
+  return rest.compare(bytes, from, bytes.length, from) === 0
+}
+
+/** Nothing but visible ASCII: a line end in place of a key would begin another header. */
+function isVisible(bytes: Buffer, { start, end }: Span): boolean {
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte < 0x21 || byte > 0x7e) return false
+  }
+  return true
+}
+
+/**
+ * A name of RFC 9110 §5.6.2, and visible ASCII between optional blanks. The value begins with none: if it could, 16 kB of blanks
+ * in front of a byte that is not allowed would be divided in every possible way, which takes 300 ms.
+ */
+const headerLine = /\r\n([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:[\x21-\x7e][\x20-\x7e\t]*)?)(?=\r\n)/y
+
+/** A request with one of these is framed otherwise, or wants something of its connection. */
+const unusual = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection'])
+
+/** `rest`: as `HeaderLines.bytes`. `undefined`: Node's HTTP has to read them. */
+export function readLines(rest: Buffer, maxHeaders: number): HeaderLines | undefined {
+  const text = rest.toString('latin1')
+  const spans = new Map<string, Span>()
+  headerLine.lastIndex = 0
+  for (let end = 0; end < text.length - 4; end = headerLine.lastIndex) {
+    const found = headerLine.exec(text)
+    const name = found?.[1]?.toLowerCase()
+    const given = found?.[2]
+    if (name === undefined || given === undefined) return undefined
+    if (unusual.has(name) || spans.has(name) || spans.size >= maxHeaders) return undefined
+    const start = headerLine.lastIndex - given.length
+    spans.set(name, { start, end: start + given.trimEnd().length })
+  }
+  const key = spans.get('x-api-key')
+  const length = spans.get('content-length')
+  if (key !== undefined && !isVisible(rest, key)) return undefined
+  const kept = Buffer.from(rest)
+  if (key !== undefined) kept.fill(' ', key.start, key.end)
+  const values = valuesIn(kept.toString('latin1'), spans)
+  const connection = values.get('connection')?.toLowerCase() ?? 'keep-alive'
+  if (connection !== 'keep-alive' && connection !== 'close') return undefined
+  const host = values.get('host')
+  return {
+    bytes: kept,
+    key,
+    length,
+    values,
+    head: { version: '1.1', headerCount: spans.size, hosts: host === undefined ? [] : [host] },
+    closes: connection === 'close',
+  }
+}
+
+/** A part of a text can keep all of it in memory, and these stay as long as the connection: they are parts of one without the key. */
+function valuesIn(keyless: string, spans: ReadonlyMap<string, Span>): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, { start, end }] of spans) {
+    if (name !== 'x-api-key' && name !== 'content-length') values.set(name, keyless.slice(start, end))
+  }
+  return values
+}

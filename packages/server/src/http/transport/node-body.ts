@@ -1,0 +1,55 @@
+/** The body of a request that Node's HTTP reads: in one piece, without a copy where it came in one. */
+import type { IncomingMessage } from 'node:http'
+import { freeBytes } from '../../free-bytes.ts'
+import { refused } from '../exchange.ts'
+import type { Body } from '../exchange.ts'
+import { bodyTooLarge } from '../requests/body-headers.ts'
+
+/**
+ * Room for a body is made as it comes, not as it was announced, since an announcement costs nothing: for so many times what has come.
+ * The first piece of a long one has up to 64 kB, so a hundred events (400 kB) need room once.
+ */
+const roomFactor = 8
+
+/** To be called before anything of the body was read. Never rejects. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  const announced = request.headers['content-length']
+  const most = announced === undefined ? maxBytes : Number(announced)
+  return new Promise((resolve) => {
+    let body: Buffer | undefined
+    let filled = 0
+    const onData = (chunk: Buffer): void => {
+      const { length } = chunk
+      if (filled + length > maxBytes) {
+        // The rest is not read: the connection ends after the answer.
+        request.off('data', onData).pause()
+        resolve(refused(bodyTooLarge(maxBytes)))
+        return
+      }
+      if (filled === 0 && length === most) body = chunk
+      else {
+        body = withRoom(body, filled, length, most)
+        chunk.copy(body, filled)
+        freeBytes(chunk)
+      }
+      filled += length
+    }
+    request.on('data', onData)
+    request.on('end', () => {
+      resolve({ kind: 'bytes', bytes: body?.subarray(0, filled) ?? Buffer.alloc(0) })
+    })
+    request.on('error', () => resolve({ kind: 'gone' }))
+    request.on('close', () => resolve({ kind: 'gone' }))
+  })
+}
+
+/** `body` where it has room after `filled`; else its beginning in a longer one. */
+function withRoom(body: Buffer | undefined, filled: number, more: number, most: number): Buffer {
+  if (body !== undefined && filled + more <= body.length) return body
+  const longer = Buffer.allocUnsafeSlow(Math.min(most, roomFactor * (filled + more)))
+  if (body !== undefined) {
+    body.copy(longer, 0, 0, filled)
+    freeBytes(body)
+  }
+  return longer
+}

@@ -1,0 +1,218 @@
+/** One connection as long as nothing but plain requests comes over it: a request, its answer, and then the next. */
+import type { Socket } from 'node:net'
+import type { AnswerHeads } from '../answer-head.ts'
+import type { HttpContext } from '../context.ts'
+import type { Exchange, Request } from '../exchange.ts'
+import { reportExchange } from '../report.ts'
+import type { Routed } from '../router.ts'
+import type { PlainHeads } from './plain-head.ts'
+import { PlainRequest } from './plain-request.ts'
+import type { Sender } from './send-together.ts'
+
+export interface PlainConnectionParts {
+  readonly context: Pick<HttpContext, 'limits' | 'stopping' | 'metrics' | 'log'>
+  readonly readHead: PlainHeads
+  readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
+  readonly heads: AnswerHeads
+  /** Has the sender send at the end of this turn of the event loop. */
+  readonly sendSoon: (sender: Sender) => void
+  /** The connection is somebody else's from here on, who has to be given these bytes first. */
+  readonly passOn: (socket: Socket, unanswered: Buffer) => void
+  /** Nothing came for as long as a head may take. */
+  readonly onSilence: (socket: Socket) => void
+  /** Closed, or passed on. */
+  readonly onEnd: () => void
+}
+
+/** Node's own: a request that was sent just before its client's time was up is still answered. */
+const keepAliveGraceMs = 1_000
+/** Bodies of up to this many bytes are small: single events, as a rule, and no full pages. */
+const smallBytes = 16_384
+
+export class PlainConnection {
+  readonly #socket: Socket
+  readonly #parts: PlainConnectionParts
+  /** What is being answered. */
+  #request: PlainRequest | undefined
+  /** The same once its answer is there. */
+  #exchange: Exchange | undefined
+  /** What came meanwhile. */
+  #early: Buffer | undefined
+  #answered = 0
+  /** No request is taken any more: the connection is closed after the present answer. */
+  #isLast = false
+  #waitsLonger = false
+  /** Nothing more comes from the client. */
+  #isHalfClosed = false
+
+  constructor(socket: Socket, parts: PlainConnectionParts) {
+    this.#socket = socket
+    this.#parts = parts
+    socket.setTimeout(parts.context.limits.headersTimeoutMs)
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onHalfClose)
+    socket.on('timeout', this.#onTimeout)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+  }
+
+  get isIdle(): boolean {
+    return this.#request === undefined
+  }
+
+  #onData = (bytes: Buffer): void => {
+    if (this.#isLast) return
+    if (this.#request !== undefined) {
+      // Pipelined. What comes after it waits in the socket and then in the kernel.
+      this.#early = bytes
+      this.#socket.pause()
+      return
+    }
+    const { context, readHead, handle } = this.#parts
+    const startedMs = performance.now()
+    const head = context.stopping() ? undefined : readHead(bytes)
+    if (head === undefined) {
+      this.#passOn(bytes)
+      return
+    }
+    const request = new PlainRequest(head, bytes, this.#socket, startedMs)
+    this.#request = request
+    try {
+      const handling = handle(request, head.routed)
+      if (handling instanceof Promise) handling.then(this.#onAnswer).catch(this.#onFault)
+      else this.#onAnswer(handling)
+    } catch (error) {
+      this.#onFault(error)
+    }
+  }
+
+  #onAnswer = (exchange: Exchange): void => {
+    this.#exchange = exchange
+    const { answer } = exchange
+    // What is large gives its bytes back as soon as it can.
+    if (answer.kind === 'pieces' && answer.body.byteLength > smallBytes) this.send()
+    else this.#parts.sendSoon(this)
+  }
+
+  /** Sends the answer that is ready. */
+  send(): void {
+    const exchange = this.#exchange
+    const request = this.#request
+    if (exchange === undefined || request === undefined) return
+    const { context, heads } = this.#parts
+    const socket = this.#socket
+    this.#answered += 1
+    this.#isLast ||=
+      request.closes ||
+      exchange.closes ||
+      this.#answered >= context.limits.maxRequestsPerSocket ||
+      context.stopping()
+    if (socket.destroyed) {
+      // The client went away meanwhile: no close will be told any more.
+      this.#finish(true)
+      return
+    }
+    writeAnswer(socket, heads.text(exchange, this.#isLast), exchange)
+    if (socket.writableLength === 0) this.#finish(false)
+    else {
+      // The kernel has not taken all of it; an empty write after it tells when it has.
+      socket.write('', 'latin1', this.#onWritten)
+      this.#waitLonger()
+    }
+  }
+
+  #onWritten = (error?: Error | null): void => this.#finish(Boolean(error))
+
+  /** The answer is with the kernel, or nobody takes it any more. */
+  #finish(aborted: boolean): void {
+    const exchange = this.#exchange
+    if (exchange === undefined) return
+    this.#exchange = undefined
+    this.#request = undefined
+    const { request, answer } = exchange
+    if (answer.kind === 'pieces') answer.body.release()
+    // A client that closes its side while something is being published has given up waiting for it, as a rule.
+    const gaveUp = request.method === 'POST' && this.#isHalfClosed
+    reportExchange(this.#parts.context, exchange, aborted || gaveUp)
+    if (this.#isLast || this.#socket.destroyed) this.#socket.destroySoon()
+    else if (this.#early !== undefined) this.#passOn(this.#early)
+    else if (this.#answered === 1 || this.#waitsLonger) {
+      this.#waitsLonger = false
+      this.#socket.setTimeout(this.#parts.context.limits.keepAliveTimeoutMs + keepAliveGraceMs)
+    }
+  }
+
+  #passOn(unanswered: Buffer): void {
+    const socket = this.#socket
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onHalfClose)
+    socket.off('timeout', this.#onTimeout)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    this.#parts.onEnd()
+    this.#parts.passOn(socket, unanswered)
+  }
+
+  /** The client will say nothing more; what it asked is still answered. */
+  #onHalfClose = (): void => {
+    this.#isHalfClosed = true
+    this.#isLast = true
+    if (this.isIdle) this.#socket.destroySoon()
+  }
+
+  /** Nothing was read or written for a while. */
+  #onTimeout = (): void => {
+    const { onSilence } = this.#parts
+    const socket = this.#socket
+    if (this.#request === undefined) {
+      if (this.#answered > 0) socket.destroy()
+      else {
+        this.#isLast = true
+        onSilence(socket)
+      }
+    } else if (socket.writableLength > 0) socket.destroy()
+    // A client that waits for the store waits as long as that takes, as over Node's HTTP.
+    else this.#waitLonger()
+  }
+
+  /** A client that reads slowly has more time than one that asks nothing, and so has the store. */
+  #waitLonger(): void {
+    this.#waitsLonger = true
+    this.#socket.setTimeout(this.#parts.context.limits.idleSocketTimeoutMs)
+  }
+
+  /** A close follows. */
+  #onError = (): void => undefined
+
+  #onClose = (): void => {
+    this.#request?.leave()
+    this.#finish(true)
+    this.#parts.onEnd()
+  }
+
+  #onFault = (error: unknown): void => {
+    this.#parts.context.log.error({ err: error }, 'request failed')
+    this.#socket.destroy()
+  }
+}
+
+function writeAnswer(socket: Socket, head: string, { answer }: Exchange): void {
+  switch (answer.kind) {
+    case 'notModified':
+      socket.write(head, 'latin1')
+      return
+    case 'text':
+      socket.write(head + answer.body)
+      return
+    case 'pieces':
+      // Corked, head and body leave in one writev.
+      socket.cork()
+      socket.write(head, 'latin1')
+      for (const piece of answer.body.pieces) socket.write(piece)
+      socket.uncork()
+      return
+    case 'stream':
+    case 'none':
+      throw new Error(`a plain connection has no way to send an answer of the kind ${answer.kind}`)
+  }
+}

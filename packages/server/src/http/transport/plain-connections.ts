@@ -1,0 +1,78 @@
+/**
+ * In front of Node's HTTP: connections over which nothing but plain requests comes are answered on the bare socket, without a parser,
+ * a request and a response, which are a third of a poll (measured manually: an empty 304 takes 12 µs, and 8 on the socket).
+ *
+ * The first request that is not plain takes its connection along, before anything was made of it: Node's HTTP gets it with every
+ * byte that was not answered, and keeps it. So everything that could be misread (pipelining, broken, slow or divided requests,
+ * chunks, upgrades) is Node's from its first byte. A body is taken only where exactly as many bytes follow the head as it announces.
+ *
+ * One thing differs: a client that shuts down its side while it is answered gets the answer here. Node's HTTP takes it for gone,
+ * and has to: that is how it learns that nobody waits for a stream any more. In the log a publication is `aborted` either way.
+ */
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { AnswerHeads } from '../answer-head.ts'
+import type { HttpContext } from '../context.ts'
+import { handle } from '../handle.ts'
+import type { Router } from '../router.ts'
+import type { OnClientError } from './broken-request.ts'
+import { PlainConnection } from './plain-connection.ts'
+import type { PlainConnectionParts } from './plain-connection.ts'
+import { plainHeads } from './plain-head.ts'
+import { sendTogether } from './send-together.ts'
+
+export interface PlainConnections {
+  /** Ends those on which nothing is being answered. */
+  closeIdle(): void
+  closeAll(): void
+}
+
+/** Where all connections are Node's HTTP's. */
+export const noPlainConnections: PlainConnections = { closeIdle: () => undefined, closeAll: () => undefined }
+
+/** `onBroken`: answers a connection that never became a request, and closes it. */
+export function takePlainConnections(
+  context: HttpContext,
+  router: Router,
+  heads: AnswerHeads,
+  server: Server,
+  onBroken: OnClientError,
+): PlainConnections {
+  const [toHttp, ...others] = server.listeners('connection')
+  if (toHttp === undefined || others.length > 0) {
+    // Node hands connections to its parser by one listener. Where it does not, there is nothing to put in front of it.
+    context.log.warn('This version of Node takes connections otherwise: each request goes through its HTTP.')
+    return noPlainConnections
+  }
+  server.removeAllListeners('connection')
+  const open = new Map<Socket, PlainConnection>()
+  const parts: Omit<PlainConnectionParts, 'readHead' | 'onEnd'> = {
+    context,
+    handle: (request, routed) => handle(context, request, routed),
+    heads,
+    sendSoon: sendTogether(),
+    passOn(socket, unanswered) {
+      socket.pause()
+      Reflect.apply(toHttp, server, [socket])
+      socket.unshift(unanswered)
+      socket.resume()
+    },
+    onSilence(socket) {
+      onBroken(Object.assign(new Error('no request came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+    },
+  }
+  server.on('connection', (socket: Socket) => {
+    const readHead = plainHeads(context.limits, router)
+    const onEnd = (): void => void open.delete(socket)
+    open.set(socket, new PlainConnection(socket, { ...parts, readHead, onEnd }))
+  })
+
+  return {
+    closeIdle() {
+      for (const [socket, connection] of open) if (connection.isIdle) socket.destroy()
+    },
+    closeAll() {
+      for (const socket of open.keys()) socket.destroy()
+    },
+  }
+}

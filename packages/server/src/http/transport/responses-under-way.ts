@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Responses that Node's HTTP has handed out and not ended, by connection: pipelined requests have several. */
+export interface ResponsesUnderWay {
+  /** The one that leaves before it, if any: the last that was added. */
+  add(socket: Socket, response: ServerResponse): ServerResponse | undefined
+  /** The answer that a connection is at; it may not have been begun. */
+  of(socket: Socket): ServerResponse | undefined
+}
+
+export function responsesUnderWay(): ResponsesUnderWay {
+  const bySocket = new WeakMap<Socket, Set<ServerResponse>>()
+  return {
+    add(socket, response) {
+      const responses = bySocket.get(socket) ?? new Set()
+      const before = [...responses].at(-1)
+      bySocket.set(socket, responses.add(response))
+      response.once('close', () => responses.delete(response))
+      return before
+    },
+    of(socket) {
+      // A set keeps its order, and answers leave in the order of their requests.
+      const [first] = bySocket.get(socket) ?? []
+      return first
+    },
+  }
+}
