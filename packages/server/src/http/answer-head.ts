@@ -68,7 +68,9 @@ function bodyHeaders(answer: Answer): Headers {
   }
 }
 
-export function answerHeads(limits: Pick<ServiceLimits, 'requests' | 'keepAliveTimeoutMs' | 'maxRequestsPerSocket'>): AnswerHeads {
+export function answerHeads(
+  limits: Pick<ServiceLimits, 'requests' | 'keepAliveTimeoutMs' | 'maxRequestsPerSocket'>,
+): AnswerHeads {
   const seconds = Math.floor(limits.keepAliveTimeoutMs / 1_000)
   const stays = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}, max=${limits.maxRequestsPerSocket}\r\n\r\n`
   const ends = 'Connection: close\r\n\r\n'

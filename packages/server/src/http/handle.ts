@@ -19,11 +19,7 @@ import type { Routed } from './router.ts'
 type Handling = Outcome | Promise<Outcome>
 
 /** Answers a request. At once wherever nothing has to be waited for, as for most polls and pages. Never fails. */
-export function handle(
-  context: HttpContext,
-  request: Request,
-  routed: Routed,
-): Exchange | Promise<Exchange> {
+export function handle(context: HttpContext, request: Request, routed: Routed): Exchange | Promise<Exchange> {
   const exchange: Exchange = {
     request,
     routed,

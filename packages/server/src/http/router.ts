@@ -117,7 +117,8 @@ function plainPaths(operations: readonly Operation[], basePath: string) {
   for (const operation of operations) {
     const { method, path } = operation
     const [, fixed, name] = /^([^:]*\/):([A-Za-z]+)$/.exec(path) ?? []
-    if (fixed !== undefined && name !== undefined) upToParameter.set(`${method} ${basePath}${fixed}`, { operation, name })
+    if (fixed !== undefined && name !== undefined)
+      upToParameter.set(`${method} ${basePath}${fixed}`, { operation, name })
     else if (!path.includes(':')) whole.set(`${method} ${basePath}${path}`, operation)
   }
   return (method: string, target: string): Found | undefined => {

@@ -4,7 +4,14 @@ import type { FeedName } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
-import { answer, capital, feedHeaderSchemas, feedReadProblems, lenientHeaders, notModified } from '../openapi/responses.ts'
+import {
+  answer,
+  capital,
+  feedHeaderSchemas,
+  feedReadProblems,
+  lenientHeaders,
+  notModified,
+} from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { readListParameters } from '../requests/list-parameters.ts'

@@ -41,7 +41,8 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, limits)
-      if (reading.kind === 'faults') return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'faults')
+        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       return async (request, access) => {
         const run = await readRun(events, { key: feedKeyOf(access, feedName), ...reading.parameters })
         return run.kind === 'run' ? runAnswer(request, run) : refused(refusalOfCursor(run))

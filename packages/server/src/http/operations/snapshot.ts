@@ -48,10 +48,15 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, limits)
-      if (reading.kind === 'faults') return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'faults')
+        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const { head: headNumber, ...cursor } = reading.parameters
       return async (request, access) => {
-        const snapshot = await openSnapshot(events, { key: feedKeyOf(access, feedName), ...cursor, headNumber })
+        const snapshot = await openSnapshot(events, {
+          key: feedKeyOf(access, feedName),
+          ...cursor,
+          headNumber,
+        })
         if (snapshot.kind !== 'snapshot') return refused(refusalOfCursor(snapshot))
         const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
         const coding = preferredCoding(request.header('accept-encoding'))

@@ -44,7 +44,8 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
 
     prepare({ query, params }) {
       const reading = readCursorParameters(query, names, feedName, limits)
-      if (reading.kind === 'faults') return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      if (reading.kind === 'faults')
+        return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const subject = readSubject(params['subjectId'], feedName)
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return async (request, access) => {

@@ -32,7 +32,9 @@ export function nodeExchanges(
     // A body that came with its head is read by Node right after this: then there is nothing left of it.
     if (announcesBody(incoming)) await Promise.resolve()
     const routed = router(request.method, request.target)
-    await whenThere(handle(context, request, routed), (exchange) => send(exchange, request, incoming, response))
+    await whenThere(handle(context, request, routed), (exchange) =>
+      send(exchange, request, incoming, response),
+    )
   }
 
   const send = (
@@ -59,8 +61,7 @@ export function nodeExchanges(
     const fields = heads.fields(exchange)
     if (request.leavesBody) lingerAfter(incoming.socket)
     // What follows an upgrade that is not made, Node's parser does not read.
-    const ends =
-      exchange.closes || context.stopping() || request.leavesBody || 'upgrade' in incoming.headers
+    const ends = exchange.closes || context.stopping() || request.leavesBody || 'upgrade' in incoming.headers
     if (ends) fields['connection'] = 'close'
     // All at once: each setHeader would be looked up and checked by itself.
     response.writeHead(statusOf(answer), fields)

@@ -21,7 +21,12 @@ export class PlainRequest implements Request {
   #gone: AbortController | undefined
 
   /** `bytes`: all that came, of which the head's parts are parts. */
-  constructor({ method, target, lines, key, body }: PlainHead, bytes: Buffer, socket: Socket, startedMs: number) {
+  constructor(
+    { method, target, lines, key, body }: PlainHead,
+    bytes: Buffer,
+    socket: Socket,
+    startedMs: number,
+  ) {
     this.id = requestIdOf(lines.values.get('x-request-id'))
     this.method = method
     this.target = target
