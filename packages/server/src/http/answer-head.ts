@@ -30,18 +30,16 @@ export function feedHeaders(head: Head): Headers {
 
 /** Status of an answer; 0 where there is none. */
 export function statusOf(answer: Answer): number {
-  switch (answer.kind) {
-    case 'text':
-      return answer.status
-    case 'notModified':
-      return success.notModified
-    case 'pieces':
-    case 'stream':
-      return success.ok
-    case 'none':
-      return 0
-  }
+  if (answer.kind === 'text') return answer.status
+  return statusOfKind[answer.kind]
 }
+
+const statusOfKind = {
+  notModified: success.notModified,
+  pieces: success.ok,
+  stream: success.ok,
+  none: 0,
+} as const
 
 /** Every answer carries these. */
 function commonHeaders(requestId: string): Headers {
@@ -50,22 +48,14 @@ function commonHeaders(requestId: string): Headers {
 
 /** What is said of the body: its length, its coding and its validator. */
 function bodyHeaders(answer: Answer): Headers {
-  switch (answer.kind) {
-    case 'notModified':
-      return { etag: answer.etag }
-    case 'pieces':
-      return {
-        'content-length': String(answer.body.byteLength),
-        ...(answer.coding === 'identity' ? {} : { 'content-encoding': answer.coding }),
-        ...(answer.etag === undefined ? {} : { etag: answer.etag }),
-      }
-    case 'text':
-      return answer.body === '' ? {} : { 'content-length': String(Buffer.byteLength(answer.body)) }
-    case 'stream':
-      return answer.coding === 'identity' ? {} : { 'content-encoding': answer.coding }
-    case 'none':
-      return {}
+  const headers: Record<string, string> = {}
+  if (answer.kind === 'pieces') headers['content-length'] = String(answer.body.byteLength)
+  if (answer.kind === 'text' && answer.body !== '') {
+    headers['content-length'] = String(Buffer.byteLength(answer.body))
   }
+  if ('coding' in answer && answer.coding !== 'identity') headers['content-encoding'] = answer.coding
+  if ('etag' in answer && answer.etag !== undefined) headers['etag'] = answer.etag
+  return headers
 }
 
 export function answerHeads(
