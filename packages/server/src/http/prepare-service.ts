@@ -26,7 +26,7 @@ import type { BucketMemory } from './token-bucket.ts'
 import { createTransport } from './transport/index.ts'
 
 export interface ServiceParts {
-  /** Stays open when the service closes: whoever opened it closes it. */
+  /** Stays open when the service closes. */
   readonly storage: StorageEngine
   /** The first one is for new keys, all are for known ones. */
   readonly peppers: readonly Pepper[]
@@ -70,7 +70,7 @@ export interface PreparedService {
   listen(options: ListenOptions & { readonly sharePort?: boolean }): Promise<ServiceAddress>
   /**
    * The last requests before `close`: all are taken and answered as before, and each answer is the last of its connection, so
-   * that whoever stands in front opens the next one elsewhere.
+   * that a proxy in front opens the next one elsewhere.
    */
   drain(): void
   /** True from `drain` or `close` on. */
@@ -86,50 +86,12 @@ export interface ServiceAddress {
 }
 
 export async function prepareService(options: ServiceParts): Promise<PreparedService> {
-  const { storage, peppers, log, clock = Date.now, trustedProxies = 0 } = options
-  const bucketClock = options.clock ?? steadyClock
-  const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
-  const basePath = normalBasePath(options.basePath ?? '')
-  if (basePath === undefined) {
-    throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
-  }
-  const metrics = createMetrics()
-  const stopReporting = reportLoss(storage, log, metrics)
-  const recent = recentKeys(bucketClock, options.buckets?.recentKeys)
-  const verifier = createKeyVerifier({ keys: storage.keys, peppers, clock, recent })
-  const publisher = createPublisher({
-    events: storage.events,
-    catalogue: storage.settings.catalogue,
-    limits: limits.publication,
-    onStored: (key, events) => metrics.stored(key.feed, events),
-  })
-  metrics.watchQueue(() => publisher.queueState())
-  const pages =
-    options.pages === 'off'
-      ? plainPages(storage.events)
-      : sealedPages(
-          storage.events,
-          options.pages ?? { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 },
-        )
   let draining = false
   let closing: Promise<void> | undefined
   const stopping = () => draining || closing !== undefined
-  const context: HttpContext = {
-    events: storage.events,
-    ranges: createKnownRanges(storage.events),
-    positions: createKnownPositions(),
-    pages,
-    publisher,
-    verifier,
-    limits,
-    log,
-    metrics,
-    basePath,
-    trustedProxies,
-    requestBuckets: createTokenBuckets(limits.requests, bucketClock, options.buckets?.requests),
-    failureBuckets: createTokenBuckets(limits.failures, bucketClock, options.buckets?.failures),
-    stopping,
-  }
+  const context = contextOf(options, stopping)
+  const { basePath, limits, metrics, pages, publisher, verifier } = context
+  const stopReporting = reportLoss(options.storage, options.log, metrics)
   const operations = operationTable(context, options.deprecations)
   const transport = createTransport(context, createRouter({ operations, basePath, limits }), {
     plainConnections: options.plainConnections ?? true,
@@ -161,6 +123,45 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     },
   }
 }
+
+/** The parts that answer requests. Rejects a base path that is none. */
+function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext {
+  const { storage, peppers, log, buckets, clock = Date.now, trustedProxies = 0 } = options
+  const { events, keys, settings } = storage
+  const bucketClock = options.clock ?? steadyClock
+  const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
+  const basePath = normalBasePath(options.basePath ?? '')
+  if (basePath === undefined) {
+    throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
+  }
+  const metrics = createMetrics()
+  const recent = recentKeys(bucketClock, buckets?.recentKeys)
+  const publisher = createPublisher({
+    events,
+    catalogue: settings.catalogue,
+    limits: limits.publication,
+    onStored: (key, stored) => metrics.stored(key.feed, stored),
+  })
+  metrics.watchQueue(() => publisher.queueState())
+  return {
+    events,
+    ranges: createKnownRanges(events),
+    positions: createKnownPositions(),
+    pages: options.pages === 'off' ? plainPages(events) : sealedPages(events, options.pages ?? defaultPages),
+    publisher,
+    verifier: createKeyVerifier({ keys, peppers, clock, recent }),
+    limits,
+    log,
+    metrics,
+    basePath,
+    trustedProxies,
+    requestBuckets: createTokenBuckets(limits.requests, bucketClock, buckets?.requests),
+    failureBuckets: createTokenBuckets(limits.failures, bucketClock, buckets?.failures),
+    stopping,
+  }
+}
+
+const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }
 
 /** Never set back, and the same in every thread. */
 function steadyClock(): number {

@@ -18,7 +18,7 @@ export interface Routed {
   readonly route: string
   /** Of every answer of the operation. */
   readonly headers: Headers
-  /** Why the request line is refused, whoever sends it. */
+  /** Why the request line is refused, before any key is looked at. */
   readonly refusal: Refusal | undefined
   readonly call: Call
 }

@@ -20,7 +20,7 @@ export interface Service {
   readonly metricsUrl: string | undefined
   readonly publisher: Publisher
   /**
-   * Before `close`, for as long as whoever sends traffic here needs to notice: `/readyz` says that the service is stopping, and
+   * Before `close`, for as long as a balancer needs to notice: `/readyz` says that the service is stopping, and
    * each answer is the last of its connection. Requests are taken as before.
    */
   drain(): Promise<void>

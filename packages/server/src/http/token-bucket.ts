@@ -33,7 +33,7 @@ export interface TokenBuckets {
 /** Where buckets lie. Every thread that is given the same memory, with the same limits, sees the same buckets. */
 export interface BucketMemory {
   readonly words: SharedArrayBuffer
-  /** Secret: whoever knew it could choose names that meet in one set and push each other out. */
+  /** Secret: names chosen with it could meet in one set and push each other out. */
   readonly seed: number
 }
 
@@ -50,8 +50,8 @@ export function bucketMemory(capacity: number = defaultBuckets): BucketMemory {
 
 /**
  * A bucket is two words: a hash of its name, and the microsecond at which it will be full again, which is all there is to
- * know of it. A full one says nothing and makes way for another name; where all of a set are in use, the fullest goes: who
- * sprays new names loses those, not the limits of somebody who has used his up. Two names whose 64-bit hashes are equal
+ * know of it. A full one says nothing and makes way for another name; where all of a set are in use, the fullest goes: a
+ * spray of new names pushes out those, not the limits that somebody has used up. Two names whose 64-bit hashes are equal
  * would share a bucket.
  *
  * No thread waits for another: a word is changed by compare-and-exchange. Where two threads meet a new name in the same
@@ -66,53 +66,11 @@ export function createTokenBuckets(
 ): TokenBuckets {
   const { burst } = limits
   const tokenUs = Math.max(1, Math.round(1_000_000 / limits.perSecond))
-  const words = new BigInt64Array(memory.words)
-  const sets = (words.length - 1) / 2 / setSize
   const oneToken = BigInt(tokenUs)
   /** Debt goes as deep as the bucket is high. */
   const deepestUs = BigInt(2 * burst * tokenUs)
-  const hashOf = nameHash(memory.seed)
+  const buckets = bucketWords(memory)
   const now = (): bigint => BigInt(Math.round(clock() * 1_000))
-
-  /** The index of the word that says when the bucket is full; `undefined`: nobody holds one by this name. */
-  function find(name: string): number | undefined {
-    const { tag, hash } = hashOf(name)
-    const first = 1 + 2 * setSize * (hash % sets)
-    for (let at = first; at < first + 2 * setSize; at += 2) {
-      if (Atomics.load(words, at) === tag) return at + 1
-    }
-    return undefined
-  }
-
-  function findOrMake(name: string, nowUs: bigint): number {
-    const known = find(name)
-    if (known !== undefined) return known
-    const { tag, hash } = hashOf(name)
-    const first = 1 + 2 * setSize * (hash % sets)
-    let fullest = first
-    let fullestUs: bigint | undefined
-    for (let at = first; at < first + 2 * setSize; at += 2) {
-      const fullUs = Atomics.load(words, at) === 0n ? 0n : Atomics.load(words, at + 1)
-      if (fullestUs !== undefined && fullUs >= fullestUs) continue
-      fullest = at
-      fullestUs = fullUs
-    }
-    const before = Atomics.exchange(words, fullest, tag)
-    if (before === 0n) Atomics.add(words, 0, 1n)
-    Atomics.store(words, fullest + 1, nowUs)
-    return fullest + 1
-  }
-
-  /** Puts off, or brings nearer, the moment at which a bucket is full; `undefined` from `change` leaves it. */
-  function move(at: number, nowUs: bigint, change: (fullInUs: bigint) => bigint | undefined): bigint {
-    for (;;) {
-      const stored = Atomics.load(words, at)
-      const fullInUs = stored > nowUs ? stored - nowUs : 0n
-      const wantedUs = change(fullInUs)
-      if (wantedUs === undefined) return fullInUs
-      if (Atomics.compareExchange(words, at, stored, nowUs + wantedUs) === stored) return wantedUs
-    }
-  }
 
   function stateOf(fullInUs: bigint, allowed: boolean): BucketState {
     const fullUs = Number(fullInUs)
@@ -130,29 +88,88 @@ export function createTokenBuckets(
     take(name) {
       const nowUs = now()
       let allowed = true
-      const fullInUs = move(findOrMake(name, nowUs), nowUs, (fullInUs) => {
+      const fullInUs = buckets.move(buckets.findOrMake(name, nowUs), nowUs, (fullInUs) => {
         allowed = holdsToken(fullInUs)
         return allowed ? fullInUs + oneToken : undefined
       })
       return stateOf(fullInUs, allowed)
     },
     peek(name) {
-      const at = find(name)
+      const at = buckets.find(name)
       if (at === undefined) return stateOf(0n, true)
-      const fullInUs = move(at, now(), () => undefined)
+      const fullInUs = buckets.move(at, now(), () => undefined)
       return stateOf(fullInUs, holdsToken(fullInUs))
     },
     charge(name) {
       const nowUs = now()
-      move(findOrMake(name, nowUs), nowUs, (fullInUs) =>
+      buckets.move(buckets.findOrMake(name, nowUs), nowUs, (fullInUs) =>
         fullInUs + oneToken > deepestUs ? deepestUs : fullInUs + oneToken,
       )
     },
     refund(name) {
-      const at = find(name)
+      const at = buckets.find(name)
       if (at === undefined) return stateOf(0n, true)
-      const fullInUs = move(at, now(), (inUs) => (inUs > oneToken ? inUs - oneToken : 0n))
+      const fullInUs = buckets.move(at, now(), (inUs) => (inUs > oneToken ? inUs - oneToken : 0n))
       return stateOf(fullInUs, holdsToken(fullInUs))
+    },
+    get size() {
+      return buckets.size
+    },
+  }
+}
+
+/** The words of buckets: which one stands where, and when it is full again. */
+interface BucketWords {
+  /** The index of the word that says when the bucket is full; `undefined`: there is none of this name. */
+  find(name: string): number | undefined
+  findOrMake(name: string, nowUs: bigint): number
+  /** Puts off, or brings nearer, the moment at which a bucket is full; `undefined` from `change` leaves it. */
+  move(at: number, nowUs: bigint, change: (fullInUs: bigint) => bigint | undefined): bigint
+  readonly size: number
+}
+
+function bucketWords(memory: BucketMemory): BucketWords {
+  const words = new BigInt64Array(memory.words)
+  const sets = (words.length - 1) / 2 / setSize
+  const hashOf = nameHash(memory.seed)
+
+  const find = (name: string): number | undefined => {
+    const { tag, hash } = hashOf(name)
+    const first = 1 + 2 * setSize * (hash % sets)
+    for (let at = first; at < first + 2 * setSize; at += 2) {
+      if (Atomics.load(words, at) === tag) return at + 1
+    }
+    return undefined
+  }
+
+  return {
+    find,
+    findOrMake(name, nowUs) {
+      const known = find(name)
+      if (known !== undefined) return known
+      const { tag, hash } = hashOf(name)
+      const first = 1 + 2 * setSize * (hash % sets)
+      let fullest = first
+      let fullestUs: bigint | undefined
+      for (let at = first; at < first + 2 * setSize; at += 2) {
+        const fullUs = Atomics.load(words, at) === 0n ? 0n : Atomics.load(words, at + 1)
+        if (fullestUs !== undefined && fullUs >= fullestUs) continue
+        fullest = at
+        fullestUs = fullUs
+      }
+      const before = Atomics.exchange(words, fullest, tag)
+      if (before === 0n) Atomics.add(words, 0, 1n)
+      Atomics.store(words, fullest + 1, nowUs)
+      return fullest + 1
+    },
+    move(at, nowUs, change) {
+      for (;;) {
+        const stored = Atomics.load(words, at)
+        const fullInUs = stored > nowUs ? stored - nowUs : 0n
+        const wantedUs = change(fullInUs)
+        if (wantedUs === undefined) return fullInUs
+        if (Atomics.compareExchange(words, at, stored, nowUs + wantedUs) === stored) return wantedUs
+      }
     },
     get size() {
       return Number(Atomics.load(words, 0))

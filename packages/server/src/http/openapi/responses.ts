@@ -36,7 +36,7 @@ export function openProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...further])
 }
 
-/** Problems of an operation behind a key, with further ones of its own. */
+/** Problems of an operation that asks for a key, with further ones of its own. */
 export function keyedProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...everyKey, ...further])
 }

@@ -1,4 +1,4 @@
-/** `GET /v1/property-events` and `/v1/contact-events`: events behind a number (PROTOCOL §11). */
+/** `GET /v1/property-events` and `/v1/contact-events`: events after a number (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { readRun } from '../../feed/read-run.ts'

@@ -22,7 +22,7 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
 /**
  * An event's tag: its id and what its bytes may change with. The revision covers a payload that is reduced (D17). The epoch is
  * each feed's own, so it covers the tenant, whose event with this id another tenant's is not (P10), and a restored store, in
- * which the id may come to stand for another event (D13). A checksum of 4 kB would take 1 us.
+ * which the id may come to stand for another event (D13). A checksum of 4 kB would take 1 µs.
  */
 export function eventTag(
   eventId: string,

@@ -42,14 +42,14 @@ export type OnClientError = (error: ClientError, socket: Socket) => void
 
 /**
  * Refuses broken bytes on the bare socket and closes it: what follows on such a connection cannot be told apart from the
- * rest of the broken request. Whoever asked something whole before them gets the answer to that first.
+ * rest of the broken request. A whole request before them gets its answer first.
  */
 export function clientErrorHandler(
   context: Pick<HttpContext, 'basePath' | 'log' | 'metrics'>,
   heads: AnswerHeads,
   underWay: ResponsesUnderWay,
 ): OnClientError {
-  /** Where broken bytes wait for an answer to what came before; all that follows them is broken too, and told again. */
+  /** Where broken bytes wait for the answer before them; all that follows them is broken too, and told again. */
   const waiting = new WeakSet<Socket>()
 
   function onClientError(error: ClientError, socket: Socket): void {

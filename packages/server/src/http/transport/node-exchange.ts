@@ -21,6 +21,15 @@ const gzipLevel = 1
 /** How long a connection with an unwanted body stays half open, for the client to read its answer. */
 const lingerMs = 1_000
 
+/** What sending needs beside the exchange. */
+interface Sending {
+  readonly context: HttpContext
+  readonly heads: AnswerHeads
+  readonly request: NodeRequest
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+}
+
 export function nodeExchanges(
   context: HttpContext,
   router: Router,
@@ -32,64 +41,8 @@ export function nodeExchanges(
     // A body that came with its head is read by Node right after this: then there is nothing left of it.
     if (announcesBody(incoming)) await Promise.resolve()
     const routed = router(request.method, request.target)
-    await whenThere(handle(context, request, routed), (exchange) =>
-      send(exchange, request, incoming, response),
-    )
-  }
-
-  const send = (
-    exchange: Exchange,
-    request: NodeRequest,
-    incoming: IncomingMessage,
-    response: ServerResponse,
-  ): void | Promise<void> => {
-    const { answer } = exchange
-    if (answer.kind === 'none') {
-      response.destroy()
-      return
-    }
-    if (response.destroyed) {
-      // The client went away meanwhile: no close will be told any more.
-      if (answer.kind === 'pieces') answer.body.release()
-      reportExchange(context, exchange, true)
-      return
-    }
-    response.on('close', () => {
-      if (answer.kind === 'pieces') answer.body.release()
-      reportExchange(context, exchange, !response.writableFinished)
-    })
-    const fields = heads.fields(exchange)
-    if (request.leavesBody) lingerAfter(incoming.socket)
-    // What follows an upgrade that is not made, Node's parser does not read.
-    const ends = exchange.closes || context.stopping() || request.leavesBody || 'upgrade' in incoming.headers
-    if (ends) fields['connection'] = 'close'
-    // All at once: each setHeader would be looked up and checked by itself.
-    response.writeHead(statusOf(answer), fields)
-    return sendBody(answer, request, response)
-  }
-
-  const sendBody = (
-    answer: Exclude<Answer, { kind: 'none' }>,
-    { id, method }: NodeRequest,
-    response: ServerResponse,
-  ): void | Promise<void> => {
-    if (method === 'HEAD' || answer.kind === 'notModified') {
-      response.end()
-    } else if (answer.kind === 'text') {
-      // As text: Node then writes it together with the head, in one piece.
-      response.end(answer.body)
-    } else if (answer.kind === 'pieces') {
-      // Corked, head and pieces leave in one writev.
-      response.cork()
-      for (const piece of answer.body.pieces) response.write(piece)
-      response.end()
-    } else {
-      return sendStream(answer, response).catch((error: unknown) => {
-        // The answer is cut off, which its reader sees by the missing end line.
-        if (!response.closed || response.req.socket.destroyed) return
-        context.log.error({ requestId: id, err: error }, 'answer cut off')
-      })
-    }
+    const sending = { context, heads, request, incoming, response }
+    await whenThere(handle(context, request, routed), (exchange) => send(exchange, sending))
   }
 
   return (incoming, response) => {
@@ -110,6 +63,60 @@ export function nodeExchanges(
       })
     }
   }
+}
+
+function send(exchange: Exchange, sending: Sending): void | Promise<void> {
+  const { context, heads, request, incoming, response } = sending
+  const { answer } = exchange
+  if (answer.kind === 'none') {
+    response.destroy()
+    return
+  }
+  const finish = (): void => {
+    if (answer.kind === 'pieces') answer.body.release()
+    reportExchange(context, exchange, !response.writableFinished)
+  }
+  if (response.destroyed) {
+    // The client went away meanwhile: no close will be told any more.
+    finish()
+    return
+  }
+  response.on('close', finish)
+  const fields = heads.fields(exchange)
+  if (request.leavesBody) lingerAfter(incoming.socket)
+  // What follows an upgrade that is not made, Node's parser does not read.
+  const isLast = exchange.closes || context.stopping() || request.leavesBody || 'upgrade' in incoming.headers
+  if (isLast) fields['connection'] = 'close'
+  // All at once: each setHeader would be looked up and checked by itself.
+  response.writeHead(statusOf(answer), fields)
+  return sendBody(answer, sending)
+}
+
+function sendBody(
+  answer: Exclude<Answer, { kind: 'none' }>,
+  { context, request, response }: Sending,
+): void | Promise<void> {
+  if (request.method === 'HEAD' || answer.kind === 'notModified') {
+    response.end()
+  } else if (answer.kind === 'text') {
+    // As text: Node then writes it together with the head, in one piece.
+    response.end(answer.body)
+  } else if (answer.kind === 'pieces') {
+    // Corked, head and pieces leave in one writev.
+    response.cork()
+    for (const piece of answer.body.pieces) response.write(piece)
+    response.end()
+  } else {
+    return sendStream(answer, response).catch((error: unknown) => {
+      // The answer is cut off, which its reader sees by the missing end. A client that has gone is no fault.
+      if (request.gone.aborted && isPrematureClose(error)) return
+      context.log.error({ requestId: request.id, err: error }, 'answer cut off')
+    })
+  }
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
 }
 
 function sendStream(answer: Extract<Answer, { kind: 'stream' }>, response: ServerResponse): Promise<void> {

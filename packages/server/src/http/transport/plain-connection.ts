@@ -16,7 +16,7 @@ export interface PlainConnectionParts {
   readonly heads: AnswerHeads
   /** Has the sender send at the end of this turn of the event loop. */
   readonly sendSoon: (sender: Sender) => void
-  /** The connection is somebody else's from here on, who has to be given these bytes first. */
+  /** Gives the connection to Node's HTTP, with these bytes first. */
   readonly passOn: (socket: Socket, unanswered: Buffer) => void
   /** Nothing came for as long as a head may take. */
   readonly onSilence: (socket: Socket) => void
@@ -36,7 +36,7 @@ export class PlainConnection {
   #request: PlainRequest | undefined
   /** The same once its answer is there. */
   #exchange: Exchange | undefined
-  /** What came meanwhile. */
+  /** Bytes that arrived meanwhile. */
   #early: Buffer | undefined
   #answered = 0
   /** No request is taken any more: the connection is closed after the present answer. */

@@ -86,7 +86,7 @@ function endsBlank(bytes: Buffer, length: number): boolean {
   )
 }
 
-/** Nothing but digits, and few: what came in one piece is no longer than they can say. */
+/** Nothing but digits, and few: one piece of bytes is no longer than they can say. */
 function numberIn(bytes: Buffer, { start, end }: Span): number | undefined {
   const digits = bytes.toString('latin1', start, end)
   return /^\d{1,7}$/.test(digits) ? Number(digits) : undefined

@@ -58,7 +58,7 @@ export class PlainRequest implements Request {
   }
 
   /**
-   * In memory of its own, which the reader gives back as soon as it has read it. What came goes back at once: an answer may take
+   * In memory of its own, which the reader gives back as soon as it has read it. The bytes that arrived go back at once: an answer may take
    * long, and the key stands in those bytes. Those of more than some 48 kB Node reads into longer memory, which waits for the
    * garbage collector.
    */

@@ -1,6 +1,6 @@
 /**
- * Small answers leave together, once all requests that had come are answered: whoever takes them on the same machine, a proxy as
- * a rule, is then woken once for several, and waking is an eighth of what an answer costs here. Who asks alone waits for nobody.
+ * Small answers leave together, once all requests that had come are answered: a client on the same machine, a proxy as a rule, is
+ * then woken once for several, and waking is an eighth of what an answer costs here. A lone request waits for nobody.
  */
 
 /** Has an answer that is ready. */
