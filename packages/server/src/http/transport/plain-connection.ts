@@ -68,16 +68,16 @@ export class PlainConnection {
       this.#socket.pause()
       return
     }
-    const { context, readHead, handle } = this.#parts
     const startedMs = performance.now()
-    const head = context.stopping() ? undefined : readHead(bytes)
-    if (head === undefined) {
-      this.#passOn(bytes)
-      return
-    }
-    const request = new PlainRequest(head, bytes, this.#socket, startedMs)
-    this.#request = request
     try {
+      const { context, readHead, handle } = this.#parts
+      const head = context.stopping() ? undefined : readHead(bytes)
+      if (head === undefined) {
+        this.#passOn(bytes)
+        return
+      }
+      const request = new PlainRequest(head, bytes, this.#socket, startedMs)
+      this.#request = request
       const handling = handle(request, head.routed)
       if (handling instanceof Promise) handling.then(this.#onAnswer).catch(this.#onFault)
       else this.#onAnswer(handling)
