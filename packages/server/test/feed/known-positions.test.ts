@@ -9,6 +9,7 @@ import { catalogues } from '@property-events/protocol'
 import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { testRequest } from '../support/test-request.ts'
 import { until } from '../support/until.ts'
 
 describe('positions of events that were asked for', () => {
@@ -63,7 +64,7 @@ describe('positions of events that were asked for', () => {
       return sealed !== undefined
     }
     await until(isSealed, { what: 'a sealed page' })
-    const question = { key, coding: 'identity', ifNoneMatch: undefined } as const
+    const request = testRequest()
     for (const hint of [undefined, 1, 57, 100, 101, 120, 121, 5_000]) {
       const noted: unknown[] = []
       const positions = {
@@ -71,10 +72,10 @@ describe('positions of events that were asked for', () => {
         set: (_key: unknown, id: string, position: number) => void noted.push([id, position]),
       }
       for (const name of ['e 0', 'e 56', 'e 99', 'e 110', 'nowhere']) {
-        const answer = await readEventDirectly({ events, pages, positions, ranges }, question, uuid(name))
+        const answer = await readEvent({ events, pages, positions, ranges }, request, key, uuid(name))
         const stored = await events.readEvent(key, uuid(name))
-        assert.equal(answer === undefined, stored === undefined, `${name}, hint ${hint}`)
-        if (answer?.kind !== 'body') continue
+        assert.equal(answer.kind === 'refused', stored === undefined, `${name}, hint ${hint}`)
+        if (answer.kind !== 'pieces') continue
         assert.deepEqual(Buffer.concat(answer.body.pieces), Buffer.from(stored?.json ?? ''))
         answer.body.release()
       }
