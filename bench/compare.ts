@@ -125,8 +125,12 @@ async function compare(engine: string, options: BenchOptions): Promise<readonly 
     await client.end()
     return { kind: 'postgres', url: postgres.url.replace(/\/postgres$/, `/${side}_build`) }
   }
-  const before = await site('before', await placeOf('before'), join(folder, 'before'))
-  const now = await site('now', await placeOf('now'), join(folder, 'now'))
+  const withDatabase = (one: Site): Site =>
+    postgres === undefined
+      ? one
+      : { ...one, service: { ...one.service, cpuS: () => one.service.cpuS() + postgres.cpuS() } }
+  const before = withDatabase(await site('before', await placeOf('before'), join(folder, 'before')))
+  const now = withDatabase(await site('now', await placeOf('now'), join(folder, 'now')))
   const results: PairedResult[] = []
   try {
     const [of, mine] = [await casesOf(options, before), await casesOf(options, now)]
@@ -139,7 +143,7 @@ async function compare(engine: string, options: BenchOptions): Promise<readonly 
       results.push(result)
       const verdict = result.atLeast >= 0.95 ? '' : '  below 0.95'
       process.stdout.write(
-        `${engine.padEnd(9)} ${result.what.padEnd(36)} ${result.ratio.toFixed(3)}, at least ${result.atLeast.toFixed(3)}${verdict}\n`,
+        `${engine.padEnd(9)} ${result.what.padEnd(36)} ${result.ratio.toFixed(3)}, at least ${result.atLeast.toFixed(3)}, processor time ${result.processorTime.toFixed(3)}${verdict}\n`,
       )
     })
     for (const { service, keys } of [before, now]) await checkFeed(service, keys[1] ?? '')

@@ -13,6 +13,8 @@ export interface PairedResult {
   /** Requests a second of each run, in the order of the pairs. */
   readonly before: readonly number[]
   readonly now: readonly number[]
+  /** Processor time of the service (and its database) for a request, now / before: steadier than rates where the machine has other work. */
+  readonly processorTime: number
   /** now / before: the median of the pairs, and what the true median is at least, with a certainty of 95 % or more. */
   readonly ratio: number
   readonly atLeast: number
@@ -32,16 +34,19 @@ export async function measurePairs(
       for (let run = 0; run < (warm.warmRuns ?? 1); run += 1) await warm.run(seconds)
     }
     const rates = { before: [] as number[], now: [] as number[] }
+    const costs = { before: [] as number[], now: [] as number[] }
     for (let pair = 0; pair < pairs; pair += 1) {
       const order = pair % 2 === 0 ? (['before', 'now'] as const) : (['now', 'before'] as const)
       for (const side of order) {
         const figures = await (side === 'before' ? before : now).run(seconds)
         if (figures.errors > 0) throw new Error(`${what}, ${side}: ${figures.errors} answers were errors`)
         rates[side].push(rounded(figures.requestsPerSecond))
+        costs[side].push(figures.cpuMicrosecondsPerRequest ?? Number.NaN)
       }
     }
     const ratios = rates.before.map((rate, pair) => (rates.now[pair] ?? 0) / rate)
-    report({ what, ...rates, ratio: rounded(median(ratios)), atLeast: rounded(lowerBound(ratios)) })
+    const processorTime = rounded(median(costs.now) / median(costs.before))
+    report({ what, ...rates, processorTime, ratio: rounded(median(ratios)), atLeast: rounded(lowerBound(ratios)) })
   }
 }
 
