@@ -46,7 +46,13 @@ export async function measurePairs(
     }
     const ratios = rates.before.map((rate, pair) => (rates.now[pair] ?? 0) / rate)
     const processorTime = rounded(median(costs.now) / median(costs.before))
-    report({ what, ...rates, processorTime, ratio: rounded(median(ratios)), atLeast: rounded(lowerBound(ratios)) })
+    report({
+      what,
+      ...rates,
+      processorTime,
+      ratio: rounded(median(ratios)),
+      atLeast: rounded(lowerBound(ratios)),
+    })
   }
 }
 

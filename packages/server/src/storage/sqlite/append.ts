@@ -4,10 +4,11 @@ import type { EventTypeCatalogue, FeedEvent, Ticks } from '@property-events/prot
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { decideAppend, defaultClockToleranceTicks, previewOf } from '../decide-append.ts'
-import type { AppendDecision } from '../decide-append.ts'
+import type { AppendDecision, EventRow } from '../decide-append.ts'
 import { parseEventJson } from '../event-json.ts'
 import type { AppendLookups } from '../plan-append.ts'
-import type { AppendBatch, AppendOutcome } from '../storage.ts'
+import { feedName } from '../storage.ts'
+import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, damagedAt } from './event-checksum.ts'
 import { feedReader } from './feed-row.ts'
@@ -29,44 +30,75 @@ export interface Appender {
   preview(batch: AppendBatch): AppendOutcome
 }
 
+/** A feed's counter as the commit has found it, and the rows that the commit has added so far. */
+interface FeedInCommit {
+  readonly row: FeedRow
+  readonly rows: EventRow[]
+}
+
+type Decided =
+  | { readonly outcome: AppendOutcome }
+  | { readonly feed: FeedInCommit; readonly decision: AppendDecision }
+
+/** What is the same for all batches of a commit. */
+interface Moment {
+  readonly now: Ticks
+  readonly floor: Ticks
+  readonly needsEpoch: boolean
+}
+
 export function appender(db: Connection, context: AppendContext): Appender {
   const feedOf = feedReader(db)
   const lookupsOf = lookupReader(db)
   const insert = insertStatements(db)
   const meta = metaOf(db)
 
-  type Decided =
-    | { readonly outcome: AppendOutcome }
-    | { readonly feed: FeedRow; readonly decision: AppendDecision }
-
-  const decide = (batch: AppendBatch, now: Ticks, floor: Ticks): Decided => {
-    const feed = feedOf(batch.key)
+  const decide = (batch: AppendBatch, feed: FeedInCommit | undefined, moment: Moment): Decided => {
     if (feed === undefined) return { outcome: { kind: 'unknownFeed' } }
-    if (feed.needsEpoch || meta.get('needs_epoch') === '1') return { outcome: { kind: 'epochRequired' } }
-    if (feed.move !== 'open') return { outcome: { kind: 'tenantMoving' } }
-    const decision = decideAppend(batch, feed, lookupsOf(feed.feedNo), {
+    const { row, rows } = feed
+    if (row.needsEpoch || moment.needsEpoch) return { outcome: { kind: 'epochRequired' } }
+    if (row.move !== 'open') return { outcome: { kind: 'tenantMoving' } }
+    const { position: lastPosition = row.lastPosition, created: lastCreated = row.lastCreated } =
+      rows.at(-1) ?? {}
+    const { now, floor } = moment
+    const decision = decideAppend(batch, { ...row, lastPosition, lastCreated }, lookupsOf(row.feedNo), {
       catalogue: context.catalogue,
       now,
-      floor: feed.stampFloor > floor ? feed.stampFloor : floor,
+      floor: row.stampFloor > floor ? row.stampFloor : floor,
       clockToleranceTicks: context.overrideClockCheck ? undefined : defaultClockToleranceTicks,
     })
     return { feed, decision }
   }
+  /** Read inside the transaction, which may have waited: time must rise with the numbers (P3, D25). */
+  const momentNow = (floor: Ticks): Moment => ({
+    now: readClock(context.clock),
+    floor,
+    needsEpoch: meta.get('needs_epoch') === '1',
+  })
+  const feedInCommit = (key: FeedKey): FeedInCommit | undefined => {
+    const row = feedOf(key)
+    return row && { row, rows: [] }
+  }
 
   const commit = db.transaction((batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[] => {
-    // Read here and not before: the transaction may have waited, and time must rise with the numbers (P3, D25).
-    const now = readClock(context.clock)
-    return batches.map((batch) => {
-      const decided = decide(batch, now, floor)
+    const moment = momentNow(floor)
+    const feeds = new Map<string, FeedInCommit>()
+    const outcomes = batches.map((batch) => {
+      const name = feedName(batch.key)
+      const decided = decide(batch, feeds.get(name) ?? feedInCommit(batch.key), moment)
       if ('outcome' in decided) return decided.outcome
       const { feed, decision } = decided
-      insert(batch.key, feed.feedNo, decision.rows, decision.reserved, now)
+      insert.events(batch.key, feed.row.feedNo, decision.rows, decision.reserved, moment.now)
+      feed.rows.push(...decision.rows)
+      feeds.set(name, feed)
       return decision.outcome
     })
+    for (const { row, rows } of feeds.values()) insert.counts(row.feedNo, rows)
+    return outcomes
   })
 
   const look = db.transaction((batch: AppendBatch): AppendOutcome => {
-    const decided = decide(batch, readClock(context.clock), 0n)
+    const decided = decide(batch, feedInCommit(batch.key), momentNow(0n))
     return 'outcome' in decided ? decided.outcome : previewOf(decided.decision)
   })
 

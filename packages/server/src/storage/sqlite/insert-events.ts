@@ -1,4 +1,4 @@
-/** Writes the decision about one batch: events, ids, subjects, views, and the feed's counter. */
+/** Writes what a commit was decided to add: events, ids, subjects, views, and the feeds' counters. */
 import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import type { EventRow, ReservedId } from '../decide-append.ts'
@@ -9,16 +9,20 @@ import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 import { subjectValues } from './subject-row.ts'
 
-export type InsertEvents = (
-  key: FeedKey,
-  feedNo: number,
-  rows: readonly EventRow[],
-  reserved: readonly ReservedId[],
-  /** When ids were skipped that are reserved. */
-  now: Ticks,
-) => void
-
 /** Call inside a transaction only. */
+export interface InsertEvents {
+  /** What was decided for one batch. `now`: when the reserved ids were skipped. */
+  events(
+    key: FeedKey,
+    feedNo: number,
+    rows: readonly EventRow[],
+    reserved: readonly ReservedId[],
+    now: Ticks,
+  ): void
+  /** The counters of a feed and its views, and the entries of the views, for all rows that the commit has given the feed. */
+  counts(feedNo: number, rows: readonly EventRow[]): void
+}
+
 export function insertStatements(db: Connection): InsertEvents {
   const insertEvent = db.prepare(
     `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
@@ -64,16 +68,21 @@ export function insertStatements(db: Connection): InsertEvents {
     }
   }
 
-  return (key, feedNo, rows, reserved, now) => {
-    for (const row of rows) {
-      insertRow(feedNo, row, utf8(eventJson(key, row.event, row.sequenceNumber, row.createdDate)))
-    }
-    insertEntries(feedNo, rows)
-    for (const { id, position, contentHash } of reserved) {
-      insertId.run(feedNo, bytesOfUuid(id), position, contentHash, now)
-    }
-    const last = rows.at(-1)
-    if (last !== undefined) advance.run(last.position, last.created, feedNo)
+  return {
+    events(key, feedNo, rows, reserved, now) {
+      for (const row of rows) {
+        insertRow(feedNo, row, utf8(eventJson(key, row.event, row.sequenceNumber, row.createdDate)))
+      }
+      for (const { id, position, contentHash } of reserved) {
+        insertId.run(feedNo, bytesOfUuid(id), position, contentHash, now)
+      }
+    },
+    // Once for all batches of a feed: each UPDATE costs as much as inserting an event's id.
+    counts(feedNo, rows) {
+      insertEntries(feedNo, rows)
+      const last = rows.at(-1)
+      if (last !== undefined) advance.run(last.position, last.created, feedNo)
+    },
   }
 }
 
