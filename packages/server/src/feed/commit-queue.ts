@@ -53,8 +53,7 @@ export function createCommitQueue(
     beginsSoon = false
     const nowMs = clock()
     for (;;) {
-      const sizes = [...limits.sizes.keys()].filter((size) => room.has(size))
-      const next = nextCommit(lanes, sizes, nowMs)
+      const next = nextCommit(lanes, (size) => room.has(size), nowMs)
       if (next.kind === 'wait') lookAt(next.untilMs)
       if (next.kind !== 'begin') return
       void run(beginCommit(lanes, next.size, nowMs), room.take(next.size))
