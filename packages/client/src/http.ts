@@ -1,5 +1,6 @@
 /** Single requests, and requests that are repeated. Nothing here knows what the answers mean. */
 import { beginAttempt } from './attempt.ts'
+import type { Attempt } from './attempt.ts'
 import type { Connection } from './connection.ts'
 import { parseJson } from './decode.ts'
 import { AbortedError, InvalidAnswerError } from './errors.ts'
@@ -93,51 +94,11 @@ export async function openAnswer(
 ): Promise<OpenAnswer> {
   const attempt = beginAttempt(connection, nameOf(request), signal, endsAt)
   const url = urlOf(connection, request)
-  let response: Response
-  try {
-    response = await connection.fetch(url, {
-      method: request.method,
-      headers: {
-        'x-api-key': connection.key,
-        ...(request.contentType === undefined ? {} : { 'content-type': request.contentType }),
-      },
-      ...(request.body === undefined ? {} : { body: request.body }),
-      // A redirect must not be followed, because the key would go with the request; and as an error of fetch it would
-      // look like an outage.
-      redirect: 'manual',
-      signal: attempt.signal,
-    })
-  } catch (cause) {
-    throw attempt.explain(cause)
-  }
-
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    const reader = response.body?.getReader()
-    if (reader === undefined) {
-      attempt.settle()
-      return
-    }
-    try {
-      for (;;) {
-        attempt.listen()
-        const { done, value } = await reader.read()
-        if (done) break
-        // While the caller works on a piece, a pause is not the sender's silence.
-        attempt.pause()
-        yield value
-      }
-      attempt.settle()
-    } catch (cause) {
-      throw attempt.explain(cause)
-    } finally {
-      attempt.settle()
-      attempt.end()
-    }
-  }
+  const response = await send(connection, request, url, attempt)
   const answer: OpenAnswer = {
     status: response.status,
     headers: response.headers,
-    chunks,
+    chunks: () => chunksOf(response, attempt),
     close: () => {
       attempt.settle()
       attempt.end()
@@ -157,6 +118,51 @@ export async function openAnswer(
     nowMs: connection.now(),
     placeFault: request.placeFault,
   })
+}
+
+async function send(
+  { fetch, key }: Connection,
+  { method, body, contentType }: Request,
+  url: string,
+  attempt: Attempt,
+): Promise<Response> {
+  try {
+    return await fetch(url, {
+      method,
+      headers: { 'x-api-key': key, ...(contentType === undefined ? {} : { 'content-type': contentType }) },
+      ...(body === undefined ? {} : { body }),
+      // A redirect must not be followed, because the key would go with the request; and as an error of fetch it would
+      // look like an outage.
+      redirect: 'manual',
+      signal: attempt.signal,
+    })
+  } catch (cause) {
+    throw attempt.explain(cause)
+  }
+}
+
+async function* chunksOf(response: Response, attempt: Attempt): AsyncGenerator<Uint8Array> {
+  const reader = response.body?.getReader()
+  if (reader === undefined) {
+    attempt.settle()
+    return
+  }
+  try {
+    for (;;) {
+      attempt.listen()
+      const { done, value } = await reader.read()
+      if (done) break
+      // While the caller works on a piece, a pause is not the sender's silence.
+      attempt.pause()
+      yield value
+    }
+    attempt.settle()
+  } catch (cause) {
+    throw attempt.explain(cause)
+  } finally {
+    attempt.settle()
+    attempt.end()
+  }
 }
 
 /** The status is enough where the body cannot be read. */

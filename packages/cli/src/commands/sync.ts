@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
 import { createClient, MassRemovalError } from '@property-events/client'
-import type { Batch, Checkpoint, SyncProgress, SyncResult } from '@property-events/client'
+import type { SyncOptions, SyncResult } from '@property-events/client'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { keepCopy } from '../copy/keep-copy.ts'
 import type { LocalCopy } from '../copy/local-copy.ts'
-import { isFileCopy, openCopy } from '../copy/open-copy.ts'
+import { openCopy } from '../copy/open-copy.ts'
 import { refuseOtherFiles } from '../copy/other-files.ts'
 import { outlastOutages, tellingOptions } from '../outage.ts'
 import { createProgress } from '../progress.ts'
@@ -54,82 +55,56 @@ async function syncTo(
   const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
   const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
   const sayReadAgain = (reason: string) => output.say(`The whole feed is read again (${reason}).`)
-  const isFile = isFileCopy(target)
-  const { copy, store } = await openCopy(target, () => sayReadAgain('nothing is left of the copy'))
+  const open = await openCopy(target, () => sayReadAgain('nothing is left of the copy'))
+  const keeper = keepCopy(target, open)
   const progress = createProgress(output, 'events')
   const type = flagText(flags, 'type')
-  /** The checkpoint of the copy, as long as the copy is not completely on disk. */
-  let unkept: Checkpoint | undefined
-  /**
-   * Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may postpone it unless
-   * `finished`.
-   */
-  const keep = async (finished: boolean): Promise<void> => {
-    if (unkept === undefined || !(await copy.flush(finished))) return
-    if (isFile) await store.save(unkept)
-    unkept = undefined
-  }
-  /** Of all runs together: a run that an outage ended is followed by another. */
-  const counts = { eventsBefore: 0, events: 0, changes: 0, removals: 0 }
-  const options = {
-    copy,
+  /** Of all runs together, and of those that have ended. */
+  const read = { events: 0, eventsBefore: 0 }
+  const options: SyncOptions = {
+    checkpoint: keeper.checkpoint,
+    copy: open.copy,
     ...(type === undefined ? {} : { apiEventType: type }),
     follow,
     allowMassRemoval: flags['allowMassRemoval'] === true,
     signal: outage.signal,
-    onProgress: ({ done, total, events }: SyncProgress) => {
-      counts.events = counts.eventsBefore + events
-      progress.update(counts.events, total === 0 ? undefined : done / total)
+    onProgress: ({ done, total, events }) => {
+      read.events = read.eventsBefore + events
+      progress.update(read.events, total === 0 ? undefined : done / total)
     },
     onResync: sayReadAgain,
-    onTrouble: (error: unknown) => output.say(error instanceof Error ? error.message : String(error)),
-    apply: async (batch: Batch) => {
-      await applyTo(copy, batch)
-      unkept = batch.checkpoint
-      counts.changes += batch.changes.length
-      counts.removals += batch.changes.filter(({ kind }) => kind === 'remove').length
-      await keep(false)
-    },
+    onTrouble: (error) => output.say(error instanceof Error ? error.message : String(error)),
+    apply: (batch) => keeper.apply(batch),
     // A postponed write must not wait for the next change, which may take hours.
-    onCaughtUp: () => keep(false),
+    onCaughtUp: () => keeper.keep(false),
   }
-  // A file is written from time to time, so its checkpoint is kept only when the file is.
-  const checkpoint = isFile ? { load: () => store.load() } : store
   /** However the run ends, copy and checkpoint are on disk and agree: the next run begins there. */
   const syncOnce = async (): Promise<SyncResult> => {
     try {
-      const result = await client.sync({ ...options, checkpoint })
-      counts.events = counts.eventsBefore + result.events
+      const result = await client.sync(options)
+      read.events = read.eventsBefore + result.events
       return result
     } finally {
-      counts.eventsBefore = counts.events
-      await keep(true)
+      read.eventsBefore = read.events
+      await keeper.keep(true)
     }
   }
   try {
     const ended = await (follow ? outlastOutages(syncOnce, outage) : syncOnce())
-    progress.end()
-    const { events, changes, removals } = counts
-    return { result: { ...ended, events, changes, removals }, copy }
+    return { result: { ...ended, events: read.events, ...keeper.counts }, copy: open.copy }
   } catch (error) {
+    throw error instanceof MassRemovalError ? removalRefusal(error) : error
+  } finally {
     progress.end()
-    if (error instanceof MassRemovalError) {
-      const { removals, held, removedBefore } = error
-      const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went before it`
-      throw new Refusal(
-        `The feed would remove ${removals} of ${held} in the copy${before}, so nothing of that was done. ` +
-          'If it is right, run the command once with --allow-mass-removal.',
-      )
-    }
-    throw error
   }
 }
 
-async function applyTo(copy: LocalCopy, { changes }: Batch): Promise<void> {
-  for (const change of changes) {
-    if (change.kind === 'remove') await copy.remove(change.subjectId)
-    else await copy.put(change)
-  }
+function removalRefusal({ removals, held, removedBefore }: MassRemovalError): Refusal {
+  const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went before it`
+  return new Refusal(
+    `The feed would remove ${removals} of ${held} in the copy${before}, so nothing of that was done. ` +
+      'If it is right, run the command once with --allow-mass-removal.',
+  )
 }
 
 async function report(

@@ -1,22 +1,31 @@
-/**
- * The state of a running sync: the collected events, the state of the copy, and the one way in which a batch gets into
- * it.
- */
-import type { FeedEvent, FeedName } from '../wire.ts'
-import { CheckpointError } from '../errors.ts'
-import type { RemovalWindow } from './breaker.ts'
+/** One running sync: its place in the feed, the collected events, and the one way in which a batch gets into the copy. */
 import { changeOf, subjectOf } from './change.ts'
 import type { Change } from './change.ts'
 import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { guardRemovals } from './guard-removals.ts'
 import { createLatestPerSubject } from './latest-per-subject.ts'
-import type { Applied } from './latest-per-subject.ts'
+import type { LatestPerSubject } from './latest-per-subject.ts'
 import type { SyncOptions } from './options.ts'
-import { createdMsOf } from './plan.ts'
-import { beginningOf, isTied } from './reading.ts'
+import {
+  batched,
+  begunAnew,
+  checkpointOf,
+  forgetBefore,
+  mayHoldRemains,
+  moved,
+  noteLatest,
+  numbersOf,
+  ofTenant,
+  opened,
+  resumed,
+  settle,
+  swept,
+} from './place.ts'
+import type { Numbers, Place } from './place.ts'
 import type { ResyncReason } from './plan.ts'
 import type { Reading } from './reading.ts'
+import type { FeedEvent, FeedName } from '../wire.ts'
 
 /** UTF-16 units of payload after which a batch is full, however few subjects it has: memory stays under about 50 MB. */
 const maxBatchLength = 16 * 2 ** 20
@@ -46,162 +55,170 @@ export interface Session {
   startOver(reason: ResyncReason): void
 }
 
+/** The state of a session. The functions below are its steps. */
+interface State<F extends FeedName> {
+  readonly feed: F
+  readonly options: SyncOptions<F>
+  readonly now: () => number
+  /** The contents of the checkpoint store, as far as this sync knows. */
+  kept: Checkpoint
+  place: Place
+  readonly numbers: Numbers
+  readonly gathered: LatestPerSubject
+  /**
+   * Subjects seen since the read of the whole feed began. They are not kept, so such a read begins again after a crash.
+   */
+  readonly seen: Set<string>
+  broken: boolean
+  readonly counts: { events: number; changes: number; removals: number }
+}
+
 export async function openSession<F extends FeedName>(
   feed: F,
   options: SyncOptions<F>,
   now: () => number,
 ): Promise<Session> {
-  const { checkpoint: store, copy, batchSize = 1_000 } = options
-  const source = { feed, apiEventType: options.apiEventType ?? null }
-  const loaded = await store.load()
-  /** The contents of the checkpoint store, as far as this sync knows. */
-  let kept: Checkpoint =
-    loaded === undefined || loaded === null ? newCheckpoint(source) : readCheckpoint(loaded)
-  checkSource(kept, source)
-
-  let { reading, sweep, opens, tenantId } = kept
-  let removals: RemovalWindow | undefined = kept.removals ?? undefined
-  const applied = new Map<string, Applied>(Object.entries(kept.applied))
-  const pending = new Map<string, number>(Object.entries(kept.pending))
-  const gathered = createLatestPerSubject({ applied, pending })
-  /**
-   * Subjects seen since the read of the whole feed began. They are not kept, so such a read begins again after a crash.
-   */
-  const seen = new Set<string>()
-  let broken = false
-  const counts = { events: 0, changes: 0, removals: 0 }
-  // The first batch failed in its middle: if the feed has lost events of it, no change will report that.
-  if (opens && copy !== undefined && reading.kind !== 'start') sweep ||= (await copy.count()) > 0
-  if (sweep && (reading.kind === 'snapshot' || reading.kind === 'numbers')) reading = beginningOf(reading)
-  // Earlier versions kept these numbers without naming the feed: in a rebuilt feed they would hide every event.
-  if (!isTied(reading)) pending.clear()
-
-  const checkpointNow = (): Checkpoint => ({
-    ...kept,
-    reading,
-    sweep,
-    opens,
-    tenantId,
-    applied: Object.fromEntries(applied),
-    pending: Object.fromEntries(pending),
-    removals: removals ?? null,
-  })
-
-  async function countAgainstBreaker(changes: readonly Change<F>[]): Promise<RemovalWindow | undefined> {
-    const subjectIds = changes.filter(({ kind }) => kind === 'remove').map(({ subjectId }) => subjectId)
-    if (copy === undefined || subjectIds.length === 0) return removals
-    const allow = options.allowMassRemoval === true
-    const { breaker } = options
-    return guardRemovals({ copy, subjectIds, window: removals, nowMs: now(), allow, breaker })
-  }
-
-  async function applyBatch(changes: readonly Change<F>[]): Promise<void> {
-    broken = true
-    const startsOver = opens && copy === undefined
-    const removalsAfter = await countAgainstBreaker(changes)
-    const numbers = changes.filter(({ sequenceNumber }) => sequenceNumber > 0)
-    if (store.save !== undefined && numbers.length > 0) {
-      // Kept before it is done: after a crash in between, an older event of these subjects must not be applied.
-      const underWay = numbers.map((change) => [change.subjectId, change.sequenceNumber] as const)
-      await store.save(announcing(kept, { reading, sweep, tenantId }, underWay))
-    }
-    removals = removalsAfter
-    opens = false
-    for (const { subjectId, sequenceNumber } of numbers) {
-      if ((pending.get(subjectId) ?? Infinity) <= sequenceNumber) pending.delete(subjectId)
-    }
-    const checkpoint = checkpointNow()
-    if (changes.length > 0 || startsOver || store.save === undefined) {
-      await options.apply({ changes, startsOver, checkpoint })
-    }
-    await store.save?.(checkpoint)
-    kept = checkpoint
-    counts.changes += changes.length
-    counts.removals += changes.filter(({ kind }) => kind === 'remove').length
-    broken = false
-  }
-
-  function forgetBefore(createdMs: number): void {
-    for (const [subjectId, entry] of applied) if (entry[1] < createdMs) applied.delete(subjectId)
-  }
-
-  async function flush(forgetBeforeMs = -Infinity): Promise<void> {
-    const latest = gathered.take()
-    if (reading.kind === 'pages') {
-      for (const { subjectId, event } of latest) {
-        applied.set(subjectId, [event.sequenceNumber, Math.max(0, createdMsOf(event.createdDate))])
-      }
-    }
-    forgetBefore(forgetBeforeMs)
-    const moved = opens || JSON.stringify(reading) !== JSON.stringify(kept.reading)
-    if (latest.length === 0 && !moved) return
-    await applyBatch(latest.map(({ subjectId, event }) => changeOf(feed, subjectId, event)))
-  }
-
+  const state = await load(feed, options, now)
   return {
     get reading() {
-      return reading
+      return state.place.reading
     },
     get broken() {
-      return broken
+      return state.broken
     },
-    counts,
-    gather(events, next) {
-      for (const event of events) {
-        const subjectId = subjectOf(feed, event)
-        gathered.add(subjectId, event)
-        if (sweep) seen.add(subjectId)
-      }
-      counts.events += events.length
-      reading = next
+    counts: state.counts,
+    gather: (events, reading) => gather(state, events, reading),
+    flushIfFull: () => flushIfFull(state),
+    flush: () => flush(state),
+    finish: (forgetBeforeMs) => finish(state, forgetBeforeMs),
+    checkTenant(tenantId) {
+      state.place = ofTenant(state.place, tenantId)
     },
-    async flushIfFull() {
-      // While the whole feed is walked page by page, the checkpoint grows with the number of subjects, so batches grow
-      // too.
-      const enough = Math.max(batchSize, Math.floor(applied.size / 8))
-      if (gathered.size >= enough || gathered.length >= maxBatchLength) await flush()
+    async open(reading) {
+      const isFilled = await holdsSomething(options)
+      state.place = opened(state.place, reading, isFilled)
+      state.seen.clear()
     },
-    flush: () => flush(),
-    async finish(forgetBeforeMs) {
-      if (!sweep) {
-        await flush(forgetBeforeMs)
-        return
-      }
-      await flush()
-      const stale: Change<F>[] = []
-      for await (const subjectId of copy?.subjects() ?? []) {
-        if (!seen.has(subjectId) && !applied.has(subjectId)) {
-          stale.push({ kind: 'remove', subjectId, sequenceNumber: 0, quirks: [] })
-        }
-      }
-      sweep = false
-      seen.clear()
-      forgetBefore(forgetBeforeMs)
-      await applyBatch(stale)
-    },
-    checkTenant(id) {
-      if (id === '') return
-      if (tenantId !== null && tenantId.toLowerCase() !== id.toLowerCase()) {
-        throw new CheckpointError(
-          `The checkpoint belongs to tenant ${tenantId}, the key reads tenant ${id}. Use one checkpoint and one copy for each.`,
-        )
-      }
-      tenantId ??= id
-    },
-    async open(next) {
-      sweep = copy !== undefined && (await copy.count()) > 0
-      opens = true
-      seen.clear()
-      reading = next
-    },
-    startOver(reason) {
-      gathered.take()
-      applied.clear()
-      pending.clear()
-      reading = { kind: 'start' }
-      opens = true
-      kept = checkpointNow()
-      options.onResync?.(reason)
-    },
+    startOver: (reason) => startOver(state, reason),
   }
+}
+
+async function load<F extends FeedName>(
+  feed: F,
+  options: SyncOptions<F>,
+  now: () => number,
+): Promise<State<F>> {
+  const source = { feed, apiEventType: options.apiEventType ?? null }
+  const loaded = await options.checkpoint.load()
+  const kept = loaded === undefined || loaded === null ? newCheckpoint(source) : readCheckpoint(loaded)
+  checkSource(kept, source)
+  const place = resumed(kept, mayHoldRemains(kept) && (await holdsSomething(options)))
+  const numbers = numbersOf({ ...kept, ...place })
+  const gathered = createLatestPerSubject(numbers)
+  const counts = { events: 0, changes: 0, removals: 0 }
+  return { feed, options, now, kept, place, numbers, gathered, seen: new Set(), broken: false, counts }
+}
+
+async function holdsSomething<F extends FeedName>({ copy }: SyncOptions<F>): Promise<boolean> {
+  return copy !== undefined && (await copy.count()) > 0
+}
+
+function gather<F extends FeedName>(state: State<F>, events: readonly FeedEvent[], reading: Reading): void {
+  for (const event of events) {
+    const subjectId = subjectOf(state.feed, event)
+    state.gathered.add(subjectId, event)
+    if (state.place.sweep) state.seen.add(subjectId)
+  }
+  state.counts.events += events.length
+  state.place = moved(state.place, reading)
+}
+
+async function flushIfFull<F extends FeedName>(state: State<F>): Promise<void> {
+  const { gathered, numbers, options } = state
+  // While the whole feed is walked page by page, the checkpoint grows with the number of subjects, so batches grow too.
+  const enough = Math.max(options.batchSize ?? 1_000, Math.floor(numbers.applied.size / 8))
+  if (gathered.size >= enough || gathered.length >= maxBatchLength) await flush(state)
+}
+
+async function flush<F extends FeedName>(state: State<F>, forgetBeforeMs = -Infinity): Promise<void> {
+  const { feed, numbers, place, kept } = state
+  const latest = state.gathered.take()
+  if (place.reading.kind === 'pages') noteLatest(numbers, latest)
+  forgetBefore(numbers, forgetBeforeMs)
+  const hasMoved = place.opens || JSON.stringify(place.reading) !== JSON.stringify(kept.reading)
+  if (latest.length === 0 && !hasMoved) return
+  const changes = latest.map(({ subjectId, event }) => changeOf(feed, subjectId, event))
+  await applyBatch(state, changes)
+}
+
+async function finish<F extends FeedName>(state: State<F>, forgetBeforeMs: number): Promise<void> {
+  if (!state.place.sweep) return flush(state, forgetBeforeMs)
+  await flush(state)
+  const stale = await staleOf(state)
+  state.place = swept(state.place)
+  state.seen.clear()
+  forgetBefore(state.numbers, forgetBeforeMs)
+  return applyBatch(state, stale)
+}
+
+/** Removals of what the copy held before the whole feed was read, and the feed does not have. */
+async function staleOf<F extends FeedName>({
+  options,
+  seen,
+  numbers,
+}: State<F>): Promise<readonly Change<F>[]> {
+  const stale: Change<F>[] = []
+  for await (const subjectId of options.copy?.subjects() ?? []) {
+    if (seen.has(subjectId) || numbers.applied.has(subjectId)) continue
+    stale.push({ kind: 'remove', subjectId, sequenceNumber: 0, quirks: [] })
+  }
+  return stale
+}
+
+async function applyBatch<F extends FeedName>(state: State<F>, changes: readonly Change<F>[]): Promise<void> {
+  const { options, numbers, counts } = state
+  const { checkpoint: store } = options
+  state.broken = true
+  const startsOver = state.place.opens && options.copy === undefined
+  const removals = await countRemovals(state, changes)
+  const numbered = changes.filter(({ sequenceNumber }) => sequenceNumber > 0)
+  if (store.save !== undefined && numbered.length > 0) {
+    // Kept before it is done: after a crash in between, an older event of these subjects must not be applied.
+    const underWay = numbered.map((change) => [change.subjectId, change.sequenceNumber] as const)
+    const { reading, sweep, tenantId } = state.place
+    await store.save(announcing(state.kept, { reading, sweep, tenantId }, underWay))
+  }
+  state.place = batched(state.place, removals)
+  for (const { subjectId, sequenceNumber } of numbered) settle(numbers, subjectId, sequenceNumber)
+  const checkpoint = checkpointOf(state.kept, state.place, numbers)
+  if (changes.length > 0 || startsOver || store.save === undefined) {
+    await options.apply({ changes, startsOver, checkpoint })
+  }
+  await store.save?.(checkpoint)
+  state.kept = checkpoint
+  counts.changes += changes.length
+  counts.removals += changes.filter(({ kind }) => kind === 'remove').length
+  state.broken = false
+}
+
+/** The breaker's window with the removals of this batch in it. Throws `MassRemovalError` when they are too many. */
+async function countRemovals<F extends FeedName>(
+  { options, place, now }: State<F>,
+  changes: readonly Change<F>[],
+): Promise<Place['removals']> {
+  const { copy, breaker, allowMassRemoval } = options
+  const subjectIds = changes.filter(({ kind }) => kind === 'remove').map(({ subjectId }) => subjectId)
+  if (copy === undefined || subjectIds.length === 0) return place.removals
+  const allow = allowMassRemoval === true
+  const window = place.removals ?? undefined
+  return (await guardRemovals({ copy, subjectIds, window, nowMs: now(), allow, breaker })) ?? null
+}
+
+function startOver<F extends FeedName>(state: State<F>, reason: ResyncReason): void {
+  state.gathered.take()
+  state.numbers.applied.clear()
+  state.numbers.pending.clear()
+  state.place = begunAnew(state.place)
+  state.kept = checkpointOf(state.kept, state.place, state.numbers)
+  state.options.onResync?.(reason)
 }

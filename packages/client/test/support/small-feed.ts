@@ -59,6 +59,8 @@ export function showing(feed: typeof fetch, isShown: (event: FeedEvent) => boole
 export interface SmallFeed {
   readonly tenantId: string
   readonly epoch: string
+  /** 0 by default. */
+  readonly revision?: number
   readonly events: readonly FeedEvent[]
 }
 
@@ -66,25 +68,26 @@ export interface SmallFeed {
 export function ownReadsOver(feed: () => SmallFeed): typeof fetch {
   return async (input) => {
     const { pathname, searchParams: query } = urlOf(input)
-    const { tenantId, epoch, events } = feed()
+    const { tenantId, epoch, events, revision = 0 } = feed()
     const head = events.at(-1)?.sequenceNumber ?? 0
     const after = Number(query.get('after') ?? 0)
     const told = query.get('epoch')
     if (pathname === '/v1/heads') {
-      const only = { tenantId, feed: 'property', sequenceNumber: head, createdDate: null, epoch, revision: 0 }
+      const only = { tenantId, feed: 'property', sequenceNumber: head, createdDate: null, epoch, revision }
       return Response.json({ heads: [only] })
     }
     if (told !== null && told !== epoch) return Response.json({ code: 'epoch_changed' }, { status: 409 })
-    if (after > head) return Response.json({ code: 'cursor_beyond_head' }, { status: 409 })
+    if (Math.max(after, Number(query.get('head') ?? 0)) > head)
+      return Response.json({ code: 'cursor_beyond_head' }, { status: 409 })
     const rest = events.filter(({ sequenceNumber }) => sequenceNumber > after)
     if (!pathname.endsWith('/snapshot')) {
-      return Response.json({ items: rest, next: head, head, epoch, revision: 0 })
+      return Response.json({ items: rest, next: head, head, epoch, revision })
     }
     const latest = new Map(rest.map((event) => [event.transactionId, event]))
     const lines = rest.filter((event) => latest.get(event.transactionId) === event)
     const end = { end: true, head, events: lines.length }
     return new Response([...lines, end].map((line) => `${JSON.stringify(line)}\n`).join(''), {
-      headers: { 'x-feed-head': String(head), 'x-feed-epoch': epoch, 'x-feed-revision': '0' },
+      headers: { 'x-feed-head': String(head), 'x-feed-epoch': epoch, 'x-feed-revision': String(revision) },
     })
   }
 }

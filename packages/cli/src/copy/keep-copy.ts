@@ -1,0 +1,50 @@
+/** The one way in which a batch gets into a copy on disk, with its checkpoint in agreement. */
+import type { Batch, Checkpoint, CheckpointStore } from '@property-events/client'
+import type { LocalCopy } from './local-copy.ts'
+import { isFileCopy } from './open-copy.ts'
+import type { OpenCopy } from './open-copy.ts'
+
+export interface CopyKeeper {
+  /** For the client, which loads the checkpoint and, of a folder, keeps it. */
+  readonly checkpoint: CheckpointStore
+  /** Of all runs together: a run that an outage ended is followed by another. */
+  readonly counts: { readonly changes: number; readonly removals: number }
+  apply(batch: Batch): Promise<void>
+  /**
+   * Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may postpone it unless
+   * `finished`.
+   */
+  keep(finished: boolean): Promise<void>
+}
+
+export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper {
+  const isFile = isFileCopy(target)
+  const counts = { changes: 0, removals: 0 }
+  /** The checkpoint of the copy, as long as the copy is not completely on disk. */
+  let unkept: Checkpoint | undefined
+  const keep = async (finished: boolean): Promise<void> => {
+    if (unkept === undefined || !(await copy.flush(finished))) return
+    if (isFile) await store.save(unkept)
+    unkept = undefined
+  }
+  return {
+    // A file is written from time to time, so its checkpoint is kept only when the file is.
+    checkpoint: isFile ? { load: () => store.load() } : store,
+    counts,
+    async apply(batch) {
+      await applyTo(copy, batch)
+      unkept = batch.checkpoint
+      counts.changes += batch.changes.length
+      counts.removals += batch.changes.filter(({ kind }) => kind === 'remove').length
+      await keep(false)
+    },
+    keep,
+  }
+}
+
+async function applyTo(copy: LocalCopy, { changes }: Batch): Promise<void> {
+  for (const change of changes) {
+    if (change.kind === 'remove') await copy.remove(change.subjectId)
+    else await copy.put(change)
+  }
+}

@@ -1,0 +1,102 @@
+/** The place of a copy in its feed as a record, and the steps that change it. No I/O: `session.ts` calls the copy and the store. */
+import { CheckpointError } from '../errors.ts'
+import type { RemovalWindow } from './breaker.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Applied, KnownNumbers, LatestEvent } from './latest-per-subject.ts'
+import { createdMsOf } from './plan.ts'
+import { beginningOf, isTied } from './reading.ts'
+import type { Reading } from './reading.ts'
+
+/** The part of a checkpoint that says how far reading is. */
+export type Place = Pick<Checkpoint, 'reading' | 'sweep' | 'opens' | 'tenantId' | 'removals'>
+
+/**
+ * Whether the first batch may have failed in its middle. If the feed has lost events of it since, no change will report that.
+ */
+export function mayHoldRemains({ opens, sweep, reading }: Place): boolean {
+  return opens && !sweep && reading.kind !== 'start'
+}
+
+/** Where a sync goes on after it has loaded a checkpoint. `holdsRemains`: `mayHoldRemains` is true and the copy is not empty. */
+export function resumed(kept: Place, holdsRemains: boolean): Place {
+  const { reading, opens, tenantId, removals } = kept
+  const sweep = kept.sweep || holdsRemains
+  // The subjects that a sweep has seen are not kept, so the read of the whole feed begins again.
+  const beginsAgain = sweep && (reading.kind === 'snapshot' || reading.kind === 'numbers')
+  return { reading: beginsAgain ? beginningOf(reading) : reading, sweep, opens, tenantId, removals }
+}
+
+/** A read of the whole feed begins. `holdsSomething`: the copy is not empty, so subjects may have to be removed at the end. */
+export function opened(place: Place, reading: Reading, holdsSomething: boolean): Place {
+  return { ...place, reading, sweep: holdsSomething, opens: true }
+}
+
+/** The progress of reading once the events of an answer are in the copy. */
+export function moved(place: Place, reading: Reading): Place {
+  return { ...place, reading }
+}
+
+/** A batch is about to be applied; `removals` is the breaker's window with its removals. */
+export function batched(place: Place, removals: RemovalWindow | null): Place {
+  return { ...place, opens: false, removals }
+}
+
+/** Subjects that the copy held before and the feed does not have were found. */
+export function swept(place: Place): Place {
+  return { ...place, sweep: false }
+}
+
+/** Reading begins again. */
+export function begunAnew(place: Place): Place {
+  return { ...place, reading: { kind: 'start' }, opens: true }
+}
+
+/** The tenant of an event is known; '' if the event does not name one. Throws `CheckpointError` for another tenant. */
+export function ofTenant(place: Place, tenantId: string): Place {
+  if (tenantId === '' || place.tenantId?.toLowerCase() === tenantId.toLowerCase()) return place
+  if (place.tenantId === null) return { ...place, tenantId }
+  throw new CheckpointError(
+    `The checkpoint belongs to tenant ${place.tenantId}, the key reads tenant ${tenantId}. Use one checkpoint and one copy for each.`,
+  )
+}
+
+/** Sequence numbers of subjects, as far as they must be known. There can be many, so the maps change in place. */
+export interface Numbers extends KnownNumbers {
+  readonly applied: Map<string, Applied>
+  readonly pending: Map<string, number>
+}
+
+export function numbersOf({ applied, pending, reading }: Checkpoint): Numbers {
+  return {
+    applied: new Map(Object.entries(applied)),
+    // Earlier versions kept these numbers without naming the feed: in a rebuilt feed they would hide every event.
+    pending: new Map(isTied(reading) ? Object.entries(pending) : []),
+  }
+}
+
+/** Remembers the numbers in the copy. Pages need it: an event can come again, and an older one after it. */
+export function noteLatest({ applied }: Numbers, latest: readonly LatestEvent[]): void {
+  for (const { subjectId, event } of latest) {
+    applied.set(subjectId, [event.sequenceNumber, Math.max(0, createdMsOf(event.createdDate))])
+  }
+}
+
+/** Forgets subjects whose last event is older: none of their events will come again. */
+export function forgetBefore({ applied }: Numbers, createdMs: number): void {
+  for (const [subjectId, entry] of applied) if (entry[1] < createdMs) applied.delete(subjectId)
+}
+
+/** An event of the subject is being applied: a pending number up to it is done. */
+export function settle({ pending }: Numbers, subjectId: string, sequenceNumber: number): void {
+  if ((pending.get(subjectId) ?? Infinity) <= sequenceNumber) pending.delete(subjectId)
+}
+
+/** The checkpoint to keep once everything up to this place is in the copy. */
+export function checkpointOf(kept: Checkpoint, place: Place, { applied, pending }: Numbers): Checkpoint {
+  return {
+    ...kept,
+    ...place,
+    applied: Object.fromEntries(applied),
+    pending: Object.fromEntries(pending),
+  }
+}
