@@ -101,20 +101,26 @@ export function familyOf(code: ServiceErrorCode): ServiceFamily {
   return codes[code][0]
 }
 
-const ownFamilies: readonly Family[] = [
-  'network',
-  'invalidAnswer',
-  'aborted',
-  'invalidOption',
-  'checkpoint',
-  'massRemoval',
-]
+/** Whether a service can refuse with the codes of a family. */
+const isOfService: { readonly [F in Family]: F extends ServiceFamily ? true : false } = {
+  request: true,
+  access: true,
+  notFound: true,
+  conflict: true,
+  unavailable: true,
+  network: false,
+  invalidAnswer: false,
+  aborted: false,
+  invalidOption: false,
+  checkpoint: false,
+  massRemoval: false,
+}
 
 /** Whether this version knows a code that a service gave. */
 function isServiceErrorCode(text: string): text is ServiceErrorCode {
   const table: Readonly<Record<string, readonly [Family, Again]>> = codes
-  const [family] = (Object.hasOwn(table, text) ? table[text] : undefined) ?? []
-  return family !== undefined && !ownFamilies.includes(family)
+  const family = Object.hasOwn(table, text) ? table[text]?.[0] : undefined
+  return family !== undefined && isOfService[family]
 }
 
 const codeOfStatus: ReadonlyMap<number, ServiceErrorCode> = new Map([
