@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CheckpointError, createClient, MassRemovalError, memoryCheckpoint } from '../src/index.ts'
-import type { FeedEvent, ResyncReason, SyncOptions } from '../src/index.ts'
+import type { Batch, FeedEvent, ResyncReason, SyncOptions } from '../src/index.ts'
 import { createConsumer } from './support/consumer.ts'
 import { createPlainServer, plainServerOverlapMs } from './support/plain-server.ts'
 import { randomOf } from './support/random.ts'
@@ -35,6 +35,61 @@ function eventsOf(count: number, { published = true, from = 1, tenantId = 't' } 
     createdDate: `2026-01-31T09:00:00.${String(from + index).padStart(7, '0')}`,
   }))
 }
+
+describe('a copy that held something before the whole feed was read', () => {
+  /** A copy of subject to number, with its checkpoint. */
+  function smallCopy(rows: Map<string, number>) {
+    return {
+      checkpoint: memoryCheckpoint(),
+      copy: {
+        count: () => rows.size,
+        holds: (subjectIds: readonly string[]) => subjectIds.filter((id) => rows.has(id)).length,
+        subjects: () => [...rows.keys()],
+      },
+      apply({ changes }: Batch) {
+        for (const { kind, subjectId, sequenceNumber } of changes) {
+          if (kind === 'remove') rows.delete(subjectId)
+          else rows.set(subjectId, sequenceNumber)
+        }
+      },
+      breaker: open,
+    }
+  }
+
+  it('is looked through once, and not again by later rounds and runs', async () => {
+    const rows = new Map([['gone', 1]])
+    let events = eventsOf(5)
+    const options = smallCopy(rows)
+    const client = readerOf(fixedServer(() => events))
+    await client.sync(options)
+    assert.deepEqual([...rows.keys()].toSorted(), ['s0', 's1', 's2', 's3', 's4'])
+    // A subject of the copy's own: only another read of the whole feed would find that the feed does not have it.
+    rows.set('own', 1)
+    events = [...events, ...eventsOf(1, { from: 6 })]
+    const { changes, removals } = await client.sync(options)
+    assert.deepEqual([changes, removals], [1, 0])
+    assert.deepEqual([...rows.keys()].toSorted(), ['own', 's0', 's1', 's2', 's3', 's4'])
+  })
+
+  it('loses what a first batch that failed half-way had put into it, if the feed does not have that any more', async () => {
+    const rows = new Map<string, number>()
+    let events = eventsOf(3)
+    const options = smallCopy(rows)
+    const client = readerOf(fixedServer(() => events))
+    const failing = client.sync({
+      ...options,
+      apply({ changes }) {
+        rows.set(changes[0]?.subjectId ?? '', 1)
+        throw new Error('the disk is full')
+      },
+    })
+    await assert.rejects(failing, /the disk is full/)
+    assert.deepEqual([...rows.keys()], ['s0'])
+    events = events.slice(1)
+    await client.sync(options)
+    assert.deepEqual([...rows.keys()], ['s1', 's2'])
+  })
+})
 
 describe('a plain feed that is not the one it was', () => {
   for (const withCopy of [true, false]) {
