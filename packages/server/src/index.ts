@@ -1,8 +1,7 @@
 /** The server as a library: what the command line, tests and embedders need. */
-export { createService } from './http/service.ts'
+export { createService, createThreadedService } from './start-service.ts'
 export type { Service, ServiceOptions } from './http/service.ts'
 export type { ListenOptions } from './http/prepare-service.ts'
-export { createThreadedService } from './workers/threaded-service.ts'
 export type { ThreadedService, ThreadedServiceOptions } from './workers/threaded-service.ts'
 export { defaultLimits } from './http/limits.ts'
 export type { ServiceLimits } from './http/limits.ts'
