@@ -4,7 +4,8 @@
  * process stays. And no process that a test has left behind outlives the run, where it would hold the terminal or the pipe.
  */
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -19,7 +20,16 @@ const files =
 if (files.length === 0) throw new Error('no test files were found')
 
 const options = ['--test', '--test-concurrency=2', `--test-timeout=${long ? 3_600_000 : 300_000}`]
-const env = { ...process.env, ...(long ? { PROPERTY_EVENTS_TEST_LONG: '1' } : {}) }
+/** What the files of this run have in common: gone with it. */
+const shared = mkdtempSync(join(tmpdir(), 'property-events-tests-'))
+process.on('exit', () => rmSync(shared, { recursive: true, force: true }))
+const env = {
+  ...process.env,
+  ...(long ? { PROPERTY_EVENTS_TEST_LONG: '1' } : {}),
+  // What Node makes of the sources, and what `initdb` makes: each once, and not once by every file.
+  NODE_COMPILE_CACHE: join(shared, 'compiled'),
+  PROPERTY_EVENTS_TEST_CLUSTERS: join(shared, 'clusters'),
+}
 // A group of its own, so that one signal reaches the runner, its files and what these have started.
 const runner = spawn(process.execPath, [...options, ...files], {
   cwd: root,

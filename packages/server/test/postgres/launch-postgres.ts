@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdtemp, mkdir, readFile, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -63,9 +63,7 @@ export async function launchPostgres(options: LaunchOptions = {}): Promise<Launc
         : programsIn(options.binFolder)
     const site: Site = { folder, programs, owner, settings: options.settings ?? {} }
     const server = await prepareServer(site, 'first', remove)
-    const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
-    const access = ['-D', server.dataFolder, '-U', 'postgres', '--auth=trust']
-    await runToEnd(site, programs.initdb, [...access, ...locale, ...(options.initdb ?? [])])
+    await makeCluster(site, server.dataFolder, options)
     await server.start()
     return server
   } catch (error) {
@@ -79,6 +77,41 @@ interface Site {
   readonly programs: PostgresPrograms
   readonly owner: Owner | undefined
   readonly settings: Readonly<Record<string, string>>
+}
+
+let launched = 0
+
+/**
+ * `initdb` takes a second or more of processor time. Where the run of all tests names a folder for it, each file copies what
+ * another has made: one of four in turn, so that servers of one file are different clusters.
+ */
+async function makeCluster(
+  site: Site,
+  dataFolder: string,
+  { binFolder, initdb = [] }: LaunchOptions,
+): Promise<void> {
+  const folder = process.env['PROPERTY_EVENTS_TEST_CLUSTERS']
+  const isUsual = binFolder === undefined && initdb.length === 0
+  const kept = folder !== undefined && isUsual ? join(folder, String(launched % 4)) : undefined
+  launched += 1
+  if (kept !== undefined && existsSync(kept)) return await copyFolder(site, kept, dataFolder)
+  const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
+  const access = ['-D', dataFolder, '-U', 'postgres', '--auth=trust']
+  await runToEnd(site, site.programs.initdb, [...access, ...locale, ...initdb])
+  if (folder === undefined || kept === undefined) return
+  // Whole under its name or not at all: another file may be looking.
+  const partial = `${kept}-${process.pid}`
+  await mkdir(folder, { recursive: true })
+  await copyFolder(site, dataFolder, partial)
+  await rename(partial, kept).catch(() => rm(partial, { recursive: true }))
+}
+
+/** As this user, who may be root: owners stay as they are. */
+async function copyFolder({ folder }: Site, from: string, to: string): Promise<void> {
+  const child = spawn('cp', ['-Rp', from, to], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const errors = textOf(child)
+  const code = await hasEnded(child)
+  if (code !== 0) throw new Error(`cp ended with ${code}: ${errors()}`)
 }
 
 /** Durable like a real one; small, and quiet enough to share two cores with the tests that use it. */
