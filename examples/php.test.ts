@@ -19,6 +19,9 @@ import {
   showing,
   urlOf,
 } from '../packages/client/test/support/small-feed.ts'
+import { call } from '../packages/server/test/support/http-client.ts'
+import { property } from '../packages/server/test/support/property.ts'
+import { startTestService } from '../packages/server/test/support/test-service.ts'
 
 const hasPhp = spawnSync('php', ['--version']).status === 0
 /** Without PHP nothing here can be tried, and each test says so. */
@@ -95,6 +98,54 @@ describe('the PHP example', () => {
       const { failure, count } = await copied(context, feed)
       assert.equal(failure, undefined)
       assert.equal(count(), 300)
+    },
+  )
+
+  it(
+    'waits while its tenant moves to another store, and reads on where it is then (PROTOCOL §5.8)',
+    withPhp,
+    async (context) => {
+      const service = await startTestService()
+      context.after(() => service.stop())
+      const { tenantId, readKey, publishKey } = service.tenant
+      const publish = async () => {
+        const body = JSON.stringify({ payload: property() })
+        const headers = { 'content-type': 'application/json' }
+        const answer = await call(service, '/v1/property-events', {
+          method: 'POST',
+          key: publishKey,
+          headers,
+          body,
+        })
+        assert.equal(answer.status, 201, answer.text)
+      }
+      const folder = folderFor(context)
+      const environment = { FEED_KEY: readKey }
+      const refusals: string[] = []
+      // Of what the service reads by itself nothing is let through, so it is read by pages and windows of time.
+      const feed: typeof fetch = async (input) => {
+        const { pathname, search } = urlOf(input)
+        if (pathname.startsWith('/v1/')) return new Response('no', { status: 404 })
+        const answer = await fetch(`${service.url}${pathname}${search}`, {
+          headers: { 'x-api-key': readKey },
+        })
+        const text = await answer.text()
+        const retryAfter = answer.headers.get('retry-after') ?? ''
+        if (answer.status === 503) {
+          refusals.push(`${(JSON.parse(text) as { code: string }).code} ${retryAfter}`)
+          // The proxy in front leads to the other store by now, which has all that this one has.
+          await service.storage.moves.change(tenantId, 'left', 'open')
+        }
+        return new Response(text, { status: answer.status, headers: { 'retry-after': retryAfter } })
+      }
+      await publish()
+      const first = await copied(context, feed, { folder, environment })
+      assert.deepEqual([first.failure, first.count()], [undefined, 1])
+      await publish()
+      await service.storage.moves.change(tenantId, 'open', 'left')
+      const second = await copied(context, feed, { folder, environment })
+      assert.deepEqual([second.failure, second.count()], [undefined, 2])
+      assert.deepEqual(refusals, ['tenant_moving 2'])
     },
   )
 
