@@ -1,6 +1,11 @@
 /** A store whose commits end when a test says so, and which notes what came in them, for tests of the queue before it. */
+import { StorageFailure } from '../../../src/storage/storage.ts'
 import type { AppendBatch, AppendOutcome, EventDraft, EventStore } from '../../../src/storage/storage.ts'
 import { until } from '../../support/until.ts'
+
+/** With what a commit fails: somebody else has locked one of its feeds; one of its batches is at fault. */
+export const locked = new StorageFailure('feed_locked')
+export const refused = new StorageFailure('storage_unavailable', new Error('a value'), 'batches')
 
 export interface HeldStore extends Pick<EventStore, 'append' | 'appendsAtOnce'> {
   /** The feeds of the batches in each commit, in the order the commits began: `a b b`. */
