@@ -9,11 +9,13 @@ import { catalogues } from '@property-events/protocol'
 import { createKnownRanges } from '../../src/feed/known-ranges.ts'
 import { joinStorage, openForThreads, openStorage } from '../../src/storage/open-storage.ts'
 import type { EventStore, FeedKey, StorageEngine } from '../../src/storage/storage.ts'
+import { withClient } from '../postgres/support/standby.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
 import { batch, draft, feedKey, uuid } from '../storage/support/drafts.ts'
 import { headOf, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { within } from '../support/until.ts'
 
 type Shown = (events: EventStore, key: FeedKey, name: string) => Promise<unknown>
 
@@ -45,6 +47,24 @@ interface Node {
   readonly other: StorageEngine
 }
 
+/** An address by which a node's messages to others come to nothing: it finds a `pg_notify` before PostgreSQL's own. */
+async function silenced(url: string): Promise<string> {
+  await withClient(url, (client) =>
+    client.query(`CREATE FUNCTION pg_notify(text, text) RETURNS void LANGUAGE sql AS ''`),
+  )
+  const [, schema = ''] = /search_path%3D(\w+)/.exec(url) ?? []
+  assert.notEqual(schema, '', url)
+  return url.replace(schema, encodeURIComponent(`${schema},pg_catalog`))
+}
+
+/** A node hears of others once it listens, and takes everything for changed in that moment. */
+async function untilListening(events: EventStore): Promise<void> {
+  const begun = Promise.withResolvers<void>()
+  const stop = events.watch((key) => key === undefined && begun.resolve())
+  await within(begun.promise, { what: 'listening' })
+  stop()
+}
+
 describe('a list from memory', () => {
   const folder = temporaryFolder()
   const opened: StorageEngine[] = []
@@ -53,11 +73,16 @@ describe('a list from memory', () => {
     folder[Symbol.dispose]()
   })
 
-  async function openNode(name: string, options: Parameters<typeof openForThreads>[0]): Promise<Node> {
+  async function openNode(
+    name: string,
+    options: Parameters<typeof openForThreads>[0],
+    ofOther: () => Promise<Parameters<typeof openStorage>[0]>,
+  ): Promise<Node> {
     const shared = await openForThreads(options)
     await withTenants(shared.storage)
+    if (options.kind === 'postgres') await untilListening(shared.storage.events)
     const [one, two] = await Promise.all([joinStorage(shared.pass()), joinStorage(shared.pass())])
-    const other = await openStorage({ ...options, create: false })
+    const other = await openStorage({ ...(await ofOther()), create: false })
     opened.push(shared.storage, one, two, other)
     return { name, one, two, other }
   }
@@ -65,9 +90,11 @@ describe('a list from memory', () => {
   async function openNodes(): Promise<readonly Node[]> {
     const url = await (await sharedDatabases()).create()
     const made = { create: true, catalogue: catalogues.default } as const
+    const sqlite = { kind: 'sqlite', folder: folder.path, ...made } as const
+    const postgres = { kind: 'postgres', url, readConnections: 2, ...made } as const
     return [
-      await openNode('sqlite', { kind: 'sqlite', folder: folder.path, ...made }),
-      await openNode('postgres', { kind: 'postgres', url, readConnections: 2, ...made }),
+      await openNode('sqlite', sqlite, async () => sqlite),
+      await openNode('postgres', postgres, async () => ({ ...postgres, url: await silenced(url) })),
     ]
   }
 
@@ -82,7 +109,7 @@ describe('a list from memory', () => {
           const name = `${way} ${reader === one ? 'here' : 'there'}`
           const [receipt] = await publish(other, [draft({ subject: name, id: name })])
           const number = receipt?.stored?.sequenceNumber ?? 0
-          if (engine === 'sqlite') assert.ok(ranges.known({ key, view: 'all' }), 'nothing has told this node')
+          assert.ok(ranges.known({ key, view: 'all' }), `${engine}: nothing has told this node of ${name}`)
           assert.ok(await show(reader.events, key, name))
           for (const view of ['all', 'sales'] as const) {
             const head = (ranges.known({ key, view }) ?? (await ranges.locate({ key, view })))?.head
