@@ -1,8 +1,10 @@
 /** One tenant moved from one cluster to another while both are used: `copy --tenant`. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { Client } from 'pg'
 import { setTimeout as delay } from 'node:timers/promises'
 import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
@@ -10,7 +12,16 @@ import { inSchema } from '../../server/test/postgres/test-databases.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
 import { startFront } from './support/front.ts'
 import type { Front } from './support/front.ts'
-import { removeFolder, run, runJson, runUntil, start, temporaryFolder } from './support/program.ts'
+import {
+  finished,
+  removeFolder,
+  run,
+  runJson,
+  runUntil,
+  spawnProgram,
+  start,
+  temporaryFolder,
+} from './support/program.ts'
 import type { Running } from './support/program.ts'
 import { until } from '../../server/test/support/until.ts'
 import { checkTenant, loadTenant, patientClient, publication } from './support/tenant-load.ts'
@@ -99,6 +110,7 @@ describe('moving a tenant between two clusters', () => {
       },
     )
     assert.equal(late.status, 503, await late.text())
+    // Publishers that are refused have come back by now, some of them twice.
     await delay(300)
     front.route(moving.key, b.urls[0] ?? '')
     const before = load.seen.acknowledged.size
@@ -136,15 +148,18 @@ describe('moving a tenant between two clusters', () => {
     let cutOff = 0
     for (let cycle = 0; cycle < kills; cycle += 1) {
       const before = await stateIn(b)
+      // The first run is killed before it has brought anything, however quick it is.
+      const release = cycle === 0 ? await holdEvents(b) : undefined
       // From the moment it has begun with the target; the kills are spread over what comes then.
       const begun = async (): Promise<void> => {
-        while ((await stateIn(b)) === before) await delay(5)
+        await until(async () => (await stateIn(b)) !== before, { what: 'a change in the target', everyMs: 5 })
         await delay((cycle * 240) / kills)
       }
       const killed = await runUntil(move('Moving', a, b), begun())
         .then((command) => command.stop('SIGKILL'))
         .catch(() => undefined)
       const state = await stateIn(b)
+      await release?.()
       if (killed?.code === null && state?.startsWith('arriving') === true) cutOff += 1
       const stored = [await stores(a, moving.key), await stores(b, moving.key)]
       assert.ok(stored.filter(Boolean).length < 2, 'published in both')
@@ -202,7 +217,8 @@ describe('moving a tenant between two clusters', () => {
     const many = Array.from({ length: 4_000 }, (_, n) => publication(randomUUID(), `${n}`.repeat(100)))
     await client.publish(many)
     const command = run(move('Moving', a, b))
-    while (!(await stateIn(b))?.startsWith('arriving')) await delay(5)
+    const begun = async () => (await stateIn(b))?.startsWith('arriving') === true
+    await until(begun, { what: 'the first events in the target', everyMs: 5 })
     await servers[1]?.halt('crash')
     const ended = await command
     assert.equal(ended.code, 1)
@@ -212,6 +228,35 @@ describe('moving a tenant between two clusters', () => {
     const again = await runJson<{ feeds: { events: number }[] }>(move('Moving', a, b))
     assert.equal(again.feeds[0]?.events, 4_001)
     assert.deepEqual([await stores(a, moving.key), await stores(b, moving.key)], [false, true])
+  })
+
+  it('is waited for by publish, which goes on where the tenant is then (PROTOCOL §5.8)', async () => {
+    const [a, b] = [await cluster(0), await cluster(1)]
+    const moving = await tenant(a, 'Moving')
+    front.route(moving.key, a.urls[0] ?? '')
+    const file = join(root, `${randomUUID()}.ndjson`)
+    const payloads = [1, 2].map((price) => ({ agent_ref: randomUUID(), published: true, price }))
+    writeFileSync(file, payloads.map((payload) => JSON.stringify({ payload })).join('\n'))
+    const moved = await run(move('Moving', a, b))
+    assert.equal(moved.code, 0, moved.stderr)
+    const environment = { PROPERTY_EVENTS_URL: front.url, PROPERTY_EVENTS_KEY: moving.key }
+    const publishing = spawnProgram(['publish', file, '--json'], { environment })
+    const ended = finished(publishing)
+    let said = ''
+    publishing.stderr?.on('data', (part: string) => (said += part))
+    await until(() => /moving to another store/.test(said), { what: 'a word about the move' })
+    front.route(moving.key, b.urls[0] ?? '')
+    const { code, stdout, stderr } = await ended
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /503, tenant_moving/)
+    assert.equal((JSON.parse(stdout) as { published: number }).published, 2)
+    const { items } = await patientClient(b.urls[0] ?? '', moving.key).after({ after: 0 })
+    assert.deepEqual(
+      items.map(({ payload }) => payload),
+      payloads.map((payload) => JSON.stringify(payload)),
+    )
+    const { items: left } = await patientClient(a.urls[0] ?? '', moving.key).after({ after: 0 })
+    assert.deepEqual(left, [], 'nothing is stored in the source')
   })
 
   it('works between a data folder and a cluster, in both directions (P9, P12)', async () => {
@@ -272,6 +317,14 @@ function stateIn({ address }: Cluster): Promise<string | null | undefined> {
     const { rows } = await client.query<{ move: string | null }>('SELECT move FROM feed LIMIT 1')
     return rows[0]?.move
   })
+}
+
+/** No event can be written until what it answers is called. */
+async function holdEvents({ address }: Cluster): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: address })
+  await client.connect()
+  await client.query('BEGIN; LOCK TABLE event IN EXCLUSIVE MODE')
+  return () => client.end()
 }
 
 async function stores({ urls: [url = ''] }: Cluster, key: string): Promise<boolean> {

@@ -88,7 +88,8 @@ export async function runJson<Value>(args: readonly string[], options: RunOption
   return JSON.parse(stdout) as Value
 }
 
-function finished(child: ChildProcess): Promise<Finished> {
+/** What a command that was started comes to. */
+export function finished(child: ChildProcess): Promise<Finished> {
   let stdout = ''
   let stderr = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
