@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { until } from '../../server/test/support/until.ts'
 import { removeFolder, run, runCut, startCut, startMarket, temporaryFolder } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
@@ -74,11 +75,12 @@ describe('output whose reader goes away', () => {
     const service = startCut(args)
     started.push(service.child)
     let answers = 0
-    while (answers < 20 && service.child.exitCode === null) {
+    const hasAnswered = async (): Promise<boolean> => {
       const answer = await fetch(`http://127.0.0.1:${port}/docs`).catch(() => undefined)
       if (answer?.status === 200) answers += 1
-      await new Promise((resolve) => setTimeout(resolve, 25))
+      return answers === 20 || service.child.exitCode !== null
     }
+    await until(hasAnswered, { what: '20 answers', everyMs: 25 })
     assert.deepEqual([answers, service.child.exitCode], [20, null])
     service.child.kill('SIGTERM')
     assert.equal(await service.ended, 0)

@@ -7,9 +7,9 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
+import { until } from '../../server/test/support/until.ts'
 import {
   listEvents,
   removeFolder,
@@ -56,7 +56,7 @@ describe('a database that is away', () => {
           (response) => response.text(),
           () => undefined,
         )
-      while ((await answer()) !== 'ok\n') await delay(50)
+      await until(async () => (await answer()) === 'ok\n', { what: 'a node that is ready' })
       const { code, stderr } = await node.stop('SIGTERM')
       assert.equal(code, 0, stderr)
       const waits = stderr.split('\n').filter((line) => line.includes('up to 60 s'))
@@ -118,9 +118,8 @@ describe('a database that is away', () => {
       await server.halt(outage)
       assert.deepEqual([await readiness(one), await readiness(two)], [503, 503])
       await server.start()
-      const backAt = async (node: Running) => {
-        while ((await readiness(node)) !== 200) await delay(50)
-      }
+      const backAt = (node: Running) =>
+        until(async () => (await readiness(node)) === 200, { what: 'a node that is ready again' })
       await Promise.all([backAt(one), backAt(two)])
       assert.deepEqual([await publish(one), await publish(two)], [201, 201])
       for (const node of [one, two]) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
+import { until } from '../../server/test/support/until.ts'
 import { listEvents, removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -127,10 +128,16 @@ describe('the pepper of a store', () => {
       assert.equal(nodes.length, 2)
       return Object.fromEntries(peppers.map(({ called, keys }) => [called, keys]))
     }
-    while ((await counts())['the old one'] !== 1) assert.deepEqual(await works(used), [200, 200])
+    const countOfOld = async (used: string): Promise<number | undefined> => {
+      assert.deepEqual(await works(used), [200, 200])
+      return (await counts())['the old one']
+    }
+    await until(async () => (await countOfOld(used)) === 1, { what: 'the used key under the new pepper' })
     assert.deepEqual(await counts(), { 'the new one': 3, 'the old one': 1 })
     assert.deepEqual(await works(unused), [200, 200])
-    while ((await counts())['the old one'] !== undefined) assert.deepEqual(await works(unused), [200, 200])
+    await until(async () => (await countOfOld(unused)) === undefined, {
+      what: 'all keys under the new pepper',
+    })
 
     // A node with the old one alone would refuse keys that work elsewhere.
     const late = await serve('c', before)
@@ -154,9 +161,11 @@ describe('the pepper of a store', () => {
     const running = await serve('file', {})
     assert.equal((await runJson<{ keysLeft: number }>(['pepper', 'finish', ...data])).keysLeft, 1)
     const shown = async () => (await run(['pepper', 'status', ...data])).stdout
-    while (/the old one/.test(await shown())) {
+    const isReplaced = async (): Promise<boolean> => {
       assert.equal((await listEvents(running.line.url, key)).status, 200)
+      return !/the old one/.test(await shown())
     }
+    await until(isReplaced, { what: 'the end of the old pepper' })
     assert.equal((await running.stop()).code, 0)
     renameSync(old, `${old}.aside`)
     const again = await serve('file', {})

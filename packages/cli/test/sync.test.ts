@@ -7,9 +7,9 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { folderCopy } from '../src/copy/folder-copy.ts'
 import { payloadChanges } from '../src/payload-changes.ts'
+import { until } from '../../server/test/support/until.ts'
 import { run, runJson, runUntil, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
@@ -250,11 +250,8 @@ describe('sync --follow into a file', () => {
   it('has each change in the file before the next one comes', async () => {
     const file = join(market.folder, 'followed.ndjson')
     const holds = async (subjectId: string) => {
-      const deadlineMs = Date.now() + 30_000
-      while (!existsSync(`${file}.checkpoint`) || !readFileSync(file, 'utf8').includes(subjectId)) {
-        assert.ok(Date.now() < deadlineMs, `${subjectId} is not in the file`)
-        await delay(20)
-      }
+      const isThere = () => existsSync(`${file}.checkpoint`) && readFileSync(file, 'utf8').includes(subjectId)
+      await until(isThere, { what: `${subjectId} in the file` })
     }
     const running = await runUntil(['sync', file, '--follow'], holds(refOf(1)), { environment })
     await publish([property(400)])
@@ -274,8 +271,8 @@ describe('sync, while the service is away', () => {
     const args = ['sync', target, '--follow', '--json', '--url', road.url]
     const running = await runUntil(args, /Asking again/, { environment, nodeArguments })
     road.state = 'open'
-    const deadlineMs = Date.now() + 60_000
-    while (!existsSync(join(target, '.checkpoint')) && Date.now() < deadlineMs) await delay(20)
+    const isThere = () => existsSync(join(target, '.checkpoint'))
+    await until(isThere, { what: 'the checkpoint', timeoutMs: 60_000 })
     const { code, stdout, stderr } = await running.stop()
     road.close()
     assert.equal(code, 0, stderr)

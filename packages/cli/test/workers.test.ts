@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { uuidV7 } from '@property-events/protocol'
+import { until } from '../../server/test/support/until.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -150,9 +151,7 @@ describe('serve --workers 3', () => {
     const before = await counted()
     await Promise.all(Array.from({ length: 60 }, () => list(url, store, 'pageSize=1')))
     // A request is counted when its connection has been told, which may be after its reader has gone on.
-    for (let tries = 0; tries < 50 && (await counted()) < before + 60; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await until(async () => (await counted()) >= before + 60, { what: 'a count of all requests' })
     assert.equal(await counted(), before + 60)
     assert.equal((await fetch(new URL('/readyz', metricsUrl))).status, 200)
   })

@@ -207,7 +207,7 @@ describe('sealed pages', () => {
       assert.equal(await textOf(reader, pageAt(1, 100), 'identity'), expected(view.events, pageAt(1, 100)))
       return view.eventsRead() === before
     }
-    await until(isSealed, { what: 'a sealed page', timeoutMs: 5_000 })
+    await until(isSealed, { what: 'a sealed page' })
     await reader.close()
   })
 

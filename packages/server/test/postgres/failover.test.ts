@@ -1,7 +1,6 @@
 /** A primary is lost and a standby takes its place: with everything, or without what it had not got yet (D13, P2, P7). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { LostNumbers, StorageEngine } from '../../src/storage/storage.ts'
@@ -38,10 +37,10 @@ describe('a standby that takes over', () => {
       await using one = await withTenants(await openNode(proxy.url()))
       await using two = await openNode(proxy.url())
       const { epoch } = await headOf(one)
-      const survived = await loadThrough([one, two], async () => {
-        await delay(500)
+      const survived = await loadThrough([one, two], async (untilMore) => {
+        await untilMore(50)
         await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
-        await delay(1_000)
+        await untilMore(100)
       })
       assert.deepEqual(survived.faults, [])
       assert.ok(survived.publishes > 10, `${survived.publishes} publishes`)
@@ -227,7 +226,7 @@ describe('a standby that takes over', () => {
       await client.query(`ALTER SYSTEM SET synchronous_standby_names = ''`)
       await client.query('SELECT pg_reload_conf()')
     })
-    await delay(200)
+    // Were it not heard of yet, the commit would wait for just that.
     await publish(one, [draft({ subject: 'b' })])
     await primary.halt('crash')
     await standby.start()

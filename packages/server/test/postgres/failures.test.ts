@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { StorageFailure } from '../../src/storage/storage.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
 import { draft, tenantA } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -44,16 +43,19 @@ describe('a database in trouble', () => {
   })
   after(() => server[Symbol.asyncDispose]())
 
-  function openNode(url: string, create = false): Promise<StorageEngine> {
-    const options = { kind: 'postgres', url, readConnections: 3, ...limits } as const
+  function openNode(url: string, create = false, writeTimeoutMs = limits.writeTimeoutMs) {
+    const options = { kind: 'postgres', url, readConnections: 3, ...limits, writeTimeoutMs } as const
     return openStorage({ ...options, create, catalogue: catalogues.default })
   }
 
   it('acknowledges a repeat only when what it repeats is where a commit would have to be (P7)', async () => {
     await using node = await openNode(server.url(database))
-    await using other = await openNode(server.url(database))
+    // It waits for longer than this test takes.
+    await using other = await openNode(server.url(database), false, 60_000)
     const event = draft({ subject: 'home', id: 'home' })
     const [first] = await publish(node, [event])
+    const query = (text: string) =>
+      withClient(server.url(), async (client) => (await client.query(text)).rows)
     // A standby that is not there: as after a crash in which a commit was found again that nobody but the primary had.
     const name = (standby: string) =>
       withClient(server.url(), async (client) => {
@@ -62,13 +64,23 @@ describe('a database in trouble', () => {
       })
     await name('nobody')
     try {
-      await delay(200)
+      const waits = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+      const finds = async () => (await query(waits)).length > 0
+      // The setting is heard of in its own time: until a commit waits.
+      const commits: Promise<unknown>[] = []
+      await until(async () => {
+        commits.push(query(`SELECT pg_logical_emit_message(true, 'a commit', '')`))
+        await Promise.race([commits.at(-1), until(finds)])
+        return await finds()
+      })
       let acknowledged = false
       // This node remembers nothing of the feed, so it asks.
       const repeated = publish(other, [event]).finally(() => (acknowledged = true))
+      // Long enough for an answer, were it not waiting.
       await delay(700)
       assert.equal(acknowledged, false)
       await name('')
+      await Promise.all(commits)
       assert.deepEqual(await repeated, [{ ...first, status: 'repeated' }])
     } finally {
       await name('')
@@ -78,12 +90,13 @@ describe('a database in trouble', () => {
   it('is waited for while it restarts, in order or not: nothing lost, nothing twice (P1, P2, P3, P7)', async () => {
     await using one = await openNode(server.url(database))
     await using two = await openNode(server.url(database))
-    const survived = await loadThrough([one, two], async () => {
+    const survived = await loadThrough([one, two], async (untilMore) => {
       for (const mode of ['fast', 'crash'] as const) {
         await server.halt(mode)
+        // Long enough for everybody to be refused a connection.
         await delay(100)
         await server.start()
-        await delay(500)
+        await untilMore(50)
       }
     })
     assert.deepEqual(survived.faults, [])
@@ -130,12 +143,13 @@ describe('a database in trouble', () => {
     await using proxy = await startProxy(server.socketFile)
     await using one = await openNode(proxy.url(database))
     await using two = await openNode(server.url(database))
-    const survived = await loadThrough([one, two], async () => {
+    const survived = await loadThrough([one, two], async (untilMore) => {
       for (let cut = 0; cut < (long ? 100 : 12); cut += 1) {
         proxy.cutAfter(1 + ((cut * 7919) % 20_000))
         await delay(120)
       }
       proxy.cutAfter(undefined)
+      await untilMore(20)
     })
     assert.deepEqual(survived.faults, [])
     assert.ok(survived.publishes > 10, `${survived.publishes} publishes`)
@@ -143,13 +157,14 @@ describe('a database in trouble', () => {
     assert.ok(survived.longestMs < neverLongerMs, `${survived.longestMs} ms`)
   })
 
-  it('tells what it stored when only its answer was lost (P6)', async () => {
+  it('tells what it stored, and what is remarkable about it, when only its answer was lost (P6, PROTOCOL §4.11)', async () => {
     await using proxy = await startProxy(server.socketFile)
     await using gates = await putGates(server.url(database))
     await using one = await openNode(asNode(proxy.url(database), 'one'))
-    await publish(one, [draft({ subject: 'p' })])
+    const updateDate = '2026-01-01T00:00:00Z'
+    await publish(one, [draft({ subject: 'p', updateDate })])
     await gates.close('one', 'commit')
-    const held = publish(one, [draft({ subject: 'p', text: 'b' }), draft({ subject: 'q' })])
+    const held = publish(one, [draft({ subject: 'p', text: 'b', updateDate }), draft({ subject: 'q' })])
     await gates.reached('one', 'commit')
     proxy.swallowAnswers()
     await gates.open('one', 'commit')
@@ -159,10 +174,10 @@ describe('a database in trouble', () => {
     proxy.thaw()
     const lines = await held
     assert.deepEqual(
-      lines.map(({ status, stored }) => [status, stored?.sequenceNumber]),
+      lines.map(({ status, stored, remarks }) => [status, stored?.sequenceNumber, remarks]),
       [
-        ['appended', 2],
-        ['appended', 3],
+        ['appended', 2, ['updateDateUnchanged']],
+        ['appended', 3, undefined],
       ],
     )
   })

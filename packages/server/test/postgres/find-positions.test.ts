@@ -6,6 +6,7 @@ import { sharedDatabases } from './test-databases.ts'
 import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { catalogues } from '@property-events/protocol'
 
@@ -55,7 +56,7 @@ describe('looking up where events stand', () => {
     const hanging = find(feedKey(), uuid('a'))
     await nextTurn()
     const others = ['b', 'c'].map((name) => find(feedKey(), uuid(name)))
-    while (asked.length < 2) await nextTurn()
+    await until(() => asked.length === 2, { what: 'a second question' })
     asked[1]?.fail(new Error('gone'))
     const outcomes = await Promise.allSettled(others)
     assert.deepEqual(

@@ -65,7 +65,8 @@ describe('the writer', () => {
     using folder = temporaryFolder()
     const linked = await linkTo(folder.path)
     const { link, host, file } = linked
-    const release = slowCommits(file, 200)
+    // Far longer than until the thread is ended, on a slow machine as well.
+    const release = slowCommits(file, 1_500)
     const sent = [batch([draft({ subject: 'a', id: 'e' }), draft({ subject: 'b', id: 'f' })])]
     const pending = [link.call('append', sent), link.call('append', sent)]
     await delay(50)

@@ -64,6 +64,11 @@ async function untilSealed(
   await until(isSealed, { what: 'a sealed page' })
 }
 
+/** The other reader is told in the same moment, by a message, which comes with the next turn of the event loop. */
+async function told(): Promise<void> {
+  for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate)
+}
+
 /** Two readers with a file in common, as two threads have it. */
 function twoThreads(
   events: EventStore,
@@ -94,8 +99,7 @@ describe('sealed pages of several threads', () => {
 
     const first = open()
     await untilSealed(events, first.one, page(1))
-    // The other is told in the same moment, by a message of its own.
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await told()
     const sealedByOne = events.reads()
     await untilSealed(events, first.two, page(1))
     assert.equal(events.reads(), sealedByOne, 'what one has sealed, the other need not')
@@ -194,7 +198,7 @@ describe('sealed pages of several threads', () => {
     const { one, two } = threads
     for (const reader of [one, two]) await untilSealed(events, reader, page(1))
     await untilSealed(events, one, page(1, 1))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await told()
     const before = events.reads()
     for (const reader of [two, one]) assert.equal(await textOf(reader, page(1, 1)), expected(1))
     assert.equal(events.reads(), before)

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { launchPostgres } from '../launch-postgres.ts'
 import type { LaunchedPostgres } from '../launch-postgres.ts'
-import { promote, replicateSynchronously, startStandby, until, withClient } from '../support/standby.ts'
+import { promote, replicateSynchronously, startStandby, untilRow, withClient } from '../support/standby.ts'
 
 export interface Cluster extends AsyncDisposable {
   /** The primary's socket; the place of new connections. */
@@ -99,5 +99,5 @@ async function copiedStandby(primary: LaunchedPostgres): Promise<LaunchedPostgre
 }
 
 function becomesTrue(server: LaunchedPostgres, condition: string): Promise<void> {
-  return withClient(server.url(), (client) => until(client, condition, patienceMs))
+  return withClient(server.url(), (client) => untilRow(client, condition, patienceMs))
 }

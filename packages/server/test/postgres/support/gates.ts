@@ -3,8 +3,8 @@
  * stamped (`stamp`), and when all is written but not committed (`commit`). A gate is an advisory lock that the append
  * asks for and a test can hold.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
+import { until } from '../../support/until.ts'
 
 export type GatePoint = 'lock' | 'stamp' | 'commit'
 
@@ -47,10 +47,8 @@ export async function putGates(url: string): Promise<Gates> {
     async reached(node, point) {
       const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
         AND (classid::bigint << 32 | objid::bigint) = ${key(node, point)}::bigint`
-      for (let tries = 0; (await client.query(waiting)).rowCount === 0; tries += 1) {
-        if (tries === 1000) throw new Error(`${node} did not come to its gate ${point}`)
-        await delay(5)
-      }
+      const stands = async () => (await client.query(waiting)).rowCount !== 0
+      await until(stands, { what: `${node} at its gate ${point}`, everyMs: 5 })
     },
     wrapAppend: (body) => wrapAppend(client, body),
     query: async (text) => (await client.query(text)).rows,

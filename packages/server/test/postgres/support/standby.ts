@@ -1,8 +1,8 @@
 /** A standby of a running server, made with nothing but SQL and copied files: npm's PostgreSQL has no pg_basebackup. */
 import { cp, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
+import { until } from '../../support/until.ts'
 import { giveToServer } from '../launch-postgres.ts'
 import type { LaunchedPostgres } from '../launch-postgres.ts'
 
@@ -31,7 +31,7 @@ export async function replicateSynchronously(primary: LaunchedPostgres): Promise
   await withClient(primary.url(), async (client) => {
     await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`)
     await client.query('SELECT pg_reload_conf()')
-    await until(client, `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`)
+    await untilRow(client, `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`)
   })
 }
 
@@ -39,7 +39,7 @@ export async function replicateSynchronously(primary: LaunchedPostgres): Promise
 export async function promote(standby: LaunchedPostgres): Promise<void> {
   await withClient(standby.url(), async (client) => {
     await client.query('SELECT pg_promote(true, 20)')
-    await until(client, 'SELECT WHERE NOT pg_is_in_recovery()')
+    await untilRow(client, 'SELECT WHERE NOT pg_is_in_recovery()')
   })
 }
 
@@ -51,17 +51,17 @@ export async function untilReplayed(primary: LaunchedPostgres, standby: Launched
   })
   await withClient(standby.url(), async (client) => {
     const reached = 'SELECT WHERE pg_last_wal_replay_lsn() >= $1::pg_lsn'
-    while ((await client.query(reached, [at])).rowCount === 0) await delay(10)
+    const isReached = async () => (await client.query(reached, [at])).rowCount !== 0
+    await until(isReached, { what: `the replay of ${at}` })
   })
 }
 
 /** Resolves once the query gives a row. */
-export async function until(client: Client, condition: string, limitMs = 30_000): Promise<void> {
-  const giveUp = performance.now() + limitMs
-  while ((await client.query(condition)).rowCount === 0) {
-    if (performance.now() > giveUp) throw new Error(`never true: ${condition}`)
-    await delay(10)
-  }
+export async function untilRow(client: Client, query: string, timeoutMs = 30_000): Promise<void> {
+  await until(async () => (await client.query(query)).rowCount !== 0, {
+    what: `a row of ${query}`,
+    timeoutMs,
+  })
 }
 
 export async function withClient<T>(url: string, run: (client: Client) => Promise<T>): Promise<T> {

@@ -5,6 +5,7 @@ import type { FeedKey, MoveState, StorageEngine } from '../../../src/storage/sto
 import type { StoreRecord } from '../../../src/storage/store-records.ts'
 import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { codes, headOf, list, located, numbers, publish } from '../support/read-back.ts'
+import { until } from '../../support/until.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
 import { testClock, ticks } from '../support/test-clock.ts'
@@ -212,7 +213,7 @@ export function movingContract(factory: StoreFactory): void {
           await turn()
         }
       })
-      while (acknowledged.length < 20) await turn()
+      await until(() => acknowledged.length >= 20, { what: '20 publications', everyMs: 0 })
       await store.moves.change(tenantA, 'open', 'leaving')
       const { position } = await headOf(store)
       await Promise.all(publishing)
