@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { freePorts } from './support/free-ports.ts'
 import { until } from '../../server/test/support/until.ts'
 import { removeFolder, run, runCut, startCut, startMarket, temporaryFolder } from './support/program.ts'
 import type { Market } from './support/program.ts'
@@ -67,10 +68,7 @@ describe('output whose reader goes away', () => {
 
   it('does not end a service that has announced itself', async () => {
     const folder = temporaryFolder()
-    const probe = createServer().listen(0, '127.0.0.1')
-    await new Promise((resolve) => probe.once('listening', resolve))
-    const { port } = probe.address() as AddressInfo
-    await new Promise((resolve) => probe.close(resolve))
+    const [port = 0] = await freePorts(1)
     const args = ['serve', '--port', String(port), '--data', folder, '--metrics-port', '0']
     const service = startCut(args)
     started.push(service.child)

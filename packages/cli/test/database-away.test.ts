@@ -1,14 +1,12 @@
 /** A database that is not there when a node starts, or goes away while it serves. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
+import { freePorts } from './support/free-ports.ts'
 import { until } from '../../server/test/support/until.ts'
 import {
   listEvents,
@@ -40,7 +38,7 @@ describe('a database that is away', () => {
 
   it('is waited for at the start, and said so once', async () => {
     await server.halt('fast')
-    const ports = [await freePort(), await freePort()]
+    const ports = await freePorts(2)
     const nodes = await Promise.all(
       ports.map((port, index) => {
         const place = ['--data', join(root, `early ${index}`), '--port', '0', '--metrics-port', String(port)]
@@ -130,11 +128,3 @@ describe('a database that is away', () => {
     for (const node of [one, two]) assert.equal((await node.stop()).code, 0)
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
-}

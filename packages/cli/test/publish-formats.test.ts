@@ -66,18 +66,19 @@ describe('publish, given another format', () => {
     ['an SQLite database', Buffer.from('SQLite format 3\0 more'), /an SQLite database/],
     ['events in UTF-16', Buffer.from(`\ufeff${event(home)}\n`, 'utf16le'), /UTF-16.*UTF-8/],
   ]
+  const piped = new Set(['BLM', 'BLM in UTF-16', 'an RTDF call', 'gzip'])
   for (const [name, content, expected] of formats) {
     it(`names ${name} in one sentence with a remedy, and sends nothing`, async () => {
       const before = await count()
       const file = join(market.folder, 'other')
       writeFileSync(file, content)
-      for (const given of [
-        await run(['publish', file], { environment }),
-        await run(['publish', '-', '--json'], { environment, input: content }),
-      ]) {
-        assert.deepEqual([given.code, given.stdout], [1, ''])
-        assert.match(given.stderr, expected)
-        assert.equal(given.stderr.split('\n').length, 2, given.stderr)
+      const given = [await run(['publish', file], { environment })]
+      // What is piped is told apart by the same bytes: one text, one of other encoding, one JSON and one binary show it.
+      if (piped.has(name)) given.push(await run(['publish', '-', '--json'], { environment, input: content }))
+      for (const { code, stdout, stderr } of given) {
+        assert.deepEqual([code, stdout], [1, ''])
+        assert.match(stderr, expected)
+        assert.equal(stderr.split('\n').length, 2, stderr)
       }
       assert.equal(await count(), before)
     })

@@ -5,14 +5,13 @@ import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { until } from '../../server/test/support/until.ts'
+import { freePorts } from './support/free-ports.ts'
 import { listEvents, removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -152,13 +151,4 @@ async function answers(port: number): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   )
-}
-
-/** Given free at once, and not given to others soon. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
 }

@@ -126,7 +126,7 @@ describe('a sync with the service itself', () => {
     return reader.sync(options)
   }
 
-  const numRuns = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 2_000 : 200
+  const numRuns = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 2_000 : 100
 
   it('ends with the fold of the feed, whatever crashes and whatever the network does (PROTOCOL §11)', async () => {
     await fc.assert(fc.asyncProperty(storyOf(fc.constantFrom('applyThenSave', 'oneTransaction')), tell), {

@@ -106,7 +106,7 @@ function syncOnce(
   })
 }
 
-const runs = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 5_000 : 400
+const runs = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 5_000 : 200
 
 describe('a sync with a server that has only the two operations of the contract', () => {
   it('ends with the fold of the feed, whatever crashes and whatever the network does (spec §1)', async () => {
