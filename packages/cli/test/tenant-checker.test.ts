@@ -13,6 +13,7 @@ function event(sequenceNumber: number): FeedEvent {
     id: randomUUID(),
     tenantId,
     sequenceNumber,
+    eventType: 2,
     eventTypeShortCode: 'PropertyUpdated',
     transactionId: randomUUID(),
     createdDate: `2026-01-01T00:00:0${sequenceNumber}.0000000`,
