@@ -1,6 +1,7 @@
 /**
  * Compares this build with another one of this project: `node bench/compare.ts --before ../checkout-of-the-other-build`.
  * The other checkout has its own `node_modules`. Both serve at the same time, on the server's core; one at a time is asked.
+ * `--cases heads,404` compares the cases with one of these in their names, an empty list all.
  * Each makes its stores itself, because an older build refuses a newer schema. Raw results go to `bench/results/compared`.
  */
 import { execFileSync } from 'node:child_process'
@@ -73,11 +74,16 @@ async function casesOf(options: BenchOptions, { service, keys }: Site): Promise<
     (_, index) => `${listPath}?page=${index + 1}&pageSize=100`,
   )
   const ids: string[] = []
+  const subjects: string[] = []
   for (const page of pages) {
-    const { items }: { items: { id: string }[] } = JSON.parse(
+    const { items }: { items: { id: string; payload: string }[] } = JSON.parse(
       (await getOk(service.url + page, headers)).toString(),
     )
-    ids.push(...items.map(({ id }) => `${byIdPath}/${id}`))
+    for (const { id, payload } of items) {
+      const { agent_ref: subject }: { agent_ref: string } = JSON.parse(payload)
+      ids.push(`${byIdPath}/${id}`)
+      subjects.push(`/v1/properties/${subject}`)
+    }
   }
   const last = pages.at(-1) ?? ''
   const tag = String((await get(service.url + last, headers)).headers['etag'])
@@ -105,12 +111,28 @@ async function casesOf(options: BenchOptions, { service, keys }: Site): Promise<
     read('pages of 100', {}),
     read('pages of 100, gzip', { gzip: true }),
     read('one event by id', { targets: ids }),
+    read('empty pages', { targets: [`${listPath}?page=${pages.length + 1}`], connections: 50 }),
+    read('heads', { targets: ['/v1/heads'] }),
+    read('runs of 1', { targets: ids.map((_, index) => `${publishPath}?limit=1&after=${index}`) }),
+    read('one subject', { targets: subjects }),
+    read('history of a subject', { targets: subjects.map((subject) => `${subject}/history`) }),
+    read('refused, 400', { targets: [`${listPath}?page=0`], refused: true }),
+    read('refused, 401', { targets: pages, key: `${readKey.slice(0, -1)}~`, refused: true }),
+    read('refused, 404', { targets: ['/v1/nothing'], refused: true }),
+    read("over Node's HTTP, 304", { targets: [absolute(last)], tag, connections: 50 }),
+    read("over Node's HTTP, one event", { targets: ids.map(absolute) }),
+    read("over Node's HTTP, where feeds stand", { targets: [absolute('/v1/heads')] }),
     post('1 event, 1 publisher', 1, 1, publishKeys.slice(0, 1)),
     post('1 event, 50 publishers, 1 feed', 1, 50, publishKeys.slice(0, 1)),
     post('1 event, 50 publishers, 50 feeds', 1, 50, publishKeys.slice(0, feeds)),
     post('1 event, 50 publishers, 999 feeds', 1, 50, publishKeys),
     post('100 events, 1 publisher', 100, 1, publishKeys.slice(0, 1)),
   ])
+}
+
+/** Not plain, so its connection goes to Node's HTTP. */
+function absolute(path: string): string {
+  return `http://127.0.0.1${path}`
 }
 
 async function compare(engine: string, options: BenchOptions): Promise<readonly PairedResult[]> {
@@ -134,10 +156,11 @@ async function compare(engine: string, options: BenchOptions): Promise<readonly 
   const results: PairedResult[] = []
   try {
     const [of, mine] = [await casesOf(options, before), await casesOf(options, now)]
+    const wanted = values.cases.split(',')
     const paired: PairedCase[] = []
     for (const [what, entry] of of) {
       const other = mine.get(what)
-      if (other !== undefined && what.includes(values.cases)) paired.push({ what, before: entry, now: other })
+      if (other !== undefined && wanted.some((part) => what.includes(part))) paired.push({ what, before: entry, now: other })
     }
     await measurePairs(paired, { pairs: Number(values.pairs), seconds: Number(values.seconds) }, (result) => {
       results.push(result)

@@ -19,18 +19,21 @@ export interface GetCase extends CaseFacts {
   readonly tag?: string
   readonly connections?: number
   readonly warmRuns?: number
+  /** Every answer is to be a refusal: then others are the errors. */
+  readonly refused?: boolean
 }
 
 let lists = 0
 
 /** `GET` of random targets over some connections at once. */
 export function getCase(options: BenchOptions, entry: GetCase): Case {
-  const { server, targets, key, gzip, tag, connections = options.connections } = entry
+  const { server, targets, key, gzip, tag, refused, connections = options.connections } = entry
   const env = {
     TARGETS: newList(options.folder, 'targets', targets),
     ...(key === undefined ? {} : { KEY: key }),
     ...(gzip === true ? { ACCEPT_ENCODING: 'gzip' } : {}),
     ...(tag === undefined ? {} : { TAG: tag }),
+    ...(refused === true ? { REFUSED: 'yes' } : {}),
   }
   return {
     ...entry,
