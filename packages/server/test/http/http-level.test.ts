@@ -1,5 +1,6 @@
 /** Below what HTTP clients let one send: bytes on a socket. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { it } from 'node:test'
 import { call, getPath, listPath, problemOf } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -17,6 +18,19 @@ onEngines(
     const statusesOf = (text: string) =>
       [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
     const bodyOf = (text: string) => problemOf({ text: text.slice(text.indexOf('\r\n\r\n') + 4) })
+
+    it('goes on with a connection after refusing a body that came with its head (D9)', async () => {
+      const refused = head('POST /v1/property-events HTTP/1.1', 'Content-Length: 2', 'X-A: \u00e9') + '{}'
+      // The first request takes its connection to Node's HTTP; the second is then read from the socket by Node itself.
+      const socket = await open(service().port)
+      const answered = collect(socket, { until: (text) => statusesOf(text).length === 2 })
+      socket.write(Buffer.from(refused, 'latin1'))
+      await once(socket, 'data')
+      socket.write(Buffer.from(refused, 'latin1'))
+      const { text } = await answered
+      assert.deepEqual(statusesOf(text), [401, 401])
+      assert.equal(/^connection: close/im.test(text), false)
+    })
 
     for (const [name, request] of [
       [

@@ -75,7 +75,7 @@ export function headerOf({ headers }: Pick<IncomingMessage, 'headers'>, name: st
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-export function announcesBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+function announcesBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
