@@ -160,7 +160,8 @@ async function compare(engine: string, options: BenchOptions): Promise<readonly 
     const paired: PairedCase[] = []
     for (const [what, entry] of of) {
       const other = mine.get(what)
-      if (other !== undefined && wanted.some((part) => what.includes(part))) paired.push({ what, before: entry, now: other })
+      if (other !== undefined && wanted.some((part) => what.includes(part)))
+        paired.push({ what, before: entry, now: other })
     }
     await measurePairs(paired, { pairs: Number(values.pairs), seconds: Number(values.seconds) }, (result) => {
       results.push(result)
