@@ -41,21 +41,33 @@ const statusOfKind = {
   none: 0,
 } as const
 
+function feedOf(answer: Answer): Head | undefined {
+  return answer.kind === 'text' || answer.kind === 'none' ? undefined : answer.feed
+}
+
 /** Every answer carries these. */
 function commonHeaders(requestId: string): Headers {
   return { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' }
 }
 
 /** What is said of the body: its length, its coding and its validator. */
-function bodyHeaders(answer: Answer): Headers {
-  const headers: Record<string, string> = {}
-  if (answer.kind === 'pieces') headers['content-length'] = String(answer.body.byteLength)
-  if (answer.kind === 'text' && answer.body !== '') {
-    headers['content-length'] = String(Buffer.byteLength(answer.body))
+function addBodyHeaders(answer: Answer, add: (name: string, value: string) => void): void {
+  const { kind } = answer
+  if (kind === 'pieces') add('content-length', String(answer.body.byteLength))
+  if (kind === 'text' && answer.body !== '') add('content-length', String(Buffer.byteLength(answer.body)))
+  if ((kind === 'pieces' || kind === 'stream') && answer.coding !== 'identity') {
+    add('content-encoding', answer.coding)
   }
-  if ('coding' in answer && answer.coding !== 'identity') headers['content-encoding'] = answer.coding
-  if ('etag' in answer && answer.etag !== undefined) headers['etag'] = answer.etag
-  return headers
+  if ((kind === 'pieces' || kind === 'notModified') && answer.etag !== undefined) add('etag', answer.etag)
+}
+
+/** The same as lines, made without an object in between: most answers have one or two of them. */
+function bodyLines(answer: Answer): string {
+  let lines = ''
+  addBodyHeaders(answer, (name, value) => {
+    lines += `${name}: ${value}\r\n`
+  })
+  return lines
 }
 
 export function answerHeads(
@@ -90,29 +102,32 @@ export function answerHeads(
 
   return {
     fields({ request, routed, answer, tokens }) {
-      const feed = 'feed' in answer ? answer.feed : undefined
-      return {
+      const feed = feedOf(answer)
+      const fields: Record<string, string> = {
         ...commonHeaders(request.id),
         ...tokenHeaders(tokens),
         ...routed.headers,
         ...(answer.kind === 'none' ? {} : answer.headers),
         ...(feed === undefined ? {} : feedHeaders(feed)),
-        ...bodyHeaders(answer),
       }
+      addBodyHeaders(answer, (name, value) => {
+        fields[name] = value
+      })
+      return fields
     },
     text({ request, routed, answer, tokens }, isLast) {
-      const feed = 'feed' in answer ? answer.feed : undefined
+      const feed = feedOf(answer)
       const lines =
         tokenLines(tokens) +
         operationLines(routed.headers) +
         (answer.kind === 'none' ? '' : ownLines(answer.headers)) +
         (feed === undefined ? '' : feedLines(feed)) +
-        linesOf(bodyHeaders(answer))
+        bodyLines(answer)
       return head(statusOf(answer), request.id, lines, isLast)
     },
     refusal(requestId, status, headers, body) {
       const answer = { kind: 'text', status, headers, body } as const
-      return head(status, requestId, linesOf(headers) + linesOf(bodyHeaders(answer)), true)
+      return head(status, requestId, linesOf(headers) + bodyLines(answer), true)
     },
   }
 }
@@ -120,8 +135,14 @@ export function answerHeads(
 /** Stands for a request's id, and in none. */
 const idPlace = '{id}'
 
+const statusLines = new Map<number, string>()
+
 function statusLine(status: number): string {
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  const known = statusLines.get(status)
+  if (known !== undefined) return known
+  const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`
+  statusLines.set(status, line)
+  return line
 }
 
 function linesOf(headers: Headers): string {

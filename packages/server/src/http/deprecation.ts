@@ -1,4 +1,5 @@
 /** How the end of an operation is announced, at every answer of it (D27). */
+import { noHeaders } from './exchange.ts'
 import type { Headers } from './exchange.ts'
 import type { Operation } from './operations/operation.ts'
 
@@ -11,7 +12,7 @@ export interface Deprecation {
 
 /** `Deprecation` (RFC 9745: a date of structured fields) and `Sunset` (RFC 8594: an HTTP date), or nothing. */
 export function deprecationHeaders({ deprecation }: Pick<Operation, 'deprecation'>): Headers {
-  if (deprecation === undefined) return {}
+  if (deprecation === undefined) return noHeaders
   return {
     deprecation: `@${Math.floor(deprecation.sinceMs / 1_000)}`,
     sunset: new Date(deprecation.sunsetMs).toUTCString(),

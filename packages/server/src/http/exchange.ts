@@ -55,6 +55,8 @@ export function refused(refusal: Refusal): Refused {
 /** Names in lower case. One object for the same headers, wherever it can be: the lines made of it are kept. */
 export type Headers = Readonly<Record<string, string>>
 
+export const noHeaders: Headers = {}
+
 export type Answer =
   | {
       readonly kind: 'notModified'

@@ -2,7 +2,7 @@
 import findMyWay from 'find-my-way'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
-import { refused } from './exchange.ts'
+import { noHeaders, refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { Call, Operation } from './operations/operation.ts'
 import { success } from './problem.ts'
@@ -69,7 +69,6 @@ interface Found {
   readonly params: Params
 }
 
-const noHeaders: Headers = {}
 const noParams: Params = {}
 
 function unrouted(refusal: Refusal | undefined): Routed {
@@ -112,24 +111,29 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string): Refusal {
  * that is a parameter. Anything else, an encoded parameter included, takes the long way.
  */
 function plainPaths(operations: readonly Operation[], basePath: string) {
-  const whole = new Map<string, Operation>()
-  const upToParameter = new Map<string, { readonly operation: Operation; readonly name: string }>()
+  const whole = { GET: new Map<string, Operation>(), POST: new Map<string, Operation>() }
+  const upToParameter: { readonly start: string; readonly name: string; readonly operation: Operation }[] = []
+  let longest = 0
   for (const operation of operations) {
     const { method, path } = operation
     const [, fixed, name] = /^([^:]*\/):([A-Za-z]+)$/.exec(path) ?? []
-    if (fixed !== undefined && name !== undefined)
-      upToParameter.set(`${method} ${basePath}${fixed}`, { operation, name })
-    else if (!path.includes(':')) whole.set(`${method} ${basePath}${path}`, operation)
+    if (fixed !== undefined && name !== undefined) {
+      if (method === 'GET') upToParameter.push({ start: basePath + fixed, name, operation })
+    } else if (!path.includes(':')) {
+      whole[method].set(basePath + path, operation)
+      longest = Math.max(longest, basePath.length + path.length)
+    }
   }
   return (method: string, target: string): Found | undefined => {
-    const path = `${method} ${pathOf(target)}`
-    const operation = whole.get(path)
+    if (method !== 'GET' && method !== 'POST') return undefined
+    const path = pathOf(target)
+    // A map reads all of a path, to look it up; to compare its start with a few takes less. With a UUID it is too long for the map.
+    const operation = path.length > longest ? undefined : whole[method].get(path)
     if (operation !== undefined) return { operation, params: noParams }
-    const end = path.lastIndexOf('/') + 1
-    const found = upToParameter.get(path.slice(0, end))
+    const found = method === 'GET' ? upToParameter.find(({ start }) => path.startsWith(start)) : undefined
     if (found === undefined) return undefined
-    const value = path.slice(end)
-    if (!/^[A-Za-z0-9-]+$/.test(value)) return undefined
+    const value = path.slice(found.start.length)
+    if (value === '' || value.includes('/') || value.includes('%')) return undefined
     return { operation: found.operation, params: { [found.name]: value } }
   }
 }

@@ -5,6 +5,7 @@ import { runPieces } from '../../feed/read-run.ts'
 import type { EventRun } from '../../feed/read-run.ts'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import { whenThere } from '../../when-there.ts'
+import { noHeaders } from '../exchange.ts'
 import type { Answer, Headers, Request } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { tagMatches } from '../requests/entity-tag.ts'
@@ -59,10 +60,8 @@ export function runAnswer(request: Request, run: EventRun): Answer | Promise<Ans
   return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed }, body, coding)
 }
 
-const noHeaders: Headers = {}
-
-/** One object where there is nothing to join. */
-function joined(headers: Headers, further: Headers): Headers {
+/** One object where there is nothing to join: its lines are kept. */
+export function joined(headers: Headers, further: Headers): Headers {
   return further === noHeaders ? headers : { ...headers, ...further }
 }
 
@@ -73,8 +72,8 @@ function jsonAnswer(
 ): Answer | Promise<Answer> {
   const coding = plain.byteLength < minGzipBytes ? 'identity' : wanted
   return whenThere(coding === 'identity' ? plain : compress(plain), (body) => ({
-    kind: 'pieces',
     ...said,
+    kind: 'pieces',
     body,
     coding,
   }))

@@ -11,7 +11,7 @@ import type { Headers, Outcome } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { pageTag, tagMatches } from '../requests/entity-tag.ts'
 import type { ListParameters } from '../requests/list-parameters.ts'
-import { cacheHeaders, jsonHeaders } from './answers.ts'
+import { cacheHeaders, joined, jsonHeaders } from './answers.ts'
 import type { Call } from './operation.ts'
 
 interface TaggedPage {
@@ -32,8 +32,8 @@ export function pageCall(
   parameters: ListParameters,
   headers: Headers,
 ): Call {
-  const bodyHeaders = { ...jsonHeaders, ...headers }
-  const notModifiedHeaders = { ...cacheHeaders, ...headers }
+  const bodyHeaders = joined(jsonHeaders, headers)
+  const notModifiedHeaders = joined(cacheHeaders, headers)
   let lastPage: KnownPage | undefined
 
   /** Polls ask for the same page again and again, and the call is one while a connection does. */
@@ -41,7 +41,7 @@ export function pageCall(
     // What is known of a feed's view is one object until the feed changes, and no other feed's.
     if (lastPage?.known === known && lastPage.coding === coding) return lastPage
     const page = pageOf(known, parameters.page, parameters.pageSize)
-    lastPage = { known, coding, page, etag: pageTag({ key, ...parameters }, page, coding) }
+    lastPage = { known, coding, page, etag: pageTag({ ...parameters, key }, page, coding) }
     return lastPage
   }
 
@@ -64,7 +64,7 @@ export function pageCall(
         coding: sent,
       }))
     }
-    const asked = { key, ...parameters }
+    const asked = { ...parameters, key }
     const known = ranges.known(asked)
     if (known !== undefined) return answer(pageOfKnown(known, key, coding))
     return locatePage(ranges, asked).then((page) =>

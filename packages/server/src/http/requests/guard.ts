@@ -14,7 +14,7 @@ export function guardRequest(
   const { version, headerCount, hosts } = request.head
   if (version !== '1.1') return { code: 'unsupported_http_version', closes: true }
   if (headerCount > maxHeaders) return { code: 'headers_too_large' }
-  const [host] = hosts
+  const host = hosts[0]
   if (host === undefined || hosts.length > 1) {
     const detail = `A request carries exactly one Host header; this one has ${hosts.length}.`
     // Two hosts are a sign of request smuggling: nothing more is taken from such a connection.

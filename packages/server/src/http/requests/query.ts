@@ -4,6 +4,7 @@
  */
 import { nearestName } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
+import { noHeaders } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
 import type { Refusal } from '../problem.ts'
 import { namesForHeader, quoteInput } from './echo-text.ts'
@@ -24,11 +25,14 @@ export interface QueryReading {
   readonly errors: readonly ProblemError[]
 }
 
+const nothingRead: QueryReading = { values: new Map(), ignored: [], errors: [] }
+
 export function readQuery(text: string, rules: QueryRules): QueryReading {
+  if (text === '') return nothingRead
   const values = new Map<string, string>()
   const ignored: string[] = []
   const errors: ProblemError[] = []
-  const parts = text === '' ? [] : text.split('&').filter((part) => part !== '')
+  const parts = text.split('&').filter((part) => part !== '')
   if (parts.length > rules.maxParameters) {
     const message = `The query has ${parts.length} parameters; at most ${rules.maxParameters} are allowed.`
     return { values, ignored, errors: [{ code: 'too_many_parameters', message }] }
@@ -69,7 +73,7 @@ export function refusalOfParameters(text: string, maxParameters: number): Refusa
 
 /** How an answer names the parameters that mean nothing (D19). */
 export function ignoredParameters(names: readonly string[]): Headers {
-  return names.length === 0 ? {} : { 'x-ignored-parameters': namesForHeader(names) }
+  return names.length === 0 ? noHeaders : { 'x-ignored-parameters': namesForHeader(names) }
 }
 
 function decode(text: string): string | undefined {

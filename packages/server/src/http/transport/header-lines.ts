@@ -23,16 +23,17 @@ export interface HeaderLines {
 /** Whether lines are the same but for the key and the length, of which each must still be one. */
 export function isSame(rest: Buffer, { bytes, key, length }: HeaderLines): boolean {
   if (rest.length !== bytes.length) return false
-  const [first, second] =
-    key !== undefined && length !== undefined && length.start < key.start ? [length, key] : [key, length]
-  let from = 0
-  for (const span of [first, second]) {
-    if (span === undefined) continue
-    if (rest.compare(bytes, from, span.start, from, span.start) !== 0) return false
-    if (!isVisible(rest, span)) return false
-    from = span.end
-  }
-  return rest.compare(bytes, from, bytes.length, from) === 0
+  const lengthFirst = key !== undefined && length !== undefined && length.start < key.start
+  const first = endOfSame(rest, bytes, 0, lengthFirst ? length : key)
+  const second = first === undefined ? undefined : endOfSame(rest, bytes, first, lengthFirst ? key : length)
+  return second !== undefined && rest.compare(bytes, second, bytes.length, second) === 0
+}
+
+/** Where a place ends that may differ, if the bytes before it are the same; where they begin, if there is no such place. */
+function endOfSame(rest: Buffer, bytes: Buffer, from: number, place: Span | undefined): number | undefined {
+  if (place === undefined) return from
+  const { start, end } = place
+  return rest.compare(bytes, from, start, from, start) === 0 && isVisible(rest, place) ? end : undefined
 }
 
 /** Nothing but visible ASCII: a line end in place of a key would begin another header. */
