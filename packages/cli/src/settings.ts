@@ -101,6 +101,14 @@ export const settings = {
     { from: 0, to: 10 },
     0,
   ),
+  plainConnections: oneOf(
+    {
+      name: 'plain-connections',
+      description: 'answer plain requests on the bare socket; off: all by Node’s HTTP, with the same answers',
+    },
+    ['on', 'off'],
+    'on',
+  ),
   logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr holds' }, logLevels, 'info'),
   catalogue: text(
     {

@@ -31,6 +31,7 @@ export const serveSettings = [
   settings.maxPageSize,
   settings.rateLimit,
   settings.trustedProxies,
+  settings.plainConnections,
   settings.logLevel,
   settings.catalogue,
   settings.startSequence,
@@ -66,6 +67,7 @@ export function readServeOptions(reader: SettingReader) {
     maxPageSize: reader.value(settings.maxPageSize),
     rateLimit: reader.value(settings.rateLimit),
     trustedProxies: reader.value(settings.trustedProxies),
+    plainConnections: reader.value(settings.plainConnections) === 'on',
     logLevel: reader.value(settings.logLevel),
     catalogue: reader.value(settings.catalogue),
     startSequence: reader.value(settings.startSequence),
@@ -213,6 +215,7 @@ async function listen(
     metrics: { host: options.metricsHost, port: options.metricsPort },
     basePath: options.basePath,
     trustedProxies: options.trustedProxies,
+    plainConnections: options.plainConnections,
     pages: {
       memoryBytes: options.pageMemoryBytes,
       fileBytes: options.pageFileBytes,

@@ -1,25 +1,16 @@
 /** Two nodes behind a real nginx, set up as docs/operating.md says, and restarted one after the other under load. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
-import { until } from '../../server/test/support/until.ts'
-import { freePorts } from './support/free-ports.ts'
+import { freePorts, needsNginx, startNginx } from '../../server/test/support/nginx.ts'
 import { listEvents, removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
-
-/** Debian keeps servers where not everybody's PATH leads. */
-const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-const nginx = folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path))
-const needsNginx =
-  nginx === undefined ? 'nginx is not installed (Debian: apt-get install nginx-light)' : false
 
 const restarts = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 20 : 2
 
@@ -44,8 +35,8 @@ describe('a rolling restart behind nginx', { skip: needsNginx }, () => {
       PROPERTY_EVENTS_DATABASE: await databases.create(),
       PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',
     }
-    const ports = await freePorts(3)
-    const [front = 0, ...nodePorts] = ports
+    const [front = 0, one = 0, two = 0] = await freePorts(3)
+    const nodePorts = [one, two] as const
     const startNode = async (port: number): Promise<Running> => {
       const args = ['--data', join(root, String(port)), '--port', String(port), '--metrics-port', '0']
       const node = await start(['serve', ...args, '--drain', '1s', '--rate-limit', 'off'], { environment })
@@ -112,43 +103,3 @@ describe('a rolling restart behind nginx', { skip: needsNginx }, () => {
     for (const node of nodes.values()) assert.equal((await node.stop('SIGINT')).code, 0)
   })
 })
-
-/** The fragment of docs/operating.md, with the addresses of this test. */
-async function startNginx(root: string, port: number, nodePorts: readonly number[]): Promise<ChildProcess> {
-  const document = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
-  const [, fragment = ''] = /```nginx\n([\s\S]*?)```/.exec(document) ?? []
-  assert.notEqual(fragment, '', 'the document shows how nginx is set up')
-  const [one = 0, two = 0] = nodePorts
-  const adapted = fragment
-    .replace('10.0.0.1:8080', `127.0.0.1:${one}`)
-    .replace('10.0.0.2:8080', `127.0.0.1:${two}`)
-    .replace('listen 80;', `listen 127.0.0.1:${port};`)
-  const folder = join(root, 'nginx')
-  mkdirSync(folder)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (kind) => `${kind}_temp_path ${folder}/${kind};`,
-  )
-  const user = process.getuid?.() === 0 ? 'user root;' : ''
-  const path = join(folder, 'nginx.conf')
-  writeFileSync(
-    path,
-    `daemon off; ${user} worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
-events { worker_connections 512; }
-http { access_log off; ${temporary.join(' ')}
-${adapted}
-}`,
-  )
-  const child = spawn(nginx ?? '', ['-c', path, '-e', `${folder}/error.log`], { stdio: 'ignore' })
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error('nginx ended')))
-  const answering = until(() => answers(port), { what: 'an answer through nginx' })
-  await Promise.race([answering, ended])
-  ended.catch(() => undefined)
-  return child
-}
-
-async function answers(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/openapi.json`).then(
-    ({ ok }) => ok,
-    () => false,
-  )
-}

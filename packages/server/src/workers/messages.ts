@@ -2,6 +2,7 @@
  * The data that a serving thread is given when it starts, and the messages between it and the thread that started it.
  */
 import type { ServiceLimits } from '../http/limits.ts'
+import type { Deprecations } from '../http/operations/index.ts'
 import type { BucketMemories } from '../http/prepare-service.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
@@ -17,6 +18,8 @@ export interface ServingThreadData {
   readonly basePath: string
   readonly limits: Partial<ServiceLimits>
   readonly trustedProxies: number
+  readonly plainConnections: boolean
+  readonly deprecations: Deprecations
   readonly buckets: BucketMemories
 }
 

@@ -6,6 +6,7 @@
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
+import type { Deprecations } from '../http/operations/index.ts'
 import { normalBasePath } from '../http/requests/target.ts'
 import { addressUrl } from '../http/prepare-service.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
@@ -37,6 +38,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   readonly basePath?: string
   readonly limits?: Partial<ServiceLimits>
   readonly trustedProxies?: number
+  readonly plainConnections?: boolean
+  readonly deprecations?: Deprecations
 }
 
 export interface ThreadedService extends Service {

@@ -17,10 +17,11 @@ const answerWithinMs = 2_000
 
 /** Starts one more thread. Its pages come from `file`, if there is one. */
 export function threadStarter(
-  { workers, store, peppers, logLevel, pages, limits, trustedProxies }: ThreadedServiceOptions,
+  options: ThreadedServiceOptions,
   basePath: string,
   file: SharedSegmentFile | undefined,
 ): () => Promise<ServingThread> {
+  const { workers, store, peppers, logLevel, pages } = options
   const buckets = { requests: bucketMemory(), failures: bucketMemory(), recentKeys: bucketMemory() }
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
   return () => {
@@ -32,8 +33,10 @@ export function threadStarter(
       logLevel,
       pages: { memoryBytes, folder: undefined, fileBytes: 0, shared },
       basePath,
-      limits: limits ?? {},
-      trustedProxies: trustedProxies ?? 0,
+      limits: options.limits ?? {},
+      trustedProxies: options.trustedProxies ?? 0,
+      plainConnections: options.plainConnections ?? true,
+      deprecations: options.deprecations ?? {},
       buckets,
     }
     const writer = pass.kind === 'sqlite' ? [pass.writer] : []

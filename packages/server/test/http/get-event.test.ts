@@ -11,6 +11,8 @@ import {
 } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
+import { until } from '../support/until.ts'
+import { withEvents } from '../support/with-events.ts'
 
 onEngines('getting one event', {}, (service) => {
   const get = (id: string, path = getPath) =>
@@ -113,3 +115,54 @@ onEngines('getting one event', {}, (service) => {
     assert.equal(answer.headers['x-ignored-parameters'], 'verbose')
   })
 })
+
+let lookUps = 0
+
+onEngines(
+  'an event whose page was read',
+  {
+    wrap: (storage) => {
+      const { events } = storage
+      const positionOf: typeof events.positionOf = (key, id) => {
+        lookUps += 1
+        return events.positionOf(key, id)
+      }
+      const readEvent: typeof events.readEvent = (key, id) => {
+        lookUps += 1
+        return events.readEvent(key, id)
+      }
+      return withEvents(storage, { positionOf, readEvent })
+    },
+  },
+  (service) => {
+    it('is looked up once, however many ask for it (D20)', async () => {
+      const { readKey } = service().tenant
+      const published = Array.from({ length: 100 }, () => ({ payload: property() }))
+      const { events } = await publish(service(), published)
+      const path = `${getPath}/${events[42]?.id}`
+      const page = pageOf(await call(service(), listPath, { key: readKey }))
+      const looked = async (): Promise<number> => {
+        const before = lookUps
+        const answer = await call(service(), path, { key: readKey })
+        assert.deepEqual(JSON.parse(answer.text), page.items[42])
+        return lookUps - before
+      }
+      // The page is sealed in the background.
+      await until(async () => (await looked()) === 0)
+      for (let round = 0; round < 3; round += 1) assert.equal(await looked(), 0)
+    })
+
+    it('and of the newest, whose page is not full yet, the place is: the store is asked for its bytes alone (D20)', async () => {
+      const { readKey } = service().tenant
+      const { events } = await publish(service(), [{ payload: property() }])
+      const asked: number[] = []
+      for (let round = 0; round < 3; round += 1) {
+        const before = lookUps
+        const answer = await call(service(), `${getPath}/${events[0]?.id}`, { key: readKey })
+        assert.equal(JSON.parse(answer.text).id, events[0]?.id)
+        asked.push(lookUps - before)
+      }
+      assert.deepEqual(asked, [2, 1, 1])
+    })
+  },
+)

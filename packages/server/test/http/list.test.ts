@@ -250,4 +250,17 @@ onEngines('listing', {}, (service) => {
     assert.match(String(headers['x-feed-epoch']), /^\S+$/)
     assert.match(String(headers['x-request-id']), /^[\w.-]+$/)
   })
+
+  it('shows what was acknowledged before it was asked, totals and all (P8, P4)', async () => {
+    const ask = async (query: string) =>
+      pageOf(await call(service(), listPath + query, { key: service().tenant.readKey }))
+    let { availableCount } = await ask('')
+    for (let round = 0; round < 30; round += 1) {
+      const { events } = await publish(service(), [{ payload: property() }])
+      availableCount += 1
+      const page = await ask(`?pageSize=1&page=${availableCount}`)
+      assert.equal(page.availableCount, availableCount)
+      assert.equal(page.items[0]?.id, events[0]?.id)
+    }
+  })
 })

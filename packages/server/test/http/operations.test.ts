@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { StorageFailure } from '../../src/index.ts'
+import type { StorageEngine } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
-import { onEngines } from '../support/on-engines.ts'
+import { onEngines, onTransports } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { collect, head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
@@ -80,7 +81,7 @@ onEngines('operating the service', {}, (service) => {
 const unavailable = () =>
   Promise.reject(new StorageFailure('storage_unavailable', new Error('SQLITE_IOERR at /data/x.db')))
 
-describe('a failing store', () => {
+onTransports('a failing store', (transport) => {
   const posting = (service: TestService, query = '') =>
     call(service, `/v1/property-events${query}`, {
       method: 'POST',
@@ -91,7 +92,10 @@ describe('a failing store', () => {
 
   it('that is full refuses to publish with 503 and still reads (P6, D9)', async () => {
     const append = () => Promise.reject(new StorageFailure('storage_full'))
-    const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
+    const service = await startTestService({
+      ...transport,
+      wrap: (storage) => withEvents(storage, { append }),
+    })
     const answer = await posting(service)
     assert.equal(answer.status, 503)
     assert.equal(problemOf(answer).code, 'storage_full')
@@ -104,7 +108,10 @@ describe('a failing store', () => {
     const codes = ['storage_full', 'storage_unavailable'] as const
     let failures = 0
     const append = () => Promise.reject(new StorageFailure(codes[failures++] ?? 'storage_full'))
-    const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
+    const service = await startTestService({
+      ...transport,
+      wrap: (storage) => withEvents(storage, { append }),
+    })
     after(() => service.stop())
     for (const _ of codes) assert.equal((await posting(service)).status, 503)
     const notText = await call(service, '/v1/property-events', {
@@ -126,6 +133,7 @@ describe('a failing store', () => {
     const damaged = () =>
       Promise.reject(new StorageFailure('storage_damaged', new Error('the event at position 17')))
     const service = await startTestService({
+      ...transport,
       wrap: (storage) => withEvents(storage, { readRange: damaged, readEvent: damaged, readLatest: damaged }),
     })
     after(() => service.stop())
@@ -146,6 +154,7 @@ describe('a failing store', () => {
 
   it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {
     const service = await startTestService({
+      ...transport,
       wrap: (storage) =>
         withEvents(storage, {
           locate: unavailable,
@@ -171,13 +180,45 @@ describe('a failing store', () => {
 
   it('that breaks its own promises gives 500 without a word of why (D6)', async () => {
     const readRange = () => Promise.reject(new TypeError('undefined is not a function at secret.ts:12'))
-    const service = await startTestService({ wrap: (storage) => withEvents(storage, { readRange }) })
+    const service = await startTestService({
+      ...transport,
+      wrap: (storage) => withEvents(storage, { readRange }),
+    })
     await publish(service, { payload: property() })
     const answer = await call(service, listPath, { key: service.tenant.readKey })
     assert.equal(answer.status, 500)
     assert.equal(problemOf(answer).code, 'internal_error')
     assert.doesNotMatch(answer.text, /undefined|secret/)
     await service.stop()
+  })
+
+  it('that throws at once, or says nothing of what it was given, gives 500 and one line of the log for each request (D6, P6)', async () => {
+    let append: StorageEngine['events']['append'] = () => Promise.resolve([])
+    const service = await startTestService({
+      ...transport,
+      wrap: (storage) => withEvents(storage, { append: (batches) => append(batches) }),
+    })
+    after(() => service.stop())
+    const misfortunes: readonly (typeof append)[] = [
+      () => {
+        throw new TypeError('at once')
+      },
+      () => Promise.reject(new TypeError('a little later')),
+      () => Promise.resolve([]),
+    ]
+    for (const misfortune of misfortunes) {
+      append = misfortune
+      const from = service.logLines.length
+      const answer = await posting(service)
+      assert.equal(answer.status, 500)
+      assert.equal(problemOf(answer).code, 'internal_error')
+      const lines = service.logLines.slice(from).map((line) => JSON.parse(line))
+      assert.equal(lines.filter(({ msg, status }) => msg === 'request' && status === 500).length, 1)
+      assert.equal(lines.filter(({ err }) => err !== undefined).length, 1)
+    }
+    append = () => Promise.resolve([{ kind: 'unknownFeed' }])
+    const unknown = await posting(service)
+    assert.ok(unknown.status >= 500)
   })
 
   it('that waits for its clock, for an epoch or for the disk says so with 503 (D13, D25)', async () => {
@@ -190,7 +231,10 @@ describe('a failing store', () => {
       [{ kind: 'epochRequired' }, 'epoch_required', '60'],
     ] as const) {
       const append = () => Promise.resolve([outcome])
-      const service = await startTestService({ wrap: (storage) => withEvents(storage, { append }) })
+      const service = await startTestService({
+        ...transport,
+        wrap: (storage) => withEvents(storage, { append }),
+      })
       const answer = await posting(service)
       assert.equal(answer.status, 503)
       assert.equal(problemOf(answer).code, code)
@@ -201,6 +245,7 @@ describe('a failing store', () => {
 
   it('makes the service not ready, but leaves it alive (D9)', async () => {
     const service = await startTestService({
+      ...transport,
       wrap: (storage) => ({ ...storage, [Symbol.asyncDispose]: () => storage.close(), ping: unavailable }),
     })
     assert.equal((await operationsCall(service, '/readyz')).status, 503)
@@ -230,7 +275,7 @@ for (const engine of ['memory', 'threads'] as const) {
           'content-type: application/json',
           `content-length: ${Buffer.byteLength(body)}`,
         ) + body
-      // Past Fastify on the bare socket, past Fastify over Node's HTTP (its bytes come in two pieces), and by Fastify's routes.
+      // On the bare socket, and by Node's HTTP, as its bytes come in two pieces.
       const requests = [
         [asked(`GET ${listPath}`, readKey)],
         [posted],
@@ -262,10 +307,11 @@ for (const engine of ['memory', 'threads'] as const) {
   })
 }
 
-describe('a graceful stop', () => {
+onTransports('a graceful stop', (transport) => {
   it('answers what was asked, stores what it answers, and then takes no more (P7)', async () => {
     const gate = Promise.withResolvers<void>()
     const service = await startTestService({
+      ...transport,
       wrap: (storage) =>
         withEvents(storage, {
           append: async (batches) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newKeyText } from '@property-events/protocol'
 import * as fc from 'fast-check'
@@ -8,28 +8,29 @@ import { clientNetwork } from '../../src/http/requests/client-address.ts'
 import { bucketMemory, createTokenBuckets } from '../../src/http/token-bucket.ts'
 import type { StorageEngine } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
+import { onTransports } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { head, open } from '../support/raw-socket.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 
-/** A service whose clock stands still until it is told otherwise. */
-async function withService(
-  options: Omit<TestServiceOptions, 'clock'>,
-  test: (service: TestService, advance: (ms: number) => void) => Promise<void>,
-): Promise<void> {
-  let nowMs = Date.now()
-  const service = await startTestService({ ...options, clock: () => nowMs })
-  try {
-    await test(service, (ms) => {
-      nowMs += ms
-    })
-  } finally {
-    await service.stop()
+onTransports('rate limits', (transport) => {
+  /** A service whose clock stands still until it is told otherwise. */
+  async function withService(
+    options: Omit<TestServiceOptions, 'clock'>,
+    test: (service: TestService, advance: (ms: number) => void) => Promise<void>,
+  ): Promise<void> {
+    let nowMs = Date.now()
+    const service = await startTestService({ ...transport, ...options, clock: () => nowMs })
+    try {
+      await test(service, (ms) => {
+        nowMs += ms
+      })
+    } finally {
+      await service.stop()
+    }
   }
-}
 
-describe('rate limits', () => {
   it('let a burst through, then answer 429 with Retry-After until tokens return (D10)', async () => {
     await withService({ limits: { requests: { perSecond: 2, burst: 5 } } }, async (service, advance) => {
       const { readKey } = service.tenant
@@ -51,16 +52,19 @@ describe('rate limits', () => {
     })
   })
 
-  it('charge nothing for a 304 (D10)', async () => {
-    await withService({ limits: { requests: { perSecond: 1, burst: 3 } } }, async (service) => {
-      const { readKey } = service.tenant
-      const { headers } = await call(service, listPath, { key: readKey })
-      const condition = { key: readKey, headers: { 'if-none-match': String(headers.etag) } }
-      for (let time = 0; time < 20; time += 1) {
-        const answer = await call(service, listPath, condition)
-        assert.equal(answer.status, 304)
-        assert.equal(answer.headers.ratelimit, '"key";r=2;t=1')
+  it('charge a token for each page, event and refusal, and nothing for a 304 (D10)', async () => {
+    await withService({ limits: { requests: { perSecond: 1, burst: 50 } } }, async (service) => {
+      const { events } = await publish(service, [{ payload: property() }])
+      const left = async (path: string, headers = {}) => {
+        const answer = await call(service, path, { key: service.tenant.readKey, headers })
+        return Number(/^"key";r=(\d+)/.exec(String(answer.headers.ratelimit))?.[1])
       }
+      assert.equal(await left(listPath), 49)
+      for (let time = 0; time < 5; time += 1) assert.equal(await left(listPath, { 'if-none-match': '*' }), 49)
+      assert.equal(await left(`${getPath}/${events[0]?.id}`), 48)
+      assert.equal(await left(`${getPath}/00000000-0000-4000-8000-000000000000`), 47)
+      assert.equal(await left(`${listPath}?page=0`), 46)
+      assert.equal(await left(listPath), 45)
     })
   })
 
@@ -68,14 +72,15 @@ describe('rate limits', () => {
     await withService({ limits: { requests: { perSecond: 1, burst: 20 } } }, async (service) => {
       const { readKey } = service.tenant
       const { events } = await publish(service, { payload: property() })
-      const routed = [
+      const spellings = [
+        ['GET', listPath],
         ['HEAD', listPath],
         ['GET', listPath.replace('/api/', '/API/')],
         ['GET', `http://127.0.0.1${listPath}`],
         ['GET', `http://127.0.0.1${getPath}/${events[0]?.id}`],
         ['HEAD', `${getPath}/${events[0]?.id}`],
       ] as const
-      for (const [method, path] of routed) {
+      for (const [method, path] of spellings) {
         const { headers } = await call(service, path, { method, key: readKey })
         const condition = { method, key: readKey, headers: { 'if-none-match': String(headers.etag) } }
         for (let time = 0; time < 10; time += 1) {

@@ -1,57 +1,64 @@
-/**
- * The same publish request sent twice: as clients send it, which is answered past the router where nothing about it is unusual,
- * and with an absolute target, which only the router takes. Each goes to a tenant of its own, so that both see the same feed.
- */
+/** The same request sent twice: in plain form, and with a header that has Node's HTTP read it, which says nothing else. */
 import { randomUUID } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { gunzipSync } from 'node:zlib'
 import { call } from './http-client.ts'
-import type { Answer, Call } from './http-client.ts'
+import type { Call } from './http-client.ts'
 import type { TestService } from './test-service.ts'
+import { until } from './until.ts'
 
-/** What is known about each of two tenants that went through the same: keys in the same order. */
-export interface TwoTenants {
-  readonly direct: readonly (string | undefined)[]
-  readonly routed: readonly (string | undefined)[]
-}
-
-export interface Request extends Omit<Call, 'key'> {
+export interface Request extends Call {
   readonly path: string
-  /** Which of the tenant's keys. */
-  readonly key: number
 }
 
-/** An answer as far as it does not depend on when it was given: its headers in their order, and its bytes. */
+const byNode = { 'proxy-connection': 'keep-alive' }
+
+/** What does not depend on when a request came, whose it was, and what the service chose for it. */
 export interface Compared {
   readonly status: number
+  /** In their order. */
   readonly headers: readonly (readonly [string, unknown])[]
   readonly text: string
+  readonly logged: readonly Readonly<Record<string, unknown>>[]
 }
 
 const idPattern = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi
 
-/** Both answers, with what the service itself chose (times, ids that nobody sent) put aside. */
+/** Both answers, with their lines in the log. `keys`: of two tenants that went through the same, where the request changes something. */
 export async function askBothWays(
   service: TestService,
-  { direct, routed }: TwoTenants,
-  { path, key, headers, ...rest }: Request,
-): Promise<{ readonly direct: Compared; readonly routed: Compared }> {
-  const named = { ...rest, headers: { ...headers, 'x-request-id': `both-${randomUUID()}` } }
-  const sent = new Set(String(rest.body ?? '').match(idPattern) ?? [])
-  const compared = (answer: Answer): Compared => ({
-    status: answer.status,
-    headers: Object.entries(answer.headers).filter(([name]) => name !== 'date'),
-    text: answer.text
-      .replaceAll(/"createdDate":"[^"]*"/g, '"createdDate":""')
-      .replaceAll(idPattern, (id) => (sent.has(id) || answer.status >= 400 ? id : 'an id')),
-  })
-  const plain = await call(service, path, { ...named, key: direct[key] })
-  const absolute = await call(service, `http://127.0.0.1${path}`, { ...named, key: routed[key] })
-  return { direct: compared(plain), routed: compared(absolute) }
+  { path, ...request }: Request,
+  keys: readonly [string | undefined, string | undefined] = [request.key, request.key],
+): Promise<readonly [plain: Compared, byNode: Compared]> {
+  const sent = new Set(String(request.body ?? '').match(idPattern) ?? [])
+  const requestId = `both-${randomUUID()}`
+  const ask = async (key: string | undefined, more: Readonly<Record<string, string>>): Promise<Compared> => {
+    const from = service.logLines.length
+    const headers = { ...request.headers, ...more, 'x-request-id': requestId }
+    const answer = await call(service, path, { ...request, key, headers })
+    const lines = () => service.logLines.slice(from).filter((line) => line.includes(requestId))
+    await until(() => lines().some((line) => line.includes('"request"')), { what: `a log line for ${path}` })
+    const zipped = answer.headers['content-encoding'] === 'gzip'
+    // How a page is compressed depends on whether its parts are sealed already, which may come in between.
+    const own = (name: string): boolean => name === 'date' || (zipped && name === 'content-length')
+    const text = zipped && answer.body.length > 0 ? gunzipSync(answer.body).toString() : answer.text
+    return {
+      status: answer.status,
+      headers: Object.entries(answer.headers).filter(([name]) => !own(name)),
+      text: text
+        .replaceAll(/"createdDate":"[^"]*"/g, '"createdDate":""')
+        .replaceAll(idPattern, (id) => (keys[0] === keys[1] || sent.has(id) ? id : 'an id')),
+      logged: lines().map((line) => comparableLine(line)),
+    }
+  }
+  return [await ask(keys[0], {}), await ask(keys[1], byNode)]
 }
 
-/** Has a key looked at, as only one that was is answered past the router. */
-export async function proveKey(service: TestService, key: string): Promise<void> {
-  await call(service, '/v1/heads', { key })
+function comparableLine(line: string): Readonly<Record<string, unknown>> {
+  const { time, durationMs, keyId, tenantId, err, ...same } = JSON.parse(line)
+  const known = { time, durationMs, keyId, tenantId }
+  const types = Object.entries(known).map(([name, value]) => `${name}: ${typeof value}`)
+  return { ...same, types, error: err?.message }
 }
 
 /** How many requests Node's HTTP was given meanwhile. */

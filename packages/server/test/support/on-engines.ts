@@ -9,27 +9,51 @@ function chosenEngines(): readonly TestEngine[] {
   return [...testEngines, 'threads' as const].filter((engine) => named.includes(engine))
 }
 
-/** The same tests on every engine, each with a service of its own that is there before the first test. */
+/**
+ * The same tests on every engine, each with a service of its own that is there before the first test; and once more by Node's HTTP
+ * alone, on the engine that costs least: engines know nothing of transports.
+ */
 export function onEngines(
   title: string,
-  options: Omit<TestServiceOptions, 'engine'>,
-  tests: (service: () => TestService, engine: TestEngine) => void,
+  options: Omit<TestServiceOptions, 'engine' | 'plainConnections'>,
+  tests: (service: () => TestService, plainConnections: boolean) => void,
 ): void {
-  for (const engine of chosenEngines()) {
-    describe(`${title}, on ${engine}`, () => {
-      let service: TestService | undefined
-      before(async () => {
-        service = await startTestService({ ...options, engine })
-      })
-      after(async () => {
-        await service?.stop()
-      })
-      tests(() => {
-        if (service === undefined) throw new Error('the service did not start')
-        return service
-      }, engine)
-    })
+  const engines = chosenEngines()
+  for (const engine of engines) {
+    onService(`${title}, on ${engine}`, { ...options, engine }, (service) => tests(service, true))
   }
+  if (!engines.includes('memory')) return
+  const byNode = { ...options, engine: 'memory', plainConnections: false } as const
+  onService(`${title}, by Node’s HTTP alone`, byNode, (service) => tests(service, false))
+}
+
+/** The same tests over both transports; they start their services themselves, with these options among their own. */
+export function onTransports(
+  title: string,
+  tests: (transport: Required<Pick<TestServiceOptions, 'plainConnections'>>) => void,
+): void {
+  describe(title, () => tests({ plainConnections: true }))
+  describe(`${title}, by Node’s HTTP alone`, () => tests({ plainConnections: false }))
+}
+
+function onService(
+  title: string,
+  options: TestServiceOptions,
+  tests: (service: () => TestService) => void,
+): void {
+  describe(title, () => {
+    let service: TestService | undefined
+    before(async () => {
+      service = await startTestService(options)
+    })
+    after(async () => {
+      await service?.stop()
+    })
+    tests(() => {
+      if (service === undefined) throw new Error('the service did not start')
+      return service
+    })
+  })
 }
 
 /** More cycles of the same tests. */

@@ -1,15 +1,23 @@
 /** Publish requests at random: good ones, and with everything that can be wrong with one. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
-import type { Request } from './both-ways.ts'
 import { contact, property } from './property.ts'
 
 /** Ids and properties that come up again and again, so that requests repeat, contradict and remove each other's. */
 const ids = Array.from({ length: 5 }, () => randomUUID())
 const properties = Array.from({ length: 5 }, () => property())
 
+export interface PublishRequest {
+  readonly path: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array
+  /** Which of five. */
+  readonly key: number
+}
+
 /** Mostly to `path`, with the first of five keys, and unusual in one thing at most. */
-export function publishRequests(path: string): fc.Arbitrary<Request> {
+export function publishRequests(path: string): fc.Arbitrary<PublishRequest> {
   const oneOf = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
   const item = fc.oneof(
     { weight: 4, arbitrary: oneOf(...properties).map((payload) => ({ payload })) },

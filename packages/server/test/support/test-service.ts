@@ -14,7 +14,14 @@ import {
   openForThreads,
   openStorage,
 } from '../../src/index.ts'
-import type { Pepper, Service, ServiceOptions, SharedStorage, StorageEngine } from '../../src/index.ts'
+import type {
+  Pepper,
+  Service,
+  ServiceOptions,
+  SharedStorage,
+  StorageEngine,
+  ThreadedServiceOptions,
+} from '../../src/index.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
 
 /** Engines the suite runs on. One more engine is one more name here and one more case below. */
@@ -36,6 +43,8 @@ export interface TestServiceOptions {
   readonly limits?: ServiceOptions['limits']
   readonly basePath?: string
   readonly trustedProxies?: number
+  readonly plainConnections?: boolean
+  readonly deprecations?: ServiceOptions['deprecations']
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
   /** Puts something between the service and its engine, such as one that fails. */
@@ -86,6 +95,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     limits: { requests: unhurried, failures: unhurried, ...options.limits },
     ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
+    ...(options.plainConnections === undefined ? {} : { plainConnections: options.plainConnections }),
+    ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
   } as const
   const service =
     engine === 'threads' && shared !== undefined
@@ -146,7 +157,7 @@ function startThreads(
   store: SharedStorage,
   pepper: Pepper,
   folder: string,
-  parts: Pick<ServiceOptions, 'host' | 'port' | 'metrics' | 'limits' | 'basePath' | 'trustedProxies'>,
+  parts: Omit<ThreadedServiceOptions, 'workers' | 'store' | 'peppers' | 'logLevel' | 'pages'>,
 ): Promise<Service> {
   const pages = { memoryBytes: 2 ** 20, folder, fileBytes: 2 ** 24 }
   return createThreadedService({ ...parts, workers: 3, store, peppers: [pepper], logLevel: 'silent', pages })

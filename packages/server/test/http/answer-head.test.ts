@@ -1,0 +1,72 @@
+/** The head of an answer is made once, as text and as fields: both say the same of every kind of answer. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { answerHeads, statusOf } from '../../src/http/answer-head.ts'
+import type { Answer, Exchange } from '../../src/http/exchange.ts'
+import { defaultLimits } from '../../src/http/limits.ts'
+import { problemAnswer } from '../../src/http/problem.ts'
+import { createRouter } from '../../src/http/router.ts'
+import { testRequest } from '../support/test-request.ts'
+
+const body = { pieces: [Buffer.from('{}')], byteLength: 2, release: () => undefined }
+const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-cache' }
+const feed = {
+  sequenceNumber: 7,
+  position: 7,
+  created: 17_000_000_000_000_000n,
+  epoch: 'an-epoch',
+  revision: 2,
+}
+const problem = (code: 'unauthorized' | 'rate_limited') =>
+  problemAnswer({ code, headers: { 'retry-after': '3' } }, { instance: '/', requestId: 'r', basePath: '' })
+
+/** Each with the next, and again: what is kept of one answer must not turn up in another. */
+const answers: readonly Answer[] = [
+  { kind: 'notModified', headers, etag: '"a"', feed },
+  { kind: 'notModified', headers: { vary: 'x-api-key' }, etag: '"b"', feed: undefined },
+  { kind: 'pieces', headers, etag: '"a"', feed, body, coding: 'identity' },
+  { kind: 'pieces', headers, etag: undefined, feed: { ...feed, revision: 3 }, body, coding: 'gzip' },
+  { kind: 'text', status: 201, headers, body: 'é' },
+  { kind: 'text', status: 204, headers: { allow: 'GET' }, body: '' },
+  { kind: 'text', ...problem('unauthorized') },
+  { kind: 'text', ...problem('rate_limited') },
+]
+const tokens = [undefined, { allowed: true, remaining: 4, nextTokenMs: 0, fullMs: 500 }] as const
+
+it('the head of an answer says the same as text and as fields, whatever came before it (D6, D10, D20)', () => {
+  const heads = answerHeads(defaultLimits)
+  const router = createRouter({ operations: [], basePath: '', limits: defaultLimits })
+  const announced = { deprecation: '@1769817600', sunset: 'Sun, 31 Jan 2027 12:00:00 GMT' }
+  for (const round of [0, 1, 2]) {
+    for (const [index, answer] of answers.entries()) {
+      const routed = router('GET', '/')
+      const exchange: Exchange = {
+        request: testRequest(),
+        routed: (round + index) % 2 === 0 ? routed : { ...routed, headers: announced },
+        answer,
+        keyId: undefined,
+        tenantId: undefined,
+        tokens: tokens[(round + index) % 2],
+        problem: undefined,
+        closes: false,
+      }
+      for (const isLast of [false, true]) {
+        const [statusLine = '', ...lines] = heads.text(exchange, isLast).split('\r\n')
+        assert.match(statusLine, new RegExp(`^HTTP/1\\.1 ${statusOf(answer)} \\w`))
+        assert.deepEqual(lines.splice(-2), ['', ''])
+        const said = lines.map((line) => {
+          const [, name = '', value = ''] = /^([^:]+): (.*)$/.exec(line) ?? assert.fail(line)
+          return [name.toLowerCase(), value] as const
+        })
+        // These are the connection's, which Node's HTTP writes itself.
+        const own = said.splice(said.findIndex(([name]) => name === 'date'))
+        assert.deepEqual(
+          own.map(([name]) => name),
+          isLast ? ['date', 'connection'] : ['date', 'connection', 'keep-alive'],
+        )
+        assert.ok(!Number.isNaN(Date.parse(own[0]?.[1] ?? '')))
+        assert.deepEqual(said, Object.entries(heads.fields(exchange)))
+      }
+    }
+  }
+})
