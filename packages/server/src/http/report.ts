@@ -42,11 +42,11 @@ export function reportExchange(
 /** The trace that a `traceparent` names (W3C Trace Context §3.2), for finding the request's log line by it. */
 function traceIdIn(traceparent: string | undefined): string | undefined {
   if (traceparent === undefined) return undefined
-  const [, version, traceId, parentId] =
-    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/.exec(traceparent) ?? []
-  if (version === 'ff' || traceId === undefined || /^0+$/.test(traceId) || /^0+$/.test(parentId ?? '')) {
-    return undefined
-  }
+  const [, version, traceId, parentId, more] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/.exec(traceparent) ?? []
+  if (traceId === undefined || /^0+$/.test(traceId) || /^0+$/.test(parentId ?? '')) return undefined
+  // Only a later version may say more than the first.
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined
   return traceId
 }
 
