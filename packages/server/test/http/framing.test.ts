@@ -227,20 +227,28 @@ onTransports('the framing of requests', (transport) => {
       await rm(folder, { recursive: true, force: true })
     })
 
-    it('reads the requests that nginx reads, whatever was sent to it (D9, P11)', async () => {
-      const usual = head('GET /usual HTTP/1.1', 'X-Request-Id: usual', 'Connection: close')
+    it('reads the requests that nginx reads, and each client gets the answer to its own (D9, P11)', async () => {
+      const accepted: string[] = []
       for (const [index, row] of [...sound, ...broken].entries()) {
+        const from = service.logLines.length
         const { text, closed } = await speak(port, bytesOf(service, row), patient)
         assert.ok(closed, row[0])
-        const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
-        if (index < sound.length) assert.deepEqual(statuses, [200, 404], row[0])
-        else assert.ok(statuses.length <= 2 && (statuses[0] ?? 0) >= 400, `${row[0]}: ${text}`)
+        const replies = repliesIn(text)
+        // nginx takes fewer spellings of a length than we do, and puts some right that are broken.
+        const [first] = replies
+        if (first?.status === 200) accepted.push(row[0])
+        else assert.ok(first !== undefined && first.status >= 400, `${row[0]}: ${text}`)
         // Over the same connections to the service: an answer to something else would be seen here.
-        const after = await speak(port, usual, patient)
-        assert.equal(after.status, 404, row[0])
-        assert.match(after.text, /^x-request-id: usual\r$/im, row[0])
+        const usualId = `usual-${index}`
+        const usual = head('GET /usual HTTP/1.1', `X-Request-Id: ${usualId}`, 'Connection: close')
+        const [last] = repliesIn((await speak(port, usual, patient)).text)
+        const logged = () => service.logLines.slice(from).map((line) => String(JSON.parse(line).requestId))
+        await until(() => logged().includes(usualId))
+        // What nginx refuses itself has no id.
+        const told = [...replies, last].map((reply) => reply?.requestId ?? '').filter((id) => id !== '')
+        assert.deepEqual(logged(), told, row[0])
       }
-      assert.equal(seen('/smuggled'), 0)
+      assert.ok(accepted.length > 4, String(accepted))
     })
   })
 })
