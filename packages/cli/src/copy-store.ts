@@ -29,7 +29,7 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
   let keys: readonly FeedKey[] | undefined
   let whole: StoreRecord | undefined
   const take = async (records: readonly StoreRecord[]): Promise<void> => {
-    if (signal.aborted) throw new Refusal('Stopped. Run the same command again to go on.')
+    if (signal.aborted) throw new Refusal('Stopped. Run the same command again to continue.')
     // Not earlier: the moment is now fixed, so that every tenant with a record is in the list. A later tenant comes
     // without events.
     keys ??= await copyTenantsAndKeys(from, to)
@@ -58,7 +58,7 @@ async function heldOf(from: StorageEngine, to: StorageEngine): Promise<ReadonlyM
       const position = await heldPosition(from, to, key, (number) => {
         return new Refusal(
           `The ${feed} events of tenant ${tenantId} in the target end with one that the source does not have (${number}), ` +
-            'so somebody publishes there. Nothing was changed. Copy into an empty store.',
+            'so it is being published to. Nothing was changed. Copy into an empty store.',
         )
       })
       if (position > 0) held.set(feedName(key), position)

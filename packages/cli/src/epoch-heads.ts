@@ -27,25 +27,25 @@ export async function readHeads(storage: StorageEngine): Promise<readonly NotedH
 /** The numbers that the store lacks, in a sentence; `undefined`: none of those that were noted. */
 export async function headsFault(storage: StorageEngine, text: string): Promise<string | undefined> {
   const noted = parseHeads(text)
-  if (noted === undefined) return 'The file is not what `epoch heads` prints.'
+  if (noted === undefined) return 'The file is not output of `epoch heads`.'
   const now = new Map((await readHeads(storage)).map((head) => [`${head.tenantId} ${head.feed}`, head]))
   for (const head of noted) {
     const found = now.get(`${head.tenantId} ${head.feed}`)
     const feed = `the ${head.feed} feed of tenant ${head.tenantId}`
-    if (found === undefined) return `There is no such feed here any more: ${feed}.`
+    if (found === undefined) return `The store no longer has ${feed}.`
     if (found.epoch !== head.epoch) return `Another epoch has begun in ${feed} since.`
     if (found.position < head.position) {
       return `${sentenceStart(feed)} ends with ${found.sequenceNumber}, and ended with ${head.sequenceNumber}.`
     }
     if (head.position > 0 && !(await holds(storage, head))) {
-      return `Number ${head.sequenceNumber} of ${feed} is another event than it was.`
+      return `Number ${head.sequenceNumber} of ${feed} is not the same event as before.`
     }
   }
   const known = new Set(noted.map((head) => `${head.tenantId} ${head.feed}`))
   const stranger = [...now.keys()].find((name) => !known.has(name))
   return stranger === undefined
     ? undefined
-    : `There is a feed here that was not noted (${stranger}): the file is of another store, or of an earlier day.`
+    : `The store has a feed that is not in the file (${stranger}): the file is of another store, or older.`
 }
 
 function sentenceStart(words: string): string {

@@ -50,4 +50,4 @@ export async function pepperForNewKey(
   return pepper
 }
 
-const ifLost = 'If it is lost for good, revoke every key there is, then make new ones.'
+const ifLost = 'If it is lost for good, revoke every key, then make new ones.'

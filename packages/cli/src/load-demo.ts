@@ -33,7 +33,7 @@ export async function createDemoTenants(
   const present = await storage.keys.tenants()
   if (present.some((tenant) => !ours.has(tenant.tenantId))) {
     throw new Refusal(
-      `The store in ${folder} holds tenants of its own, and the demo would mingle with them. Use \`${commandLine('serve', store)}\`, or name another folder with --data.`,
+      `The store in ${folder} holds other tenants, and the demo would be mixed with them. Use \`${commandLine('serve', store)}\`, or name another folder with --data.`,
     )
   }
   for (const { tenantId, name } of marketTenants) {

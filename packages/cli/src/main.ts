@@ -63,7 +63,7 @@ function buildProgram(context: CommandContext): Command {
     .version(packageJson.version)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) })
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(--help lists the options)')
     .configureHelp({ showGlobalOptions: true })
   addServe(program, context)
   addDemo(program, context)

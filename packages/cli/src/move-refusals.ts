@@ -9,11 +9,11 @@ export type MoveStage = 'before' | 'copying' | 'closed' | 'opening'
 const standings: Readonly<Record<MoveStage, string>> = {
   before: 'Nothing was changed.',
   copying:
-    'The tenant is published in the source as before, and not in the target. Run the same command again to go on.',
+    'The tenant is published in the source as before, and not in the target. Run the same command again to continue.',
   closed:
-    'Nothing can be published for the tenant now, in neither store; it is read in the source. Run the same command again to go on, or with --reopen to publish in the source again.',
+    'Nothing can be published for the tenant now, in either store; it can be read in the source. Run the same command again to continue, or with --reopen to publish in the source again.',
   opening:
-    'Whether the target is open for the tenant yet is not known here; the source is closed for it. Run the same command again: it looks, and goes on.',
+    'It is not known whether the target is open for the tenant yet; the source is closed for it. Run the same command again: it finds out, and continues.',
 }
 
 /** `reason`: a whole sentence. */
@@ -33,7 +33,7 @@ export function movingFault(
     return `${name} is not complete in the source: a move to there was begun and not finished. Finish that one first, or name the store that it is published in.`
   }
   if (there === 'open' && !isEmptyThere && here !== 'left') {
-    return `${name} is open in both stores, so what is published to it can be in either. If the source was restored from an earlier state, the target has the tenant: suspend it in the source. Otherwise move it into another store.`
+    return `${name} is open in both stores, so new events can be in either. If the source was restored from an earlier state, the target has the tenant: suspend it in the source. Otherwise move it into another store.`
   }
   if (here === 'left' && (there === undefined || there === 'left')) {
     return `${name} has left the source for another store than this target. Name the store that it is published in as --from; or, if that store is gone for good, run this with --reopen and without --to.`

@@ -101,7 +101,8 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   }
   // Once more for the counters: the source answers no window any more, so their floors are the last ones.
   if ((await copy.round(arriving)) > 0) {
-    const reason = 'Events came in the source after it was closed, so a node of an earlier version serves it.'
+    const reason =
+      'The source has events from after it was closed, so a node of an earlier version serves it.'
     throw endedEarly(stage.now, `${reason} Bring its nodes up to this version first.`)
   }
   const feeds = await copy.end()
@@ -155,7 +156,7 @@ async function alreadyMoved({ from, to, tenant: { tenantId } }: MoveOptions): Pr
 function overtaken(stage: MoveStage): Refusal {
   return endedEarly(
     stage === 'before' ? 'copying' : stage,
-    'Another run of this command has gone on with this tenant meanwhile.',
+    'Another run of this command has moved this tenant further meanwhile.',
   )
 }
 

@@ -82,7 +82,7 @@ export async function findTenant({ storage, flags }: OpenedStore, idOrName: stri
   const [tenant] = found
   if (tenant === undefined) {
     throw new Refusal(
-      `There is no tenant "${plainText(idOrName)}". \`${commandLine('tenants list', flags)}\` shows those there are.`,
+      `There is no tenant "${plainText(idOrName)}". \`${commandLine('tenants list', flags)}\` lists the tenants.`,
     )
   }
   if (found.length > 1) {

@@ -54,7 +54,7 @@ export async function outlastOutages<Result>(
       if (!isAway(error)) throw error
       // A random share, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs
-      say(`${plainText(error.message)} Asking again in ${Math.ceil(waitMs / 1000)} s.`)
+      say(`${plainText(error.message)} Trying again in ${Math.ceil(waitMs / 1000)} s.`)
       // After an abort the work itself ends, with its own message.
       await delay(waitMs, undefined, { signal }).catch(() => undefined)
     }

@@ -86,9 +86,9 @@ export const settings = {
     {
       name: 'rate-limit',
       argument: 'on|off|rate/burst',
-      description: 'requests a second and at once, per key',
+      description: 'requests a second and burst, for each key',
       fallbackWords: '50/500',
-      expected: 'on, off, or requests a second and at once such as 50/500',
+      expected: 'on, off, or requests a second and burst such as 50/500',
     },
     { perSecond: 50, burst: 500 },
     readRateLimit,
@@ -96,7 +96,7 @@ export const settings = {
   trustedProxies: wholeNumber(
     {
       name: 'trusted-proxies',
-      description: 'number of own proxies in front, whose X-Forwarded-For is believed',
+      description: 'number of your own proxies in front, whose X-Forwarded-For is trusted',
     },
     { from: 0, to: 10 },
     0,
@@ -124,7 +124,7 @@ export const settings = {
   startSequence: wholeNumber(
     {
       name: 'start-sequence',
-      description: 'numbers of a new store begin behind this one',
+      description: 'numbers of a new store begin after this one',
       fallbackWords: '0',
     },
     { from: 0, to: 2 ** 52 },
@@ -145,7 +145,7 @@ export const settings = {
   oldKeyPepper: text(
     {
       name: 'old-key-pepper',
-      description: 'the pepper before it, while keys made with it are still in use',
+      description: 'the previous pepper, while keys made with it are still in use',
       fallbackWords: 'what is in the file "pepper.old" of the data folder, if there is one',
       secret: true,
       variableOnly: true,

@@ -177,7 +177,7 @@ async function peppersForServing(options: ServeOptions, storage: StorageEngine):
       ? `There is no key pepper in ${options.data}, and keys of this store were made with one`
       : use.pepperId === undefined
         ? 'No key of this store was made with this pepper'
-        : 'This pepper is not the one that `pepper finish` has named'
+        : 'This pepper is not the one that `pepper finish` has recorded'
   const remedy = 'put the right one back, or set PROPERTY_EVENTS_KEY_PEPPER, and start again'
   const log = createLogger({ level: options.logLevel })
   log.error(`${wrong}: no key works, and this service is not ready. Stop it, ${remedy}.`)

@@ -151,9 +151,9 @@ describe('numbers that were shown and are not there', () => {
       /The property feed of tenant .* ends with 1, and ended with 2\. Nothing was changed/,
     )
     for (const [text, sentence] of [
-      ['', /not what `epoch heads` prints/],
-      ['[]', /was not noted/],
-      [noted.stdout.replace(/"createdDate":"20/, '"createdDate":"19'), /another event than it was/],
+      ['', /not output of `epoch heads`/],
+      ['[]', /is not in the file/],
+      [noted.stdout.replace(/"createdDate":"20/, '"createdDate":"19'), /not the same event as before/],
       [noted.stdout.replace(/"epoch":"./, '"epoch":"-'), /Another epoch has begun/],
     ] as const) {
       writeFileSync(join(root, 'wrong.json'), text)
@@ -176,7 +176,7 @@ describe('numbers that were shown and are not there', () => {
   it('cannot be said of a feed that is none', async () => {
     const data = ['--data', join(root, 'moved from')]
     for (const [flags, sentence] of [
-      [['--feed', 'property'], /say of which, with --tenant/],
+      [['--feed', 'property'], /name the tenant with --tenant/],
       [
         ['--tenant', 'Hill & Co', '--feed', 'viewings'],
         /--feed is "viewings", but must be property or contact/,

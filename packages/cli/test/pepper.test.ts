@@ -142,7 +142,7 @@ describe('the pepper of a store', () => {
     // A node with the old one alone would refuse keys that work elsewhere.
     const late = await serve('c', before)
     assert.deepEqual(await readiness(late), [503, 'wrong pepper\n'])
-    assert.match((await late.stop()).stderr, /not the one that `pepper finish` has named/)
+    assert.match((await late.stop()).stderr, /not the one that `pepper finish` has recorded/)
     for (const node of [one, two]) assert.equal((await node.stop()).code, 0)
     one = await serve('a', afterwards)
     two = await serve('b', afterwards)

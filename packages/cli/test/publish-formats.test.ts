@@ -57,7 +57,7 @@ describe('publish, given another format', () => {
       /This is CSV/,
     ],
     ['tab-separated text', 'Ref\tPrice\nA1\t450000\n', /This is CSV/],
-    ['an RTDF call', JSON.stringify(rtdf), /RTDF.*"property" as the payload/],
+    ['an RTDF call', JSON.stringify(rtdf), /RTDF.*"property" member as the payload/],
     ['an RTDF call, spread out', JSON.stringify(rtdf, undefined, '\t'), /RTDF/],
     ['RTDF calls, one a line', `${JSON.stringify(rtdf)}\n${JSON.stringify(rtdf)}\n`, /RTDF/],
     ['a list of RTDF calls', JSON.stringify([rtdf, rtdf], undefined, 2), /RTDF/],
@@ -165,7 +165,7 @@ describe('a reference that is no UUID', () => {
     })
     assert.equal(found.transactionId, agent_ref)
     const byOwn = await run(['properties', 'get', 'S1'], { environment: reading })
-    assert.match(byOwn.stderr, /"S1" is not the reference of a property.*`.* reference` makes it/)
+    assert.match(byOwn.stderr, /"S1" is not the reference of a property.*`.* reference` makes one/)
     const help = /`(.* reference)`/.exec(byOwn.stderr)?.[1] ?? ''
     assert.equal((await runPrinted(`${help} --help`)).code, 0)
   })

@@ -170,7 +170,7 @@ describe('a run that was cut off', () => {
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /^Going on with the run of .*runs-\d+\.ndjson that was cut off .* ago after line 500\. Until then: 500 published, 0 repeated, 0 unchanged, 0 refused\. --new-run begins anew\.$/m,
+      /^Continuing the run of .*runs-\d+\.ndjson that was cut off .* ago after line 500\. Until then: 500 published, 0 repeated, 0 unchanged, 0 refused\. --new-run begins a new one\.$/m,
     )
     // The request that was stored, and whose answer got lost, comes back as repeats.
     assert.deepEqual(totalsOf(again), [100, 500, 0, 0])
@@ -198,7 +198,10 @@ describe('a run that was cut off', () => {
     const file = fileOf('not JSON', ...others(600))
     await cutOff(file, 1, { variables })
     const again = await publish(file, { variables })
-    assert.match(again.stderr, /^Of the lines that were answered before the cut, 1 was refused\.$/m)
+    assert.match(
+      again.stderr,
+      /^Of the lines that were answered before the run was cut off, 1 was refused\.$/m,
+    )
     assert.equal(again.code, 1)
     const { wentOnAfter } = JSON.parse(again.stdout) as { wentOnAfter: unknown }
     assert.deepEqual(wentOnAfter, { line: 501, published: 500, repeated: 0, unchanged: 0, refused: 1 })
@@ -271,7 +274,7 @@ describe('a run that was cut off', () => {
       variables,
       flags: ['--feed', 'contact'],
     })
-    assert.match((await publish(file, { variables })).stderr, /Going on with the run/)
+    assert.match((await publish(file, { variables })).stderr, /Continuing the run/)
     await cutOff(file, 1, { variables })
     const data = ['--data', market.folder]
     await run(['tenants', 'create', 'Vale & Co', ...data])
@@ -304,7 +307,7 @@ describe('a run that was cut off', () => {
     const again = await publish(file, { variables })
     assert.match(
       again.stderr,
-      /was cut off 13 hours ago after line 500\. That is too long ago to go on with it/,
+      /was cut off 13 hours ago after line 500\. That is too long ago to continue it/,
     )
     assert.deepEqual(totalsOf(again), [0, 0, 501, 0])
 
@@ -322,7 +325,7 @@ describe('a run that was cut off', () => {
     const journal = onlyJournal(journals)
     writeFileSync(journal, readFileSync(journal, 'utf8').slice(0, 40))
     const again = await publish(file, { variables })
-    assert.match(again.stderr, /^What was noted of a run of .* cannot be read: a new run begins\.$/m)
+    assert.match(again.stderr, /^The notes of a run of .* cannot be read: a new run begins\.$/m)
     assert.deepEqual(totalsOf(again), [0, 0, 501, 0])
     assert.deepEqual(readdirSync(journals), [])
   })
@@ -347,7 +350,7 @@ describe('a run that was cut off', () => {
     const ended = await publish(file, { variables })
     assert.match(
       ended.stderr,
-      /cannot be noted in .*property-events\/publish \(.*\), so this run cannot be gone on with/,
+      /cannot be noted in .*property-events\/publish \(.*\), so it cannot be continued/,
     )
     assert.deepEqual([ended.code, ...totalsOf(ended)], [0, 501, 0, 0, 0])
     assert.equal(readFileSync(home, 'utf8'), 'a file where a folder is wanted')
@@ -369,7 +372,7 @@ describe('a run that was cut off', () => {
     assert.equal(stopped.code, 1)
     assert.match(
       stopped.stderr,
-      /may not publish any more.*\nStopped at: 500 published, .*\. What was published stays; the same command goes on from there\./,
+      /may not publish any more.*\nStopped at: 500 published, .*\. Published events stay; the same command continues from there\./,
     )
     assert.deepEqual(totalsOf(await publish(file, { variables })), [1, 0, 0, 0])
     assert.deepEqual(await history(subject), [1, 2])
@@ -432,7 +435,7 @@ describe('two runs at once', () => {
     await cutOff(file, 1, { variables })
     held.resolve()
     assert.equal((await other).code, 0)
-    assert.match((await publish(file, { variables })).stderr, /Going on with the run of .* after line 500/)
+    assert.match((await publish(file, { variables })).stderr, /Continuing the run of .* after line 500/)
     assert.deepEqual(await history(subject), [1, 2])
     assert.deepEqual(readdirSync(journals), [])
   })

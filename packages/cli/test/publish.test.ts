@@ -116,7 +116,7 @@ describe('publish', () => {
       assert.equal(shown.stderr.match(/^advice: /gm)?.length, 20)
       assert.match(
         shown.stderr,
-        /Advice on 4 more.*: (?:unknown_field|missing_price) 12, \w+ 12\. --json lists them\./,
+        /4 more remarks are not shown.*: (?:unknown_field|missing_price) 12, \w+ 12\. --json lists them\./,
       )
     }
     const again = Array.from({ length: 12 }, () => line(newSubject(), bare)).join('\n')

@@ -350,7 +350,7 @@ describe('demo', () => {
     await runJson(['tenants', 'create', 'Hill & Co', '--data', own])
     const { code, stderr } = await run(['demo', '--data', own, '--port', '0'])
     assert.equal(code, 1)
-    assertSentence(stderr, /holds tenants of its own/)
+    assertSentence(stderr, /holds other tenants/)
     assert(!readdirSync(own).includes('demo-keys.json'))
   })
 })

@@ -269,7 +269,7 @@ describe('sync, while the service is away', () => {
     const road = await openRoad('cut')
     const target = join(market.folder, 'away')
     const args = ['sync', target, '--follow', '--json', '--url', road.url]
-    const running = await runUntil(args, /Asking again/, { environment, nodeArguments })
+    const running = await runUntil(args, /Trying again/, { environment, nodeArguments })
     road.state = 'open'
     const isThere = () => existsSync(join(target, '.checkpoint'))
     await until(isThere, { what: 'the checkpoint', timeoutMs: 60_000 })

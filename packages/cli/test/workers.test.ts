@@ -255,7 +255,7 @@ describe('a serving thread that fails', () => {
     assert.equal(await ended, 1)
     const { stderr } = await running.stop()
     assert.match(stderr, /A serving thread has died: a fault in a serving thread/)
-    assert.match(stderr, /What was acknowledged is stored\./)
+    assert.match(stderr, /Acknowledged events are stored\./)
     assert.deepEqual(await stored(store), numbers)
   })
 

@@ -28,9 +28,9 @@ export function addBackup(program: Command, context: CommandContext): void {
         `${path} holds the whole store (${(bytes / 1e6).toFixed(1)} MB).\n` +
           `Keep the key pepper with it, apart (${pepperPlace(folder, database)}): without it no key works.\n` +
           (database === undefined
-            ? `To restore: put it into an empty data folder as property-events.db. Before that serves:\n` +
+            ? `To restore: put it into an empty data folder as property-events.db. Before you serve it:\n` +
               `${epochCommand(' --data FOLDER')}\n`
-            : `To restore, with the address of an empty database, before that serves:\n` +
+            : `To restore, with the address of an empty database, before you serve it:\n` +
               `${commandLine(`restore ${shellWord(path)} --database ADDRESS`)}\n` +
               `${epochCommand(' --database ADDRESS')}\n`) +
           `There ${epochNumber}.\n`,

@@ -36,7 +36,7 @@ export function addCopy(program: Command, context: CommandContext): void {
     .requiredOption('--from <store>', `${place}; it may be in use`)
     .option('--to <store>', `${place}; made if there is none`)
     .option('--tenant <tenant>', 'move this tenant alone: its id or name')
-    .option('--without-keys', 'with --tenant: leave its keys behind; make new ones in the target')
+    .option('--without-keys', 'with --tenant: do not move its keys; make new ones in the target')
     .option('--reopen', 'with --tenant: do not move it after all; without --to: that store is gone for good')
     .addHelpText('after', help)
   addAction(command, context, async (invocation) => {
@@ -113,7 +113,7 @@ async function moveOne(
   const closed =
     closedMs === undefined
       ? 'It was closed in the source by an earlier run.'
-      : `Nobody could publish for ${(closedMs / 1_000).toFixed(1)} s.`
+      : `Publishing was refused for ${(closedMs / 1_000).toFixed(1)} s.`
   return output.write(
     `${feedTable(feeds)}
 Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the target now, with ${keys} keys. ${closed}

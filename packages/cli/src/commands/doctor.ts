@@ -23,7 +23,7 @@ import { plainText } from '../terminal-text.ts'
 export function addDoctor(program: Command, context: CommandContext): void {
   const command = program
     .command('doctor')
-    .description('look for what is wrong, and say what to do about it')
+    .description('find out what is wrong, and what to do about it')
     .option(
       '--deep',
       'read every event, too, and compare it with its checksum (a data folder; minutes where it is large)',

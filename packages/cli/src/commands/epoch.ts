@@ -32,13 +32,16 @@ function addStart(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('start')
     .description('begin a new epoch in every feed, in those of one tenant, or in one feed')
-    .requiredOption('--continue-after <number>', 'the highest sequence number that anybody was ever shown')
+    .requiredOption(
+      '--continue-after <number>',
+      'the highest sequence number that any consumer was ever shown',
+    )
     .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
     .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
     .addHelpText(
       'after',
-      '\nConsumers keep the highest number per property: numbers that come back would be ignored. Whoever reads a feed in which a new epoch\n' +
-        'begins reads all of it again. `doctor` proposes a number where nodes have told what they had shown.',
+      '\nConsumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a feed in which a new\n' +
+        'epoch begins read all of it again. `doctor` proposes a number where nodes have reported those they had shown.',
     )
   addSettings(command, storeSettings)
   addAction(command, context, async (invocation) => {
@@ -47,7 +50,7 @@ function addStart(epoch: Command, context: CommandContext): void {
     const feed = readFeed(flags, reader)
     const tenantName = flagText(flags, 'tenant')
     if (feed !== undefined && tenantName === undefined) {
-      reader.fault('--feed names one feed of a tenant: say of which, with --tenant.')
+      reader.fault('--feed names one feed of a tenant: name the tenant with --tenant.')
     }
     await withStore(reader, flags, async (store) => {
       const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
@@ -60,7 +63,7 @@ function addStart(epoch: Command, context: CommandContext): void {
       const where = feeds === undefined ? 'every feed' : `${feeds.length} of the feeds`
       await output.write(
         `A new epoch has begun: the next number of ${where} is greater than ${continueAfter}.\n` +
-          `Who reads there reads everything again: ${readersText(readers)}.\n`,
+          `These read everything again: ${readersText(readers)}.\n`,
       )
       if (waiting > 0) await output.write(`Publishing to ${waiting} other feeds still waits.\n`)
     })
@@ -81,11 +84,11 @@ function addAccept(epoch: Command, context: CommandContext): void {
   const command = epoch
     .command('accept')
     .description('go on without a new epoch after planned work, when nothing is missing')
-    .requiredOption('--heads <file>', 'what `epoch heads` printed before, when nobody published any more')
+    .requiredOption('--heads <file>', 'output of `epoch heads`, from after the last publication')
     .addHelpText(
       'after',
-      '\nFor pg_upgrade, and for a store that was moved as a whole: every feed is looked at, and nothing is changed where one is short of\n' +
-        'what it was, or a node has shown more. Then nobody reads anything again.',
+      '\nFor pg_upgrade, and for a store that was moved as a whole: every feed is compared, and nothing is changed where one lacks\n' +
+        'events, or a node has shown more. Consumers then read nothing again.',
     )
   addSettings(command, storeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {
@@ -98,7 +101,7 @@ function addAccept(epoch: Command, context: CommandContext): void {
         throw new Refusal(`A node has shown numbers that this store does not hold. ${advice}`)
       }
       if (output.json) return output.writeJson({ accepted: true })
-      return output.write('Nothing is missing. Publishing goes on, and nobody reads anything again.\n')
+      return output.write('Nothing is missing. Publishing continues, and consumers read nothing again.\n')
     })
   })
 }
@@ -148,7 +151,7 @@ const namedAtMost = 10
 
 function readersText({ tenants, keys }: Readers): string {
   const of = tenants.length === 1 ? `of ${plainText(tenants[0] ?? '')}` : `of ${tenants.length} tenants`
-  if (keys.length === 0) return `nobody, since no key reads the feeds ${of}`
+  if (keys.length === 0) return `no consumer, because no key can read the feeds ${of}`
   const named = keys.slice(0, namedAtMost).map((label) => plainText(label))
   const rest = keys.length - named.length
   return `the keys ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} ${of}`

@@ -31,7 +31,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .description('make a key; it is shown once')
     .option('--tenant <tenant>', 'id or name of the tenant it is for')
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
-    .option('--label <text>', 'what it is for')
+    .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
   addSettings(command, [...storeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
@@ -180,14 +180,14 @@ function keyIdOf(written: string, store: string): string {
   const likely = /^pev_([0-9A-Za-z]{12})_/.exec(written)?.[1]
   throw new Refusal(
     likely === undefined
-      ? `What was given is neither a key nor the id of one (${written.length} characters, not shown). \`${commandLine('keys list', store)}\` shows the ids there are.`
+      ? `This is neither a key nor the id of one (${written.length} characters, not shown). \`${commandLine('keys list', store)}\` lists the ids.`
       : `The key pev_${likely}_… is mistyped. Paste it again, or give its id alone: ${likely}`,
   )
 }
 
 function unknownKey(keyId: string, store: string): Refusal {
   return new Refusal(
-    `There is no key "${plainText(keyId)}". \`${commandLine('keys list', store)}\` shows those there are.`,
+    `There is no key "${plainText(keyId)}". \`${commandLine('keys list', store)}\` lists the keys.`,
   )
 }
 

@@ -58,7 +58,7 @@ function open({ settings: reader }: Invocation, [given = '']: readonly string[])
   const agentRef = parseUuid(given)
   if (agentRef === undefined) {
     reader.fault(
-      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. Of a reference of your own \`${commandLine('reference')}\` makes it.`,
+      `"${plainText(given.slice(0, 100))}" is not the reference of a property, a UUID. \`${commandLine('reference')}\` makes one from a reference of your own.`,
     )
   }
   const client: Client = createClient(addressFromSettings(reader))

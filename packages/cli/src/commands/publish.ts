@@ -25,8 +25,8 @@ import { stateFolder } from '../state-folder.ts'
 import { plainText } from '../terminal-text.ts'
 
 const keySaysTenant =
-  'publish takes no --tenant: events go to the tenant of the key, in PROPERTY_EVENTS_KEY or --key. Leave --tenant out, and see ' +
-  'that the key is one of that tenant.'
+  'publish takes no --tenant: events go to the tenant of the key, in PROPERTY_EVENTS_KEY or --key. Leave --tenant out, and make sure ' +
+  'that the key belongs to that tenant.'
 /** More refused lines than this are counted and not listed: a wrong file has millions. */
 const maxListed = 1000
 
@@ -37,11 +37,11 @@ export function addPublish(program: Command, context: CommandContext): void {
     .argument('[file]', 'the file; - for standard input', '-')
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--unchanged <skip|store>', "what to do with a payload equal to its subject's latest", 'skip')
-    .option('--dry-run', 'say what would be refused; store nothing')
-    .option('--format <ndjson|json>', 'what the file is (default: as it looks)')
+    .option('--dry-run', 'report what would be refused; store nothing')
+    .option('--format <ndjson|json>', 'format of the file (default: recognised by its beginning)')
     // It had a say in ids once: scripts that still give it are told what counts instead.
     .addOption(new Option('--tenant <id>').hideHelp())
-    .option('--new-run', 'begin anew, and not where a run of the same file was cut off')
+    .option('--new-run', 'begin a new run, even if one of the same file was cut off')
     .addHelpText(
       'after',
       `
@@ -114,7 +114,7 @@ async function publish(
     progress.end()
     const error = publishRefusalOf(thrown, address.baseUrl)
     if (!(error instanceof Refusal) || sumOf(totals) === 0) throw error
-    const remedy = dryRun ? '' : ` What was published stays; ${remedyOf(run, unchanged)}`
+    const remedy = dryRun ? '' : ` Published events stay; ${remedyOf(run, unchanged)}`
     throw new Refusal(`${error.message}\nStopped at: ${totalsText(totals, dryRun)}.${remedy}`)
   } finally {
     run.close()
@@ -154,9 +154,9 @@ async function runOf(
 }
 
 function remedyOf(run: Run, unchanged: 'skip' | 'store'): string {
-  if (run.isKept) return 'the same command goes on from there.'
+  if (run.isKept) return 'the same command continues from there.'
   return unchanged === 'skip'
-    ? 'send the same again, and what is stored is skipped as unchanged.'
+    ? 'send the same again: stored events are skipped as unchanged.'
     : 'send only the rest again, because with --unchanged store all of it would be stored once more.'
 }
 

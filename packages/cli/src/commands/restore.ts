@@ -28,7 +28,7 @@ export function addRestore(program: Command, context: CommandContext): void {
     const tenants = (await storage.keys.tenants()).length
     if (output.json) return output.writeJson({ file: path, tenants })
     return output.write(
-      `The database holds what was in ${path}, of ${tenants} tenants. Before it serves:\n` +
+      `The database now holds the contents of ${path}, with ${tenants} tenants. Before you serve it:\n` +
         `${epochCommand(storeFlags(flags, settings.data.fallback))}\n` +
         `There ${epochNumber}.\n`,
     )

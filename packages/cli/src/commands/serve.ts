@@ -31,7 +31,7 @@ export function addDemo(program: Command, context: CommandContext): void {
   const command = program
     .command('demo')
     .description('serve a demo market of invented homes, loaded on the first start')
-    .option('--live', 'let the market go on: a change every second or two')
+    .option('--live', 'keep the market changing: a change every second or two')
   addSettings(command, serveSettings)
   addAction(command, context, (invocation) => run(invocation, demo))
 }
@@ -81,7 +81,7 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
     }
     if (death === undefined) return
     throw new Refusal(
-      `A serving thread has died: ${death.message}\nWhat was acknowledged is stored. Start the service again, and report this.`,
+      `A serving thread has died: ${death.message}\nAcknowledged events are stored. Start the service again, and report this.`,
     )
   } finally {
     await started.close()
@@ -104,7 +104,7 @@ const serve: Stage = async ({ service, storage }, { output, flags }, options) =>
 /** Outside the frame, so that it can be copied. */
 function epochHint(store: string): string {
   return (
-    'This store is a restored copy, or part of what was published to it is lost. It can be read. Before it is published to:\n' +
+    'This store is a restored copy, or has lost events that were published to it. It can be read. Before publishing to it:\n' +
     `${epochCommand(store)}\nThere ${epochNumber}.\n`
   )
 }
@@ -114,7 +114,7 @@ function firstSteps(store: string): string {
   const key = (scope: string, label: string) =>
     commandLine(`keys create --tenant "Hill & Co" --scope ${scope} --label ${label}`, store)
   const lines = [
-    'Make a tenant, and keys for who publishes and who reads:',
+    'Make a tenant, and keys for publishing and for reading:',
     commandLine('tenants create "Hill & Co"', store),
     key('publish', 'CRM'),
     key('read', 'website'),

@@ -22,11 +22,11 @@ export function addSync(program: Command, context: CommandContext): void {
     .argument('<target>', 'the folder, or a file whose name ends with .ndjson')
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
-    .option('--follow', 'go on for ever; end with Ctrl+C')
+    .option('--follow', 'keep following the feed; end with Ctrl+C')
     .option('--allow-mass-removal', 'remove even if a quarter of the copy or more goes at once')
     .addHelpText(
       'after',
-      '\nRun it again to bring the copy up to date; after a crash it goes on where it was. It works with any server that speaks the contract.',
+      '\nRun it again to bring the copy up to date; after a crash it continues where it was. It works with any server that speaks the contract.',
     )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [target = '']) => {
@@ -37,7 +37,7 @@ export function addSync(program: Command, context: CommandContext): void {
     if (!isWhole) {
       context.failed(interruptedExitCode)
       invocation.output.say(
-        'Stopped before the copy was up to date. What is in it stays. Run the command again to go on.',
+        'Stopped before the copy was up to date. Its contents stay. Run the command again to continue.',
       )
     }
     await report(invocation, result, copy)
@@ -100,9 +100,9 @@ async function syncTo(
 }
 
 function removalRefusal({ removals, held, removedBefore }: MassRemovalError): Refusal {
-  const before = removedBefore === 0 ? '' : `, after ${removedBefore} that went before it`
+  const before = removedBefore === 0 ? '' : `, after ${removedBefore} removals before`
   return new Refusal(
-    `The feed would remove ${removals} of ${held} in the copy${before}, so nothing of that was done. ` +
+    `The feed would remove ${removals} of ${held} in the copy${before}, so none of them was made. ` +
       'If it is right, run the command once with --allow-mass-removal.',
   )
 }

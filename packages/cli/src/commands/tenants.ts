@@ -25,7 +25,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
   const command = tenants
     .command('create')
     .description('make a tenant with its empty feeds')
-    .argument('<name>', 'what people call it')
+    .argument('<name>', 'name of the tenant')
     .option('--id <uuid>', 'its id, where it has one already (default: a new one)')
   addSettings(command, storeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }, [name = '']) => {
@@ -104,14 +104,14 @@ function addSuspension(
 function movingWords(state: MoveState | undefined): string {
   if (state === 'leaving') return 'being moved to another store'
   if (state === 'left') return 'moved to another store'
-  if (state === 'abandoned') return 'a move to here was given up'
-  return state === undefined || state === 'open' ? '' : 'being moved to here'
+  if (state === 'abandoned') return 'a move to this store was given up'
+  return state === undefined || state === 'open' ? '' : 'being moved to this store'
 }
 
 function nameTaken(name: string, store: string): Refusal {
   const again = commandLine(`keys create --tenant ${shellWord(name)} --scope read`, store)
   return new Refusal(
-    `There is a tenant "${name}" already, and the name has to tell it from others. Choose another name, such as one with the town; or make a key for the tenant there is: ${again}`,
+    `There is a tenant "${name}" already, and names have to be different. Choose another name, such as one with the town; or make a key for the existing tenant: ${again}`,
   )
 }
 

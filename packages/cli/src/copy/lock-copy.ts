@@ -10,7 +10,7 @@ import { plainText } from '../terminal-text.ts'
 export function lockCopy(target: string, lockFile: string): void {
   if (takeLock(lockFile)) return
   throw new Refusal(
-    `Another sync is writing to ${plainText(target)}, and two at once would spoil the copy. ` +
+    `Another sync is writing to ${plainText(target)}, and two at once would damage the copy. ` +
       'Wait until it has ended, stop it, or name another target.',
   )
 }
@@ -21,7 +21,7 @@ function takeLock(lockFile: string): boolean {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
     throw new Refusal(
-      `${plainText(lockFile)} cannot be locked (${plainText(error.message)}), so a second sync could spoil the copy. ` +
+      `${plainText(lockFile)} cannot be locked (${plainText(error.message)}), so a second sync could damage the copy. ` +
         'Name another target, on a local disk.',
       { cause: error },
     )

@@ -99,7 +99,7 @@ function checkDataChecksums({ dataChecksums }: ReachedDatabase): Finding {
   if (dataChecksums) return ok('checksums', 'the server finds pages that its disk has changed')
   return warn(
     'checksums',
-    'off: what the disk changes is served as if it were what was published',
+    'off: bytes that the disk changes are served as if they had been published',
     'Stop the cluster and run: pg_checksums --enable -D DATA_FOLDER. A new one: initdb --data-checksums.',
   )
 }
@@ -113,16 +113,16 @@ function checkSessions({ keepsSessions }: ReachedDatabase): Finding {
   if (keepsSessions) return ok('sessions', 'each connection has a session of its own')
   return fail(
     'sessions',
-    'a pooler gives sessions to others between transactions, and settings get lost',
+    'a pooler gives a session to others between transactions, and its settings are lost',
     'Set it to pool sessions (PgBouncer: pool_mode = session), or name the server itself.',
   )
 }
 
 function checkMessages({ deliversMessages }: ReachedDatabase): Finding {
-  if (deliversMessages) return ok('messages', 'LISTEN hears what NOTIFY says')
+  if (deliversMessages) return ok('messages', 'LISTEN receives what NOTIFY sends')
   return warn(
     'messages',
-    'LISTEN does not hear what NOTIFY says, so nodes learn of each other late',
+    'LISTEN does not receive what NOTIFY sends, so nodes learn of changes late',
     'Name the server itself, or a pooler that pools sessions.',
   )
 }
@@ -212,7 +212,7 @@ function checkEpoch(
         commandFor(shownNumber, ` --tenant ${tenantId} --feed ${feed}`),
       )
   const rest = commands.length > 3 ? ' and so on' : ''
-  const remedy = `Run ${commands.slice(0, 3).join(', ')}${rest}, with a higher number if anybody else was shown one.`
+  const remedy = `Run ${commands.slice(0, 3).join(', ')}${rest}, with a higher number if any consumer was shown one.`
   return [fail('epoch', detail, remedy)]
 }
 

@@ -84,7 +84,7 @@ export function checkClock(newestEventMs: number | undefined, nowMs: number): Fi
   const remedy = 'Set the clock right (NTP); --override-clock publishes all the same.'
   if (nowMs < writtenMs) return fail('clock', `shows ${momentText(nowMs)} UTC, which has long passed`, remedy)
   if (newestEventMs !== undefined && newestEventMs - nowMs > toleranceMs) {
-    const detail = `shows ${momentText(nowMs)} UTC, behind the newest event (${momentText(newestEventMs)}): publishing waits`
+    const detail = `shows ${momentText(nowMs)} UTC, earlier than the newest event (${momentText(newestEventMs)}): publishing waits`
     return fail('clock', detail, remedy)
   }
   return ok('clock', `${momentText(nowMs)} UTC`)
@@ -132,6 +132,6 @@ export function checkPepper(
   return warn(
     'pepper',
     `${place}; some keys of this store were made with another one, and do not work`,
-    'Make a new key for whoever is refused with 401, and revoke the old one.',
+    'Make a new key for each client that is refused with 401, and revoke its old one.',
   )
 }

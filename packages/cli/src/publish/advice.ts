@@ -38,7 +38,7 @@ export function adviceList(): AdviceList {
       const codes = [...counts].toSorted(([, one], [, other]) => other - one)
       const words = codes.map(([code, count]) => `${code} ${count.toLocaleString('en-GB')}`).join(', ')
       const more = (total - maxShown).toLocaleString('en-GB')
-      return `Advice on ${more} more, not shown. In all, of at most 100 remarks on each request: ${words}. --json lists them.`
+      return `${more} more remarks are not shown. In all, with at most 100 for each request: ${words}. --json lists them.`
     },
   }
 }

@@ -68,8 +68,8 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
     const file = plainText(target.file)
     say(
       isReadable
-        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. That is too long ago to go on with it: a new run begins.`
-        : `What was noted of a run of ${file} that was cut off cannot be read: a new run begins.`,
+        ? `A run of ${file} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}. That is too long ago to continue it: a new run begins.`
+        : `The notes of a run of ${file} that was cut off cannot be read: a new run begins.`,
     )
   }
   // Of several interrupted runs of one file, continuing the youngest publishes the rest of all of them.
@@ -79,8 +79,8 @@ export function findCut(target: RunTarget, { folder, say, nowMs }: RunOptions): 
   const { record } = youngest
   const before = record.acknowledged === 0 ? '' : ` Until then: ${totalsText(record.totals)}.`
   say(
-    `Going on with the run of ${plainText(target.file)} that was cut off ${ageOf(record, nowMs)} ${placeOf(record)}.${before} ` +
-      '--new-run begins anew.',
+    `Continuing the run of ${plainText(target.file)} that was cut off ${ageOf(record, nowMs)} ${placeOf(record)}.${before} ` +
+      '--new-run begins a new one.',
   )
   return youngest
 }
@@ -104,7 +104,7 @@ export function discardCut(
       isSamePath
         ? `${plainText(file)} has changed since a run of it was cut off ${ageOf(record, nowMs)} ${placeOf(record)}: a new run begins.`
         : `A run of ${plainText(record.file)} was cut off ${ageOf(record, nowMs)} ${placeOf(record)}, and this one begins after it: ` +
-            'publish that file again if the rest of it still counts.',
+            'publish that file again if the rest of it is still valid.',
     )
   }
 }

@@ -76,14 +76,14 @@ function textFormatOf(text: string): OtherFormat | undefined {
   if (/^<(!doctype html|html)/i.test(text)) {
     return {
       name: 'an HTML page',
-      remedy: 'It may be the error or login page of where the file was fetched; look into it',
+      remedy: 'It may be an error or login page of the site it was fetched from; open it and see',
     }
   }
   if (text.startsWith('<')) return { name: 'XML', remedy: `${convert}; ${references()}` }
   if (/^\[?\s*\{\s*"(network|branch|property)"\s*:\s*\{/.test(text)) {
     return {
       name: 'a call of the Real Time Datafeed (RTDF)',
-      remedy: `Send what is in its "property" as the payload: {"payload": {…}}; ${references()}`,
+      remedy: `Send its "property" member as the payload: {"payload": {…}}; ${references()}`,
     }
   }
   // A guess from two lines, unlike the others.

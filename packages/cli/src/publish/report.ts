@@ -42,7 +42,7 @@ function remarksOn({ run, totals }: RunReport): readonly string[] {
     before === 0
       ? []
       : [
-          `Of the ${run.unit}s that were answered before the cut, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
+          `Of the ${run.unit}s that were answered before the run was cut off, ${before.toLocaleString('en-GB')} ${before === 1 ? 'was' : 'were'} refused.`,
         ]
   const count = sumOf(totals)
   if (count === 0 || totals.repeated < count) return remarks

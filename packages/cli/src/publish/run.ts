@@ -73,8 +73,8 @@ export async function openRun(target: RunTarget, options: RunOptions): Promise<R
     return keptRun({ journal, record }, false, options)
   } catch (error) {
     say(
-      `What has been published cannot be noted in ${plainText(folder)} (${reasonOf(error)}), so this run cannot be gone on with ` +
-        'if it is cut off: started again it is a new one. XDG_STATE_HOME names another folder.',
+      `The progress of this run cannot be noted in ${plainText(folder)} (${reasonOf(error)}), so it cannot be continued ` +
+        'if it is cut off: the same command then begins a new run. XDG_STATE_HOME names another folder.',
     )
     return unkeptRun(target.unit)
   }
@@ -103,7 +103,8 @@ function keptRun({ journal, record }: HeldRun, isGoneOnWith: boolean, { folder, 
         await journal.write({ ...record, acknowledged: place, totals, writtenMs: Date.now() })
       } catch (error) {
         // The earlier notes stay true: later lines would come back as repeats.
-        if (!isTold) say(`How far it has come cannot be noted in ${plainText(folder)} (${reasonOf(error)}).`)
+        if (!isTold)
+          say(`The progress of this run cannot be noted in ${plainText(folder)} (${reasonOf(error)}).`)
         isTold = true
       }
     },

@@ -67,7 +67,7 @@ async function publishThrough(
   counts.runs += 1
   const { code, stderr } = await run(['publish', ...args], { environment, ...input })
   assert.equal(code, 0, stderr)
-  if (/^Going on with the run/m.test(stderr)) counts.goneOnWith += 1
+  if (/^Continuing the run/m.test(stderr)) counts.goneOnWith += 1
 }
 
 function cutOf(random: Random, requests: number) {
