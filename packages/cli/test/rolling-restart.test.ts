@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { freePorts, needsNginx, startNginx } from '../../server/test/support/nginx.ts'
+import { until } from '../../server/test/support/until.ts'
 import { listEvents, removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { until } from './until.ts'
 
 /** Debian keeps servers where not everybody's PATH leads. */
 const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
@@ -47,9 +47,7 @@ ${adapted}
   )
   const child = spawn(nginx ?? '', ['-c', path, '-e', `${folder}/error.log`], { stdio: 'ignore' })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('nginx ended')))
-  const answering = (async () => {
-    while (!(await answers(port))) await delay(20)
-  })()
+  const answering = until(() => answers(port), { what: 'an answer through nginx' })
   await Promise.race([answering, ended])
   ended.catch(() => undefined)
   return child
