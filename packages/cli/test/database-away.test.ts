@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
+import { freePorts } from '../../server/test/support/free-ports.ts'
 import { until } from '../../server/test/support/until.ts'
 import {
   listEvents,
