@@ -52,7 +52,7 @@ describe('a tenant that is published in the source after it was closed there', (
         assert.ok(error instanceof Refusal, String(error))
         assert.match(
           error.message,
-          /^Events came in the source after it was closed, so a node of an earlier version serves it\. Bring its nodes up to this version first\. Nothing can be published for the tenant now/,
+          /^The source has events from after it was closed, so a node of an earlier version serves it\. Bring its nodes up to this version first\. Nothing can be published for the tenant now/,
         )
         return true
       })
