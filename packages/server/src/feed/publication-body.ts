@@ -36,6 +36,8 @@ export interface Item {
 export interface BodyFault {
   readonly kind: 'fault'
   readonly error: ProblemError
+  /** Where the text begins that is at fault: the body, or the line. */
+  readonly start: number
 }
 
 export interface BodyLimits {
@@ -59,7 +61,7 @@ function* jsonItems(body: Buffer, limits: BodyLimits): Items {
   const within = itemLimits(limits)
   const start = yield* afterBlanks(body, 0)
   if (body[start] !== openBracket) {
-    yield given(yield* rangeOf(body, start, body.length, within), '', limits)
+    yield given(yield* rangeOf(body, start, body.length, within), '', 0, limits)
     return
   }
   const items = readItems(body, start + 1, within)
@@ -69,7 +71,7 @@ function* jsonItems(body: Buffer, limits: BodyLimits): Items {
     if (step.done === true) {
       if (step.value === undefined) return
       const pointer = step.value.code === 'invalid_json' ? '' : `/${index}`
-      yield { kind: 'fault', error: errorOf(step.value, pointer, limits) }
+      yield { kind: 'fault', error: errorOf(step.value, pointer, limits), start: 0 }
       return
     }
     if (step.value === undefined) yield undefined
@@ -93,7 +95,7 @@ function* lines(body: Buffer, limits: BodyLimits): Items {
     const end = found < 0 ? body.length : found
     const isShort = end - start <= maxBytesAtOnce
     const reading = isShort ? readRange(body, start, end, within) : yield* rangeOf(body, start, end, within)
-    yield given(reading, `/${index}`, limits)
+    yield given(reading, `/${index}`, start, limits)
     index += 1
     start = end
   }
@@ -109,9 +111,14 @@ function* rangeOf(
   return yield* readRangeInPieces(body, start, end, limits)
 }
 
-function given(reading: JsonItemReading, pointer: string, limits: BodyLimits): Item | BodyFault {
+function given(
+  reading: JsonItemReading,
+  pointer: string,
+  start: number,
+  limits: BodyLimits,
+): Item | BodyFault {
   if (reading.kind === 'item') return itemOf(reading.item, pointer)
-  return { kind: 'fault', error: errorOf(reading.fault, pointer, limits) }
+  return { kind: 'fault', error: errorOf(reading.fault, pointer, limits), start }
 }
 
 function itemOf({ value, spans, text }: JsonItem, pointer: string): Item {

@@ -1,5 +1,13 @@
 /** The members of one published event beside its payload, and their allowed values. */
-import { categories, eventTypeNumber, isUuid, ownReferenceRemedy, parseUuid } from '@property-events/protocol'
+import {
+  categories,
+  eventTypeNumber,
+  feeds,
+  isUuid,
+  nearestName,
+  ownReferenceRemedy,
+  parseUuid,
+} from '@property-events/protocol'
 import type { Category, EventTypeCatalogue, FeedName, ProblemError } from '@property-events/protocol'
 import { maxReported } from './publication-body.ts'
 
@@ -33,6 +41,11 @@ export function readItemMembers(
     const message = `An event is an object such as {"payload": {…}}; this is ${kindOf(value)}.`
     return { kind: 'faults', errors: [{ pointer: '', code: 'wrong_type', message }] }
   }
+  if (isBarePayload(value, feed)) {
+    const { subjectField } = feeds[feed]
+    const message = `This is a payload by itself. Wrap it in "payload": {"payload": {"${subjectField}": …}}.`
+    return { kind: 'faults', errors: [{ pointer: '/payload', code: 'payload_or_remove', message }] }
+  }
   const errors: ProblemError[] = []
   const report = (member: string, code: string, message: string): undefined => {
     errors.push({ pointer: `/${member}`, code, message })
@@ -44,7 +57,7 @@ export function readItemMembers(
     const shown = name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')
     if (assigned.includes(name))
       report(shown, 'assigned_by_service', 'The service sets this itself; leave it out.')
-    else report(shown, 'unknown_member', `Not a member of an event; allowed are ${allowed.join(', ')}.`)
+    else report(shown, 'unknown_member', notAMember(name))
   }
 
   const { eventType, id, transactionId, category, payload } = value
@@ -84,6 +97,17 @@ export function readItemMembers(
     report('eventType', 'payload_or_remove', 'A removal has its own event type; leave this out.')
   }
   return errors.length > 0 ? { kind: 'faults', errors } : { kind: 'members', members: given }
+}
+
+/** The payload was sent in place of the event around it. */
+function isBarePayload(value: Readonly<Record<string, unknown>>, feed: FeedName): boolean {
+  return value['payload'] == null && value['remove'] == null && Object.hasOwn(value, feeds[feed].subjectField)
+}
+
+function notAMember(name: string): string {
+  const nearest = nearestName(name, allowed)
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return `Not a member of an event.${meant} Allowed are ${allowed.join(', ')}.`
 }
 
 type Report = (member: string, code: string, message: string) => undefined

@@ -9,7 +9,8 @@ import { draftCollector } from './collect-drafts.ts'
 import type { PublicationReading } from './collect-drafts.ts'
 import type { DraftContext } from './draft-of-item.ts'
 import { itemsOf, maxReported } from './publication-body.ts'
-import type { BodyLimits, Item } from './publication-body.ts'
+import type { BodyFault, BodyLimits, Item } from './publication-body.ts'
+import { withPlace } from './syntax-place.ts'
 
 export interface PublicationLimits extends BodyLimits {
   readonly maxEvents: number
@@ -48,13 +49,15 @@ export function* publicationSteps(publication: Publication): Generator<void, Pub
   const within = { maxDepth: limits.maxPayloadDepth }
   const collected = draftCollector(publication)
   // Faults of the body. If there is one, faults in the contents of its events are not reported.
-  const faults: ProblemError[] = []
+  const faults: BodyFault[] = []
   let count = 0
   for (const given of itemsOf(publication.body, publication.format, limits)) {
     if (given !== undefined) {
       count += 1
-      if (count > limits.maxEvents) return faults.length > 0 ? refused(faults) : tooManyEvents(limits)
-      if (given.kind === 'fault') faults.push(given.error)
+      if (count > limits.maxEvents) {
+        return faults.length > 0 ? yield* refused(publication, faults) : tooManyEvents(limits)
+      }
+      if (given.kind === 'fault') faults.push(given)
       else if (faults.length === 0 && !collected.full()) {
         const text = longTextOf(given, limits)
         const reading = text === undefined ? undefined : yield* readJsonInPieces(text, within)
@@ -64,12 +67,20 @@ export function* publicationSteps(publication: Publication): Generator<void, Pub
     }
     yield
   }
-  if (faults.length > 0) return refused(faults)
+  if (faults.length > 0) return yield* refused(publication, faults)
   if (count === 0) return fault('', 'empty_batch', 'The request contains no event; send at least one.')
   return collected.reading()
 }
 
-function refused(errors: readonly ProblemError[]): PublicationReading {
+function* refused(
+  publication: Publication,
+  faults: readonly BodyFault[],
+): Generator<void, PublicationReading> {
+  const noJson = faults.find(({ error }) => error.code === 'invalid_json')
+  const errors: ProblemError[] = []
+  for (const fault of faults) {
+    errors.push(fault === noJson ? yield* withPlace(publication, fault) : fault.error)
+  }
   return { kind: 'faults', errors }
 }
 

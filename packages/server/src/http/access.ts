@@ -1,4 +1,5 @@
 /** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). The only place that decides it. */
+import { parseKeyText } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
 import type { HttpContext } from './context.ts'
@@ -29,23 +30,41 @@ export function requireAccess(
   const { verifier, failureBuckets } = context
   const { request } = exchange
   const { credential } = request
-  // While no key was wrong since the start, there is no address to look up.
-  if (failureBuckets.size > 0) {
-    const failures = failureBuckets.peek(networkOf(context, request))
-    // Before the store is asked. A key that was right within the last minute does not suffer from its neighbours (D10).
-    if (!failures.allowed && !verifier.verifiedWithinMinute(credential?.toString())) {
-      return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
-    }
-  }
   const known = credential === undefined ? undefined : verifier.verifyKnown(credential)
   if (known !== undefined) return admitKey(context, exchange, need, { kind: 'valid', key: known })
+  const text = credential?.toString()
   // Now, as a connection that was closed has no address.
   const network = networkOf(context, request)
-  return verifier.verify(credential?.toString()).then((verdict) => {
-    if (verdict.kind !== 'unknown') return admitKey(context, exchange, need, verdict)
+  const failures = failureBuckets.peek(network)
+  const verdict = failures.allowed ? verifier.verify(text) : verifier.verifyAmongGuesses(text)
+  return verdict.then((given) => {
+    if (given.kind !== 'unknown') return admitKey(context, exchange, need, given)
+    if (!failures.allowed) return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
     failureBuckets.charge(network)
-    return refused({ code: 'unauthorized' })
+    return refused({ code: 'unauthorized', detail: whatIsMissing(request, text) })
   })
+}
+
+/**
+ * What is said of a key that is none: where it belongs, or that it is not whole. Never whether its id exists: unknown and wrong keys
+ * are told the same (D7), and none of this asks the store.
+ */
+function whatIsMissing(request: Request, text: string | undefined): string | undefined {
+  const place = text === undefined ? misplacedKey(request) : undefined
+  if (place !== undefined)
+    return `The request has no x-api-key header, and ${place}. The key belongs in x-api-key.`
+  if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
+  if (parseKeyText(text) !== undefined) return undefined
+  return 'What was sent in x-api-key is not a whole key: a character is missing, or is another one. Copy the key again, from pev_ to its end.'
+}
+
+/** Where clients put keys by mistake. */
+function misplacedKey(request: Request): string | undefined {
+  if (request.header('authorization') !== undefined) return 'its Authorization header is not looked at'
+  if (/[?&](?:x-)?api[-_]?key=|pev(?:_|%5f)/i.test(request.target))
+    return 'what stands in its address is not looked at. Addresses are written to logs: if that was a whole key, have it replaced'
+  if (/pev_/.test(request.header('cookie') ?? '')) return 'its cookies are not looked at'
+  return undefined
 }
 
 function networkOf({ trustedProxies }: HttpContext, request: Request): string {
@@ -75,10 +94,10 @@ function admitKey(
   return access
 }
 
-function grantedAccess({ grants }: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
+function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
   if (scope === 'anyRead') {
     const readable = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(':read')))
-    if (readable) return { kind: 'granted', tenantId: undefined, grants }
+    if (readable) return { kind: 'granted', keyId, tenantId: undefined, grants }
     return refused({ code: 'missing_scope', detail: 'This operation needs a key with a read scope.' })
   }
   let tenantId: string | undefined
@@ -88,7 +107,7 @@ function grantedAccess({ grants }: VerifiedKey, { scope, refusal }: AccessNeed):
     tenants += 1
     tenantId = grant.tenantId
   }
-  if (tenants === 1) return { kind: 'granted', tenantId, grants }
+  if (tenants === 1) return { kind: 'granted', keyId, tenantId, grants }
   if (refusal === 'spec') {
     const detail =
       tenants > 1

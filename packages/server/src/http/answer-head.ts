@@ -54,7 +54,10 @@ function commonHeaders(requestId: string): Headers {
 function addBodyHeaders(answer: Answer, add: (name: string, value: string) => void): void {
   const { kind } = answer
   if (kind === 'pieces') add('content-length', String(answer.body.byteLength))
-  if (kind === 'text' && answer.body !== '') add('content-length', String(Buffer.byteLength(answer.body)))
+  // Without a length, a client would wait for the end of the connection; a 204 ends with its head (RFC 9110 §8.6).
+  if (kind === 'text' && answer.status !== success.noContent) {
+    add('content-length', String(Buffer.byteLength(answer.body)))
+  }
   if ((kind === 'pieces' || kind === 'stream') && answer.coding !== 'identity') {
     add('content-encoding', answer.coding)
   }

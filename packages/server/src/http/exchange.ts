@@ -89,6 +89,8 @@ export type Answer =
       readonly coding: ContentCoding
       /** Called once, and not at all for `HEAD`. What it throws cuts the answer off. */
       readonly pieces: () => AsyncIterable<Uint8Array>
+      /** The transport calls it once: when the answer has left, or nobody is there any more to take it. */
+      readonly release: () => void
     }
   /** Nobody is there any more to be answered. */
   | { readonly kind: 'none' }
@@ -98,13 +100,15 @@ export type Outcome = Answer | Refused
 /** What a key grants the request it came with. */
 export interface Access {
   readonly kind: 'granted'
+  /** `undefined`: the operation asks for no key. */
+  readonly keyId: string | undefined
   /** `undefined`: the operation reads feeds of any number of tenants, or asks for no key. */
   readonly tenantId: string | undefined
   readonly grants: readonly Grant[]
 }
 
 /** Of an operation that asks for no key. */
-export const openAccess: Access = { kind: 'granted', tenantId: undefined, grants: [] }
+export const openAccess: Access = { kind: 'granted', keyId: undefined, tenantId: undefined, grants: [] }
 
 /** The feed that a request is about. Only for operations whose access is to one feed. */
 export function feedKeyOf({ tenantId }: Access, feed: FeedKey['feed']): FeedKey {

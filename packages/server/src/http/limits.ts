@@ -13,6 +13,8 @@ export interface ServiceLimits {
   readonly requests: BucketLimits
   /** Failed authentications of one address (D10). */
   readonly failures: BucketLimits
+  /** Snapshots that one key may read at the same time. */
+  readonly snapshotsPerKey: number
   /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
   readonly maxTargetLength: number
   readonly maxHeaderBytes: number
@@ -21,7 +23,7 @@ export interface ServiceLimits {
   /** The whole request, body included, must have come by then: 16 MiB needs 9 Mbit/s. Fastify's default is no limit. */
   readonly requestTimeoutMs: number
   readonly headersTimeoutMs: number
-  /** Node's own default and short enough for 10,000 idle connections; longer than the pause between a client's pages. */
+  /** Longer than the 60 s for which load balancers keep a connection, so that none sends a request over one that is being closed. */
   readonly keepAliveTimeoutMs: number
   /** Nothing read from or written to a connection: a reader that stopped reading holds a page in memory. */
   readonly idleSocketTimeoutMs: number
@@ -40,13 +42,14 @@ export const defaultLimits: ServiceLimits = {
   publication: defaultPublicationLimits,
   requests: { perSecond: 50, burst: 500 },
   failures: { perSecond: 1, burst: 50 },
+  snapshotsPerKey: 3,
   maxTargetLength: 8_000,
   maxHeaderBytes: 16_384,
   maxHeaders: 100,
   maxParameters: 100,
   requestTimeoutMs: 15_000,
   headersTimeoutMs: 10_000,
-  keepAliveTimeoutMs: 5_000,
+  keepAliveTimeoutMs: 65_000,
   idleSocketTimeoutMs: 30_000,
   maxRequestsPerSocket: 1_000,
   timeoutCheckMs: 1_000,

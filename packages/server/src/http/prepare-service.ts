@@ -18,7 +18,6 @@ import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
 import { operationTable } from './operations/index.ts'
 import type { Deprecations } from './operations/index.ts'
-import { recentKeys } from './recent-keys.ts'
 import { normalBasePath } from './requests/target.ts'
 import { createRouter } from './router.ts'
 import { createTokenBuckets } from './token-bucket.ts'
@@ -51,7 +50,6 @@ export interface ServiceParts {
 export interface BucketMemories {
   readonly requests: BucketMemory
   readonly failures: BucketMemory
-  readonly recentKeys: BucketMemory
 }
 
 export interface ListenOptions {
@@ -135,7 +133,6 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
   const metrics = createMetrics()
-  const recent = recentKeys(bucketClock, buckets?.recentKeys)
   const publisher = createPublisher({
     events,
     catalogue: settings.catalogue,
@@ -149,7 +146,7 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     positions: createKnownPositions(),
     pages: options.pages === 'off' ? plainPages(events) : sealedPages(events, options.pages ?? defaultPages),
     publisher,
-    verifier: createKeyVerifier({ keys, peppers, clock, recent }),
+    verifier: createKeyVerifier({ keys, peppers, clock }),
     limits,
     log,
     metrics,

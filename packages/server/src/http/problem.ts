@@ -2,12 +2,12 @@
  * Every status this service answers with, and the closed set of problem codes (D6, D9). No other file knows a status.
  * A caller is told the code, a sentence and what is allowed; the cause goes to the log.
  */
-import type { Problem, ProblemError } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
 
 /** What goes well. */
-export const success = { ok: 200, created: 201, noContent: 204, notModified: 304 } as const
+export const success = { ok: 200, created: 201, noContent: 204, seeOther: 303, notModified: 304 } as const
 
-interface ProblemKind {
+export interface ProblemKind {
   readonly status: number
   readonly title: string
   /** Said when the place that found the problem has nothing more exact to say. */
@@ -162,6 +162,12 @@ export const problems = {
     title: 'Too many requests',
     detail: 'This key has used up its requests for now; see Retry-After.',
   },
+  too_many_snapshots: {
+    status: 429,
+    title: 'Too many snapshots at once',
+    detail:
+      'This key reads as many snapshots as it may at the same time. Try again once one of them has ended.',
+  },
   too_many_failures: {
     status: 429,
     title: 'Too many failed authentications',
@@ -224,7 +230,7 @@ export const problems = {
   unsupported_http_version: {
     status: 505,
     title: 'Unsupported HTTP version',
-    detail: 'Use HTTP/1.1. A proxy in front of this service must speak it too.',
+    detail: 'Use HTTP/1.1; 1.0 is answered too. A proxy in front of this service must speak one of them.',
   },
 } as const satisfies Readonly<Record<string, ProblemKind>>
 
@@ -233,63 +239,9 @@ export type ProblemCode = keyof typeof problems
 /** What a place that refuses a request says about it. Headers are for the answer: `allow`, `retry-after`, and so on. */
 export interface Refusal {
   readonly code: ProblemCode
-  readonly detail?: string
+  readonly detail?: string | undefined
   readonly errors?: readonly ProblemError[]
   readonly headers?: Readonly<Record<string, string>>
   /** Nothing more is taken from the connection. */
   readonly closes?: true
-}
-
-/** Seconds after which a 503 is worth another try. */
-const retryAfterSeconds: Partial<Record<ProblemCode, number>> = {
-  storage_full: 30,
-  storage_unavailable: 5,
-  clock_behind: 30,
-  overloaded: 1,
-  epoch_required: 60,
-  tenant_moving: 2,
-  sequence_not_reached: 1,
-}
-
-export interface ProblemPlace {
-  /** Path of the request, without its query. */
-  readonly instance: string
-  readonly requestId: string
-  /** Path prefix of the service: the type of a problem points into its own /docs. */
-  readonly basePath: string
-}
-
-export interface ProblemAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON text of a `Problem`. */
-  readonly body: string
-}
-
-/** The whole answer to a refused request (D6): RFC 9457 members, as application/json because of spec §4. */
-export function problemAnswer(refusal: Refusal, place: ProblemPlace): ProblemAnswer {
-  const { status, title, detail }: ProblemKind = problems[refusal.code]
-  const problem: Problem = {
-    type: `${place.basePath}/docs#${refusal.code}`,
-    title,
-    status,
-    detail: refusal.detail ?? detail,
-    instance: place.instance,
-    code: refusal.code,
-    requestId: place.requestId,
-    ...(refusal.errors === undefined ? {} : { errors: [...refusal.errors] }),
-  }
-  const retryAfter = retryAfterSeconds[refusal.code]
-  return {
-    status,
-    headers: {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      // RFC 9110 §11.6.1: every 401 carries a challenge. The scheme is our own; the parameter says where the key goes.
-      ...(status === 401 ? { 'www-authenticate': 'ApiKey realm="property-events", header="x-api-key"' } : {}),
-      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
-      ...refusal.headers,
-    },
-    body: JSON.stringify(problem),
-  }
 }

@@ -1,4 +1,5 @@
 /** From a request line to the operation it asks for, or to why there is none (D9, D19, D21). */
+import { feedNames, feeds, nearestName } from '@property-events/protocol'
 import findMyWay from 'find-my-way'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
@@ -34,9 +35,11 @@ export interface RouterOptions {
 }
 
 export function createRouter({ operations, basePath, limits }: RouterOptions): Router {
+  const paths = operations.map(({ path }) => path)
   const lookUp = lookUpTable(operations, limits.maxTargetLength)
   const plain = plainPaths(operations, basePath)
   const headersOf = new Map(operations.map((operation) => [operation, deprecationHeaders(operation)]))
+  const toDocs = { ...unrouted(undefined), call: () => docsAnswer(basePath) }
   const toOperation = (operation: Operation, params: Params, target: string): Routed => ({
     operation,
     route: operation.path,
@@ -54,11 +57,11 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
     const found = lookUp.find(method, path)
     if (found === 'badEncoding') return unrouted(badEncoding)
     if (found !== undefined) return toOperation(found.operation, found.params, target)
+    if (path === '/' && target !== '*' && (method === 'GET' || method === 'HEAD')) return toDocs
     const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path)
-    if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath))
+    if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, paths))
     if (method === 'OPTIONS') return { ...unrouted(undefined), call: () => optionsAnswer(allow) }
-    const detail = `${quoteInput(method)} is not a method of this path; it has ${allow}.`
-    return unrouted({ code: 'method_not_allowed', detail, headers: { allow } })
+    return unrouted(methodRefusal(method, path, allow))
   }
 }
 
@@ -97,13 +100,44 @@ function optionsAnswer(allow: string): Outcome {
   return { kind: 'text', status: success.noContent, headers, body: '' }
 }
 
-function nothingAt(path: string, lookUp: LookUp, basePath: string): Refusal {
+/** The address of the service, opened in a browser. */
+function docsAnswer(basePath: string): Outcome {
+  const headers = { location: `${basePath}/docs`, 'cache-control': 'no-cache' }
+  return { kind: 'text', status: success.seeOther, headers, body: '' }
+}
+
+function methodRefusal(method: string, path: string, allow: string): Refusal {
+  const said = `${quoteInput(method)} is not a method of this path; it has ${allow}.`
+  const isSubject = feedNames.some((feed) => path.startsWith(`${feeds[feed].subjectsPath}/`))
+  const isRemoval = method === 'DELETE' && isSubject
+  const remedy = `A property is removed by publishing that: POST ${feeds.property.publishPath} with {"remove": {"agentRef": "…"}}.`
+  return { code: 'method_not_allowed', detail: isRemoval ? `${said} ${remedy}` : said, headers: { allow } }
+}
+
+function nothingAt(path: string, lookUp: LookUp, basePath: string, paths: readonly string[]): Refusal {
   const shorter = path.replace(/\/+$/, '')
   const isThere = shorter !== path && lookUp.allowOf(routedTarget(shorter, '')) !== undefined
+  const meant = isThere ? undefined : nearestPath(path, paths)
+  const listed = `The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
   const detail = isThere
     ? 'There is nothing at this path; without the slash at its end there is.'
-    : `There is nothing at this path. The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
+    : `There is nothing at this path. ${meant === undefined ? '' : `Did you mean ${basePath}${meant}? `}${listed}`
   return { code: 'path_not_found', detail }
+}
+
+/** The path that was most likely meant, with its parameters as `{eventId}`. Paths of subjects show nothing of what was sent (D18). */
+function nearestPath(path: string, paths: readonly string[]): string | undefined {
+  const given = path.split('/')
+  const candidates = new Map<string, string>()
+  for (const known of paths) {
+    const parts = known.split('/')
+    const filled = parts
+      .map((part, index) => (part.startsWith(':') ? (given[index] ?? part) : part))
+      .join('/')
+    candidates.set(filled, known.replaceAll(/:([A-Za-z]+)/g, '{$1}'))
+  }
+  const nearest = nearestName(path, [...candidates.keys()], ({ length }) => Math.min(8, length / 4))
+  return nearest === undefined ? undefined : candidates.get(nearest)
 }
 
 /**

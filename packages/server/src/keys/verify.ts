@@ -1,9 +1,11 @@
 /** Verifies the key of a request (spec §5, D7, D11). */
 import { hash, timingSafeEqual } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseKeyText } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyStore } from '../storage/storage.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import { cachedFinder } from './find-cached.ts'
+import { knownIds } from './known-ids.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 import { createUseLog } from './use-log.ts'
@@ -25,23 +27,17 @@ export type KeyVerdict =
   /** `disabled`: every tenant the key was granted is suspended. */
   | { readonly kind: 'expired' | 'revoked' | 'disabled'; readonly key: VerifiedKey }
 
-/**
- * Keys that were valid within the last minute, by a hash of the whole key, so that a memory dump shows no working keys.
- */
-export interface RecentKeys {
-  /** Adds a key for a minute from now. */
-  remember(digest: string): void
-  forget(digest: string): void
-  has(digest: string): boolean
-}
-
 export interface KeyVerifier {
   /** Rejects only with the store's `StorageFailure`. */
   verify(text: string | undefined): Promise<KeyVerdict>
   /** The key, if `verify` would find it valid without asking the store, because it did so less than a second ago. */
   verifyKnown(text: string | Uint8Array): VerifiedKey | undefined
-  /** True when exactly this key is one of `recent`, so that its owner is not guessing (D10). Asks no store. */
-  verifiedWithinMinute(text: string | undefined): boolean
+  /**
+   * The same for a caller from whose address too many keys were wrong (D10). A key that exists is found out at once, one that was made
+   * within the last second waits for a second, and whatever else is sent costs the store nothing. `unknown` comes after that second
+   * for every key that could be one, so that it tells nobody which ids exist.
+   */
+  verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
   /** Writes the gathered last uses now; otherwise they are written twice a minute. */
   flushUses(): Promise<void>
   /** Stops the timer and writes a last time. */
@@ -56,8 +52,8 @@ export interface KeyVerifierOptions {
   readonly clock: () => number
   /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
   readonly cacheMs?: number
-  /** Notes every valid key, each at most once in `cacheMs`. Without it `verifiedWithinMinute` is always false. */
-  readonly recent?: RecentKeys
+  /** Resolves after so many milliseconds. Default: by the timers of Node. */
+  readonly delay?: (ms: number) => Promise<void>
 }
 
 const provenLimit = 20_000
@@ -65,36 +61,48 @@ const provenLimit = 20_000
 const noHash = new Uint8Array(32)
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
-  const { keys, peppers, clock, recent } = options
+  const { keys, peppers, clock, delay = wait } = options
   if (peppers.length === 0) throw new Error('a key verifier needs a pepper')
   const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
   const uses = createUseLog(keys)
+  const ids = knownIds(keys, clock, delay)
   // The store's answer with which a key was last proven, by a hash of the whole key. While the answer is the same (for
   // at most a second), the HMAC need not be made again: 4 of the 6 µs of a verification (measured manually).
   const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(provenLimit)
   const rehash = secretRehasher(keys, peppers)
 
+  async function verify(text: string | undefined): Promise<KeyVerdict> {
+    const parts = text === undefined ? undefined : parseKeyText(text)
+    if (text === undefined || parts === undefined) return { kind: 'unknown' }
+    const found = await finder.find(parts.keyId)
+    const digest = digestOf(text)
+    const isProven = found !== undefined && proven.get(digest)?.found === found
+    if (!isProven && !secretMatches(peppers, found, parts.secret)) return { kind: 'unknown' }
+    if (found === undefined) return { kind: 'unknown' }
+    const nowMs = clock()
+    const key = verifiedKey(found)
+    if (!isProven) proven.set(digest, { found, key })
+    const kind = standing(found, key, nowMs)
+    if (kind !== 'valid') return { kind, key }
+    if (!isProven) void rehash(found, parts.secret)
+    uses.record(key.keyId, nowMs)
+    return { kind, key }
+  }
+
   return {
-    async verify(text) {
+    verify,
+
+    async verifyAmongGuesses(text) {
       const parts = text === undefined ? undefined : parseKeyText(text)
-      if (text === undefined || parts === undefined) return { kind: 'unknown' }
-      const found = await finder.find(parts.keyId)
-      const digest = digestOf(text)
-      const isProven = found !== undefined && proven.get(digest)?.found === found
-      if (!isProven && !secretMatches(peppers, found, parts.secret)) return { kind: 'unknown' }
-      if (found === undefined) return { kind: 'unknown' }
-      const nowMs = clock()
-      const key = verifiedKey(found)
-      if (!isProven) proven.set(digest, { found, key })
-      const kind = standing(found, key, nowMs)
-      if (kind !== 'valid') {
-        recent?.forget(digest)
-        return { kind, key }
+      if (parts === undefined) return { kind: 'unknown' }
+      if (ids.has(parts.keyId)) {
+        const verdict = await verify(text)
+        if (verdict.kind !== 'unknown') return verdict
+        await ids.renewed()
+        return verdict
       }
-      if (!isProven) recent?.remember(digest)
-      if (!isProven) void rehash(found, parts.secret)
-      uses.record(key.keyId, nowMs)
-      return { kind, key }
+      const isRenewed = await ids.renewed()
+      return isRenewed && ids.has(parts.keyId) ? verify(text) : { kind: 'unknown' }
     },
 
     verifyKnown(text) {
@@ -105,11 +113,6 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       if (standing(entry.found, entry.key, nowMs) !== 'valid') return undefined
       uses.record(entry.key.keyId, nowMs)
       return entry.key
-    },
-
-    verifiedWithinMinute(text) {
-      if (recent === undefined || text === undefined || parseKeyText(text) === undefined) return false
-      return recent.has(digestOf(text))
     },
 
     flushUses: () => uses.flush(),

@@ -88,6 +88,7 @@ export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore 
     keys: () => guard(() => verbs.keys()),
     revokeKey: (keyId, revokedMs) => guard(() => verbs.revokeKey(keyId, revokedMs)),
     setKeyExpiry: (keyId, expiresMs) => guard(() => verbs.setKeyExpiry(keyId, expiresMs)),
+    keyIds: () => guard(() => verbs.keyIds()),
     pepperIdsInUse: () => guard(() => verbs.pepperIdsInUse()),
     rehashKey: (keyId, fromPepperId, hashed) => guard(() => verbs.rehashKey(keyId, fromPepperId, hashed)),
     recordKeyUses: (uses) => guard(() => verbs.recordKeyUses(uses)),

@@ -71,6 +71,8 @@ export interface KeyStore {
   /** The first revocation stays; a key never comes back. */
   revokeKey(keyId: string, revokedMs: number): Promise<'done' | 'unknownKey'>
   setKeyExpiry(keyId: string, expiresMs: number | undefined): Promise<'done' | 'unknownKey'>
+  /** Ids of all keys, in no order. Cheaper than the keys: half a megabyte of them are read in some milliseconds. */
+  keyIds(): Promise<readonly string[]>
   /** Peppers of the keys that are not revoked, each once. */
   pepperIdsInUse(): Promise<readonly string[]>
   /** Puts another hash of the same secret in place. `unchanged`: the key is not hashed with `fromPepperId` (any more). */

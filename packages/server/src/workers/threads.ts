@@ -22,7 +22,7 @@ export function threadStarter(
   file: SharedSegmentFile | undefined,
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, pages } = options
-  const buckets = { requests: bucketMemory(), failures: bucketMemory(), recentKeys: bucketMemory() }
+  const buckets = { requests: bucketMemory(), failures: bucketMemory() }
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
   return () => {
     const pass = store.pass()

@@ -44,7 +44,7 @@ for (const engine of ['memory', 'threads'] as const) {
         ['/v1/property-events', post({ headers: { ...json, expect: '100-continue' } }), 201],
         ['/v1/property-events', post({ key: readKey }), 403],
         ['/v1/property-events', post({ body: '{' }), 400],
-        ['/v1/property-events', post({ headers: {} }), 415],
+        ['/v1/property-events', post({ headers: { 'content-type': 'application/xml' } }), 415],
         ['/v1/property-events/snapshot', { key: readKey }, 200],
       ] as const
       for (const [path, request, status] of said) {

@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { answerHeads, statusOf } from '../../src/http/answer-head.ts'
 import type { Answer, Exchange } from '../../src/http/exchange.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
-import { problemAnswer } from '../../src/http/problem.ts'
+import { problemAnswer } from '../../src/http/problem-answer.ts'
 import { createRouter } from '../../src/http/router.ts'
 import { testRequest } from '../support/test-request.ts'
 

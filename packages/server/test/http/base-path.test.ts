@@ -21,8 +21,12 @@ onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
     assert.equal(pageOf(await call(service(), prefix + listPath, { key })).availableCount, 1)
     assert.equal((await call(service(), (prefix + listPath).toUpperCase(), { key })).status, 200)
     await assert.rejects(publish(service(), { payload: property() }), /404/)
-    for (const path of [listPath, '/docs', `${prefix}x/docs`, prefix, `${prefix}/`]) {
+    for (const path of [listPath, '/', '/docs', `${prefix}x/docs`]) {
       assert.equal((await call(service(), path, { key })).status, 404, path)
+    }
+    for (const path of [prefix, `${prefix}/`]) {
+      const { status, headers } = await call(service(), path)
+      assert.deepEqual([status, headers.location], [303, `${prefix}/docs`], path)
     }
   })
 

@@ -77,6 +77,11 @@ export function countingKeyStore(): CountingKeyStore {
     async setKeyExpiry(keyId, expiresMs) {
       return change(keyId, { expiresMs })
     },
+    async keyIds() {
+      failOnce()
+      store.reads += 1
+      return [...records.keys()]
+    },
     async pepperIdsInUse() {
       return [...new Set([...records.values()].map(({ pepperId }) => pepperId))]
     },

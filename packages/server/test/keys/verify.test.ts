@@ -2,24 +2,27 @@ import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
 import { newKeyText } from '@property-events/protocol'
 import { issueKey } from '../../src/keys/issue.ts'
-import { recentKeys } from '../../src/http/recent-keys.ts'
 import { pepperFit, pepperForNew } from '../../src/keys/pepper-fit.ts'
 import { loadPeppers } from '../../src/keys/pepper.ts'
 import type { Pepper } from '../../src/keys/pepper.ts'
 import { createKeyVerifier } from '../../src/keys/verify.ts'
 import type { KeyVerifier } from '../../src/keys/verify.ts'
+import { until } from '../support/until.ts'
+import { alphabet, forge } from './forge.ts'
 import { countingKeyStore } from './key-store.ts'
 import type { CountingKeyStore } from './key-store.ts'
 
 const tenantA = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0001'
 const tenantB = '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a0002'
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 interface Bench {
   readonly store: CountingKeyStore
   readonly pepper: Pepper
   readonly verifier: KeyVerifier
   nowMs: number
+  /** What the verifier waited for, and what it waits on. */
+  readonly delays: number[]
+  passes: (ms: number) => Promise<void>
   readonly issue: (request?: IssueWish) => Promise<{ readonly text: string; readonly keyId: string }>
 }
 
@@ -42,13 +45,21 @@ async function bench(options: { peppers?: readonly Pepper[] } = {}): Promise<Ben
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const clock = () => self.nowMs
   const peppers = options.peppers ?? [pepper]
-  const verifier = createKeyVerifier({ keys: store, peppers, clock, recent: recentKeys(clock) })
+  const delay = async (ms: number): Promise<void> => {
+    self.delays.push(ms)
+    await self.passes(ms)
+  }
+  const verifier = createKeyVerifier({ keys: store, peppers, clock, delay })
   open.push(verifier)
   const self: Bench = {
     store,
     pepper,
     verifier,
     nowMs: 1_000_000,
+    delays: [],
+    async passes(ms) {
+      self.nowMs += ms
+    },
     async issue(request = {}) {
       const grants = (request.tenants ?? [tenantA]).map((tenantId) => ({
         tenantId,
@@ -332,46 +343,75 @@ describe('last use', () => {
   })
 })
 
-describe('a key that verified in the last minute', () => {
-  it('is told apart from a guess without asking anybody, for a minute (D10)', async () => {
+describe('a key that comes from where too many were wrong', () => {
+  const newKey = () => newKeyText().text
+
+  it('is found out at once if it exists, used before or not, and asks the store for ids once (D10)', async () => {
     const self = await bench()
-    const { text, keyId } = await self.issue()
-    assert.equal(self.verifier.verifiedWithinMinute(text), false)
-    await self.verifier.verify(text)
-    const reads = self.store.reads
-    assert.equal(self.verifier.verifiedWithinMinute(text), true)
-    assert.equal(self.verifier.verifiedWithinMinute(forge(keyId)), false)
-    assert.equal(self.verifier.verifiedWithinMinute(undefined), false)
-    assert.equal(self.verifier.verifiedWithinMinute(`${text} `), false)
-    self.nowMs += 60_000
-    assert.equal(self.verifier.verifiedWithinMinute(text), true)
-    self.nowMs += 1_000
-    assert.equal(self.verifier.verifiedWithinMinute(text), false)
-    assert.equal(self.store.reads, reads)
+    const [first, second] = [await self.issue(), await self.issue()]
+    assert.equal((await self.verifier.verifyAmongGuesses(first.text)).kind, 'valid')
+    assert.equal((await self.verifier.verifyAmongGuesses(second.text)).kind, 'valid')
+    assert.deepEqual(self.delays, [])
+    assert.equal(self.store.reads, 3, 'the ids, and each key once')
   })
 
-  it('has its minute from the last time it was used, proven or known (D10)', async () => {
+  it('waits for a second at most if it was made a moment ago (D10)', async () => {
     const self = await bench()
     const { text } = await self.issue()
-    for (let step = 0; step < 200; step += 1) {
-      await self.verifier.verify(text)
-      self.nowMs += 999
-      assert.notEqual(self.verifier.verifyKnown(text), undefined)
-      assert.equal(self.verifier.verifiedWithinMinute(text), true)
-      self.nowMs += 1
-    }
-    self.nowMs += 59_998
-    assert.equal(self.verifier.verifiedWithinMinute(text), true)
+    await self.verifier.verifyAmongGuesses(text)
+    self.nowMs += 300
+    const made = await self.issue()
+    assert.equal((await self.verifier.verifyAmongGuesses(made.text)).kind, 'valid')
+    assert.deepEqual(self.delays, [700])
   })
 
-  it('loses that standing as soon as it is seen revoked (D10)', async () => {
+  it('costs the store one look a second, however many are guessed, and nobody learns which ids exist (D7, D10)', async () => {
     const self = await bench()
     const { text, keyId } = await self.issue()
-    await self.verifier.verify(text)
-    await self.store.revokeKey(keyId, self.nowMs)
-    self.nowMs += 1000
-    await self.verifier.verify(text)
-    assert.equal(self.verifier.verifiedWithinMinute(text), false)
+    await self.verifier.verifyAmongGuesses(text)
+    const reads = self.store.reads
+    const guesses = [...Array.from({ length: 500 }, newKey), forge(keyId)]
+    const verdicts = await Promise.all(guesses.map((guess) => self.verifier.verifyAmongGuesses(guess)))
+    assert.deepEqual(new Set(verdicts.map(({ kind }) => kind)), new Set(['unknown']))
+    // The forged one is looked at before it waits with others.
+    assert.deepEqual(self.delays, [1_000, 1_000])
+    assert.equal(self.store.reads, reads + 3)
+  })
+
+  it('that cannot be one is refused without asking anybody (D7, D10)', async () => {
+    const self = await bench()
+    for (const text of [undefined, '', 'pev_nobody', `${newKey()} `]) {
+      assert.equal((await self.verifier.verifyAmongGuesses(text)).kind, 'unknown')
+    }
+    assert.equal(self.store.reads, 0)
+  })
+
+  it('waits in bounded number: more guesses at once are refused at once (D10)', async () => {
+    const self = await bench()
+    const { text } = await self.issue()
+    await self.verifier.verifyAmongGuesses(text)
+    const passing = Promise.withResolvers<void>()
+    self.passes = () => passing.promise
+    let refused = 0
+    const guesses = Array.from({ length: 1_500 }, () =>
+      self.verifier.verifyAmongGuesses(newKey()).then(() => void (refused += 1)),
+    )
+    await until(() => refused === 500, { what: '500 refused guesses' })
+    assert.equal(
+      (await self.verifier.verifyAmongGuesses(text)).kind,
+      'valid',
+      'a key that exists waits for nobody',
+    )
+    passing.resolve()
+    await Promise.all(guesses)
+  })
+
+  it('is not found while the store does not answer, and is as soon as it does (D10)', async () => {
+    const self = await bench()
+    const { text } = await self.issue()
+    self.store.failNext = new Error('away')
+    assert.equal((await self.verifier.verifyAmongGuesses(text)).kind, 'unknown')
+    assert.equal((await self.verifier.verifyAmongGuesses(text)).kind, 'valid')
   })
 })
 
@@ -383,20 +423,6 @@ describe('issuing a key', () => {
     assert.deepEqual(await issueKey(store, pepper, request), { kind: 'unknownTenant' })
   })
 })
-
-/** A well-formed key with this id and a secret of its own. */
-function forge(keyId: string): string {
-  // The generator takes its id first: bytes that give the wanted characters, then chance.
-  let call = 0
-  const { text, parts } = newKeyText((bytes) => {
-    call += 1
-    return call === 1
-      ? Uint8Array.from(keyId, (character) => alphabet.indexOf(character))
-      : crypto.getRandomValues(new Uint8Array(bytes))
-  })
-  assert.equal(parts.keyId, keyId)
-  return text
-}
 
 describe('a pepper that is replaced', () => {
   const old = loadPeppers({ folder: undefined, given: 'the pepper before this one' })[0]

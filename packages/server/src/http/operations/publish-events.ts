@@ -7,7 +7,8 @@ import type { Headers, Outcome } from '../exchange.ts'
 import { answer, capital, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
-import { readBodyHeaders, refusalOfBytes } from '../requests/body-headers.ts'
+import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
+import { inflate } from '../requests/inflate.ts'
 import { readPublishParameters } from '../requests/publish-parameters.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
@@ -35,10 +36,14 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
         const head = readBodyHeaders(request, limits.maxBodyBytes)
         if (head.kind === 'refused') return head
         const key = feedKeyOf(access, feedName)
-        const body = await request.body()
-        if (body.kind === 'gone') return { kind: 'none' }
-        if (body.kind === 'refused') return body
-        return publish(context, { key, body: body.bytes, format: head.format, ...reading.parameters })
+        const received = await request.body()
+        if (received.kind === 'gone') return { kind: 'none' }
+        if (received.kind === 'refused') return received
+        const body = head.coding === 'gzip' ? await inflate(received.bytes, limits.maxBodyBytes) : received
+        if (body.kind !== 'bytes') return body.kind === 'gone' ? { kind: 'none' } : body
+        const format = head.format ?? formatOf(body.bytes)
+        if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
+        return publish(context, { key, body: body.bytes, format, ...reading.parameters })
       }
     },
   }

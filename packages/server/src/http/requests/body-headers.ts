@@ -9,10 +9,26 @@ export type BodyFormat = 'json' | 'ndjson'
 
 const bodyMediaTypes: Readonly<Record<string, BodyFormat>> = {
   'application/json': 'json',
+  'text/json': 'json',
   'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
 }
 
-export type BodyHeaders = { readonly kind: 'format'; readonly format: BodyFormat } | Refused
+/** Sent by `fetch` and by generated clients that name no type: the body's first character decides. */
+const untold = ['', 'text/plain']
+
+/** What can be undone on arrival. */
+export type BodyCoding = 'identity' | 'gzip'
+
+export type BodyHeaders =
+  | {
+      readonly kind: 'format'
+      /** `undefined`: the body tells. */
+      readonly format: BodyFormat | undefined
+      readonly coding: BodyCoding
+    }
+  | Refused
 
 /** What the headers say about the body; refused before a byte of it is read. */
 export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders {
@@ -21,11 +37,7 @@ export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders
     .split(';')
     .map((part) => part.trim().toLowerCase())
   const format = Object.hasOwn(bodyMediaTypes, mediaType) ? bodyMediaTypes[mediaType] : undefined
-  if (format === undefined) {
-    const seen = mediaType === '' ? 'no Content-Type' : quoteInput(mediaType)
-    const allowed = Object.keys(bodyMediaTypes).join(' or ')
-    return refused({ code: 'unsupported_media_type', detail: `The request has ${seen}; send ${allowed}.` })
-  }
+  if (format === undefined && !untold.includes(mediaType)) return refused(unsupportedType(mediaType))
   const charset = parameters
     .find((parameter) => /^charset\s*=/.test(parameter))
     ?.replace(/^charset\s*=\s*/, '')
@@ -35,16 +47,27 @@ export function readBodyHeaders(request: Request, maxBytes: number): BodyHeaders
     return refused({ code: 'unsupported_charset', detail })
   }
   const coding = request.header('content-encoding')?.trim().toLowerCase() ?? 'identity'
-  if (coding !== 'identity') {
-    const detail = `The content encoding ${quoteInput(coding)} is not accepted; send the body as it is.`
+  if (coding !== 'identity' && coding !== 'gzip' && coding !== 'x-gzip') {
     return refused({
       code: 'unsupported_content_encoding',
-      detail,
-      headers: { 'accept-encoding': 'identity' },
+      detail: `The content encoding ${quoteInput(coding)} is not accepted; send gzip, or the body as it is.`,
+      headers: { 'accept-encoding': 'gzip, identity' },
     })
   }
   if (Number(request.header('content-length') ?? 0) > maxBytes) return refused(bodyTooLarge(maxBytes))
-  return { kind: 'format', format }
+  return { kind: 'format', format, coding: coding === 'identity' ? 'identity' : 'gzip' }
+}
+
+/** `undefined`: a body of this type is nothing that is published, whatever it was called. */
+export function formatOf(body: Buffer): BodyFormat | undefined {
+  const first = /[^ \t\r\n]/.exec(body.toString('latin1', 0, 1_024))?.[0]
+  return first === '{' || first === '[' ? 'json' : undefined
+}
+
+export function unsupportedType(mediaType: string): Refusal {
+  const seen = mediaType === '' ? 'no Content-Type' : quoteInput(mediaType)
+  const detail = `The request has ${seen}; send JSON as application/json, or one event a line as application/x-ndjson.`
+  return { code: 'unsupported_media_type', detail }
 }
 
 /** The refusal of a body that is too large, whether it said so before or not. */

@@ -12,9 +12,9 @@ export function guardRequest(
   { maxHeaders }: Pick<ServiceLimits, 'maxHeaders'>,
 ): Refusal | undefined {
   const { version, headerCount, hosts } = request.head
-  if (version !== '1.1') return { code: 'unsupported_http_version', closes: true }
+  if (version !== '1.1' && version !== '1.0') return { code: 'unsupported_http_version', closes: true }
   if (headerCount > maxHeaders) return { code: 'headers_too_large' }
-  const host = hosts[0]
+  const host = hosts[0] ?? (version === '1.0' ? '' : undefined)
   if (host === undefined || hosts.length > 1) {
     const detail = `A request carries exactly one Host header; this one has ${hosts.length}.`
     // Two hosts are a sign of request smuggling: nothing more is taken from such a connection.

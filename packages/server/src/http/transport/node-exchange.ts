@@ -73,7 +73,7 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
     return
   }
   const finish = (): void => {
-    if (answer.kind === 'pieces') answer.body.release()
+    releaseAnswer(answer)
     reportExchange(context, exchange, !response.writableFinished)
   }
   if (response.destroyed) {
@@ -85,7 +85,12 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   const fields = heads.fields(exchange)
   if (request.leavesBody) lingerAfter(incoming.socket)
   // What follows an upgrade that is not made, Node's parser does not read.
-  const isLast = exchange.closes || context.stopping() || request.leavesBody || 'upgrade' in incoming.headers
+  const isLast =
+    exchange.closes ||
+    request.head.version !== '1.1' ||
+    context.stopping() ||
+    request.leavesBody ||
+    'upgrade' in incoming.headers
   if (isLast) fields['connection'] = 'close'
   // All at once: each setHeader would be looked up and checked by itself.
   response.writeHead(statusOf(answer), fields)
@@ -117,6 +122,11 @@ function sendBody(
 
 function isPrematureClose(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
+function releaseAnswer(answer: Answer): void {
+  if (answer.kind === 'pieces') answer.body.release()
+  if (answer.kind === 'stream') answer.release()
 }
 
 function sendStream(answer: Extract<Answer, { kind: 'stream' }>, response: ServerResponse): Promise<void> {

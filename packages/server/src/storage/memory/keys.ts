@@ -46,6 +46,9 @@ export function memoryKeys(store: MemoryStore): KeyStore {
     async setKeyExpiry(keyId, expiresMs) {
       return change(openState(store), keyId, (record) => ({ ...record, expiresMs }))
     },
+    async keyIds() {
+      return [...openState(store).keys.keys()]
+    },
     async pepperIdsInUse() {
       const used = [...openState(store).keys.values()].filter(({ revokedMs }) => revokedMs === undefined)
       return [...new Set(used.map(({ pepperId }) => pepperId))]

@@ -20,7 +20,7 @@ import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
-import { findKey, readKeys, readPepperIds, readTenants } from './keys.ts'
+import { findKey, readKeyIds, readKeys, readPepperIds, readTenants } from './keys.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -155,6 +155,7 @@ function databaseKeys(database: Database): Unguarded<KeyStore> {
     tenants: () => readTenants(database),
     keys: () => readKeys(database),
     findKey: (keyId) => findKey(database, keyId),
+    keyIds: () => readKeyIds(database),
     pepperIdsInUse: () => readPepperIds(database),
   }
 }

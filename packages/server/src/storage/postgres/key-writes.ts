@@ -83,7 +83,7 @@ const use: Statement = {
     UPDATE key SET last_used_ms = greatest(last_used_ms, latest.used_ms) FROM latest WHERE key.key_no = latest.key_no`,
 }
 
-export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'pepperIdsInUse'>
+export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'keyIds' | 'pepperIdsInUse'>
 
 export function keyWrites(database: Database): KeyWrites {
   const changed = (statement: Statement, values: Parameters<Session['query']>[1]): Promise<boolean> =>

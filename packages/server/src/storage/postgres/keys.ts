@@ -22,6 +22,7 @@ const selectPeppers: Statement = {
   name: 'key-peppers',
   text: 'SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL',
 }
+const selectKeyIds: Statement = { name: 'key-ids', text: 'SELECT key_id FROM key' }
 const selectKeys: Statement = { name: 'keys', text: `${keySelect} ORDER BY key_no` }
 
 interface TenantRow {
@@ -63,6 +64,11 @@ export async function findKey(database: Database, keyId: string): Promise<FoundK
       currentPepperId: row.current_pepper_id ?? undefined,
     }
   )
+}
+
+export async function readKeyIds(database: Database): Promise<readonly string[]> {
+  const rows = await database.read<{ key_id: string }>(selectKeyIds, [])
+  return rows.map(({ key_id }) => key_id)
 }
 
 export async function readPepperIds(database: Database): Promise<readonly string[]> {

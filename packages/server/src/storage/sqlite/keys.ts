@@ -9,6 +9,7 @@ export interface KeyReads {
   tenants(): readonly Tenant[]
   findKey(keyId: string): FoundKey | undefined
   keys(): readonly KeyRecord[]
+  keyIds(): readonly string[]
   pepperIdsInUse(): readonly string[]
 }
 
@@ -55,9 +56,11 @@ export function keyReads(db: Connection): KeyReads {
   const selectPeppers = db
     .prepare<[], string>('SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL')
     .pluck()
+  const selectKeyIds = db.prepare<[], string>('SELECT key_id FROM key').pluck()
   const meta = metaOf(db)
 
   return {
+    keyIds: () => selectKeyIds.all(),
     pepperIdsInUse: () => selectPeppers.all(),
     tenants() {
       return selectTenants.all().map(({ tenant, name, created_ms, suspended }) => {

@@ -1,0 +1,35 @@
+/** Where a body stops being JSON: line, column and, where nothing personal can stand there, the text around it. */
+import { findSyntaxFault, placeOf } from '@property-events/protocol'
+import type { FeedName, ProblemError } from '@property-events/protocol'
+import type { BodyFault } from './publication-body.ts'
+
+const openBrace = 0x7b
+
+interface Place {
+  readonly body: Buffer
+  readonly format: 'json' | 'ndjson'
+  readonly feed: FeedName
+}
+
+/**
+ * The fault with its place, in pieces between which others can have a turn. For one fault of a request: a text that is no JSON in one
+ * place may be none in thousands.
+ */
+export function* withPlace(
+  { body, format, feed }: Place,
+  { error, start }: BodyFault,
+): Generator<undefined, ProblemError> {
+  const lineEnd = format === 'json' ? -1 : body.indexOf('\n', start)
+  const end = lineEnd === -1 ? body.length : lineEnd
+  const offset = yield* findSyntaxFault(body, start, end)
+  if (offset === undefined) return error
+  const { line, column, excerpt } = placeOf(body, offset)
+  const what = offset === end ? 'It ends too early' : 'It stops being JSON'
+  // Of contacts, an excerpt could be somebody's name (D18).
+  const shown = feed === 'property' && excerpt !== '' ? `, near ${JSON.stringify(excerpt)}` : ''
+  // The first line was whole: what follows it may be meant as another one.
+  const isLines = format === 'json' && body[offset] === openBrace && line > 1 && column === 1
+  const remedy = isLines ? ' If each line is an event, send them as application/x-ndjson.' : ''
+  const message = `${error.message} ${what} at line ${line}, column ${column}${shown}.${remedy}`
+  return { ...error, message }
+}
