@@ -186,7 +186,7 @@ describe('sync', () => {
       environment: { ...environment, PROPERTY_EVENTS_KEY: 'wrong' },
     })
     assert.equal(wrongKey.code, 1)
-    assert.match(wrongKey.stderr, /Send a valid API key/)
+    assert.match(wrongKey.stderr, /not a whole key/)
     const other = join(market.folder, 'other.ndjson')
     writeFileSync(other, '{"something":"else"}\n')
     const wrongFile = await run(['sync', other], { environment })

@@ -121,6 +121,7 @@ describe('a request that fails', () => {
       'storage_unavailable',
       'tenant_moving',
       'too_many_failures',
+      'too_many_snapshots',
     ]
     const askedAgain: string[] = []
     for (const [code, { status }] of Object.entries(problems)) {
