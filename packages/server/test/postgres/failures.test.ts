@@ -146,14 +146,13 @@ describe('a database in trouble', () => {
     const survived = await loadThrough([one, two], async (untilMore) => {
       for (let cut = 0; cut < (long ? 100 : 12); cut += 1) {
         proxy.cutAfter(1 + ((cut * 7919) % 20_000))
-        await delay(120)
+        await until(() => proxy.cuts > cut, { what: `cut ${cut}` })
       }
       proxy.cutAfter(undefined)
       await untilMore(20)
     })
     assert.deepEqual(survived.faults, [])
     assert.ok(survived.publishes > 10, `${survived.publishes} publishes`)
-    assert.ok(survived.failures > 0, 'the cuts were felt')
     assert.ok(survived.longestMs < neverLongerMs, `${survived.longestMs} ms`)
   })
 

@@ -14,6 +14,8 @@ export interface Proxy extends AsyncDisposable {
   thaw(): void
   /** Closes each connection after about so many further bytes in either direction; `undefined` stops that. */
   cutAfter(bytes: number | undefined): void
+  /** How often that has closed them. */
+  readonly cuts: number
   /** From the next answer on, nothing comes back any more, until all is closed by `thaw`. */
   swallowAnswers(): void
 }
@@ -22,6 +24,7 @@ export async function startProxy(socketFile: string): Promise<Proxy> {
   let target = socketFile
   let state: 'open' | 'frozen' | 'deaf' = 'open'
   let bytesLeft: number | undefined
+  let cuts = 0
   const sockets = new Set<Socket>()
   const closeAll = (): void => {
     for (const socket of sockets) socket.destroy()
@@ -39,6 +42,7 @@ export async function startProxy(socketFile: string): Promise<Proxy> {
         bytesLeft -= part.length
         if (bytesLeft > 0) return
         bytesLeft = undefined
+        cuts += 1
         closeAll()
       })
       from.on('error', () => undefined)
@@ -68,6 +72,9 @@ export async function startProxy(socketFile: string): Promise<Proxy> {
     },
     cutAfter(bytes) {
       bytesLeft = bytes
+    },
+    get cuts() {
+      return cuts
     },
     swallowAnswers() {
       state = 'deaf'
