@@ -50,7 +50,7 @@ runner.on('exit', (code) => {
 /** The runner names the files that were still running when it is asked to stop. */
 function giveUp() {
   process.stderr.write(
-    `\nThe tests did not end within ${limitMinutes} minutes; they usually take 4. Stopping them.\n`,
+    `\nThe tests did not end within ${limitMinutes} minutes; they usually take 8. Stopping them.\n`,
   )
   signalGroup('SIGTERM')
   setTimeout(signalGroup, 10_000, 'SIGKILL')

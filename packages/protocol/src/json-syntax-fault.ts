@@ -1,4 +1,22 @@
-/** Where a text stops being JSON, for the person who has to mend it. Looked for only after a text was refused. */
+/**
+ * Where a text stops being JSON, for the person who has to mend it. Looked for only after a text was refused, in pieces: between two
+ * of them others can have a turn.
+ */
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isDigit,
+  isLetter,
+  isWhiteSpace,
+  minus,
+  openBrace,
+  openBracket,
+  quote,
+} from './json-characters.ts'
+import { afterBlanks } from './json-items.ts'
 
 /** From 1; columns count characters, as editors do. */
 export interface TextPlace {
@@ -8,127 +26,137 @@ export interface TextPlace {
   readonly excerpt: string
 }
 
-/** So that looking takes a few milliseconds at most between two turns of others. */
-const pieceBytes = 65_536
+/** Looked at between two turns of others: some 2 ms where each value has one byte, measured manually. */
+const pieceBytes = 16_384
 /** Deeper texts are refused for that. */
 const maxDepth = 1_000
+/** Longer numbers are refused for that. */
+const maxNumberBytes = 400
 const excerptBefore = 30
 const excerptAfter = 20
+const lineFeed = 0x0a
+
+type Expected = 'value' | 'firstValue' | 'firstKey' | 'key' | 'colon' | 'comma' | 'nothing'
+
+/** A string, number or literal: `end` is after it, or at the first byte that does not belong. */
+interface Scalar {
+  readonly isWhole: boolean
+  readonly end: number
+}
 
 /**
- * The first byte at which `bytes` from `start` to `end` are no JSON any more; `end` where it is cut off; `undefined`: it is JSON, or too deep.
- * In pieces, between which others can have a turn.
+ * The first byte at which a UTF-8 text is no JSON any more; its length where it is cut off. `undefined`: it is JSON, or it cannot be
+ * looked through because it is too deep or holds a number that is too long.
  */
-export function* findSyntaxFault(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): Generator<undefined, number | undefined> {
-  const text = { bytes, end }
+export function* findSyntaxFault(text: Uint8Array): Generator<undefined, number | undefined> {
   const open: number[] = []
-  let expected: 'value' | 'firstKey' | 'key' | 'colon' | 'firstValue' | 'comma' | 'nothing' = 'value'
-  let turn = start
-  for (let at = afterBlanks(text, start); at < end; at = afterBlanks(text, at)) {
+  let expected: Expected = 'value'
+  let turn = 0
+  let at = yield* afterBlanks(text, 0)
+  while (at < text.length) {
     if (at - turn > pieceBytes) {
       turn = at
       yield undefined
     }
-    const byte = bytes[at]
-    const isKey: boolean = expected === 'key' || expected === 'firstKey'
-    if (expected === 'nothing') return at
-    if (expected === 'colon') {
-      if (byte !== colon) return at
-      expected = 'value'
-      at += 1
-    } else if (
-      byte === closing(open.at(-1)) &&
-      (expected === 'comma' || expected === 'firstKey' || expected === 'firstValue')
-    ) {
-      open.pop()
-      expected = open.length === 0 ? 'nothing' : 'comma'
-      at += 1
-    } else if (expected === 'comma') {
-      if (byte !== comma) return at
-      expected = open.at(-1) === brace ? 'key' : 'value'
-      at += 1
-    } else if (!isKey && (byte === brace || byte === bracket)) {
-      if (open.length >= maxDepth) return undefined
-      open.push(byte)
-      expected = byte === brace ? 'firstKey' : 'firstValue'
+    const byte = text[at] ?? 0
+    const next: Expected | undefined = afterStructure(byte, expected, open)
+    if (open.length > maxDepth) return undefined
+    if (next !== undefined) {
+      expected = next
       at += 1
     } else {
-      const after = isKey && byte !== quote ? at : afterScalar(text, at)
-      if (after <= at) return after === at ? at : -after
-      expected = isKey ? 'colon' : open.length === 0 ? 'nothing' : 'comma'
-      at = after
+      const isKey: boolean = expected === 'key' || expected === 'firstKey'
+      if (!isKey && expected !== 'value' && expected !== 'firstValue') return at
+      if (isKey && byte !== quote) return at
+      const scalar: Scalar | undefined =
+        byte === quote ? yield* readString(text, at) : readNumberOrLiteral(text, at)
+      if (scalar === undefined) return undefined
+      if (!scalar.isWhole) return scalar.end
+      expected = isKey ? 'colon' : afterValue(open)
+      at = scalar.end
     }
+    if (isWhiteSpace(text[at] ?? 0)) at = yield* afterBlanks(text, at)
   }
-  return expected === 'nothing' ? undefined : end
+  return expected === 'nothing' ? undefined : text.length
 }
 
-/** Line, column and excerpt of a byte. */
-export function placeOf(bytes: Uint8Array, offset: number): TextPlace {
-  let line = 1
-  let lineStart = 0
-  for (let at = bytes.indexOf(lineFeed); at !== -1 && at < offset; at = bytes.indexOf(lineFeed, at + 1)) {
-    line += 1
-    lineStart = at + 1
+/** What is expected after a byte of structure, which opens or closes; `undefined`: the byte is none, or not here. */
+function afterStructure(byte: number, expected: Expected, open: number[]): Expected | undefined {
+  const isValue = expected === 'value' || expected === 'firstValue'
+  const inside = open.at(-1)
+  if (isValue && (byte === openBrace || byte === openBracket)) {
+    open.push(byte)
+    return byte === openBrace ? 'firstKey' : 'firstValue'
   }
-  // A line may be the whole of a long body: its beginning is counted, not decoded.
-  let column = 1
-  for (let at = lineStart; at < offset; at += 1) if (((bytes[at] ?? 0) & 0xc0) !== 0x80) column += 1
-  const from = Math.max(lineStart, offset - excerptBefore)
-  const text = new TextDecoder().decode(bytes.subarray(from, offset + excerptAfter))
-  const excerpt = text.split('\n', 1)[0]?.replaceAll(/\s+/g, ' ').trim() ?? ''
-  return { line, column, excerpt }
+  const closes =
+    (byte === closeBrace && inside === openBrace && (expected === 'comma' || expected === 'firstKey')) ||
+    (byte === closeBracket && inside === openBracket && (expected === 'comma' || expected === 'firstValue'))
+  if (closes) {
+    open.pop()
+    return afterValue(open)
+  }
+  if (byte === comma && expected === 'comma') return inside === openBrace ? 'key' : 'value'
+  if (byte === colon && expected === 'colon') return 'value'
+  return undefined
 }
 
-const lineFeed = 0x0a
-const quote = 0x22
-const comma = 0x2c
-const colon = 0x3a
-const bracket = 0x5b
-const backslash = 0x5c
-const brace = 0x7b
-
-interface Text {
-  readonly bytes: Uint8Array
-  readonly end: number
+function afterValue(open: readonly number[]): Expected {
+  return open.length === 0 ? 'nothing' : 'comma'
 }
 
-function closing(opened: number | undefined): number | undefined {
-  // Brackets and braces close with the character after next.
-  return opened === undefined ? undefined : opened + 2
+const numberOrLiteral = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
+
+function readNumberOrLiteral(text: Uint8Array, start: number): Scalar | undefined {
+  let end = start
+  while (isOfWord(text[end] ?? 0)) {
+    end += 1
+    if (end - start > maxNumberBytes) return undefined
+  }
+  const word = String.fromCharCode(...text.subarray(start, end))
+  return numberOrLiteral.test(word) ? { isWhole: true, end } : { isWhole: false, end: start }
 }
 
-function afterBlanks({ bytes, end }: Text, start: number): number {
-  let at = start
-  while (
-    at < end &&
-    (bytes[at] === 0x20 || bytes[at] === 0x09 || bytes[at] === lineFeed || bytes[at] === 0x0d)
-  )
-    at += 1
-  return at
+/** A letter, a digit, or what else a number may hold. */
+function isOfWord(byte: number): boolean {
+  return isDigit(byte) || isLetter(byte | 0x20) || byte === minus || byte === 0x2b || byte === 0x2e
 }
 
-/** The index after a string, number or literal; where it is broken, minus the index of the first byte that does not belong. */
-function afterScalar(text: Text, start: number): number {
-  const { bytes, end } = text
-  if (bytes[start] === quote) return afterString(text, start)
-  const token = String.fromCharCode(...bytes.subarray(start, Math.min(end, start + 400)))
-  const whole = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/.exec(token)
-  return whole === null ? start : start + whole[0].length
-}
-
-function afterString({ bytes, end }: Text, start: number): number {
-  for (let at = start + 1; at < end; at += 1) {
-    const byte = bytes[at] ?? 0
-    if (byte === quote) return at + 1
-    if (byte < 0x20) return -at
+function* readString(text: Uint8Array, start: number): Generator<undefined, Scalar> {
+  let turn = start
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (at - turn > pieceBytes) {
+      turn = at
+      yield undefined
+    }
+    const byte = text[at] ?? 0
+    if (byte === quote) return { isWhole: true, end: at + 1 }
+    if (byte < 0x20) return { isWhole: false, end: at }
     if (byte !== backslash) continue
-    const escaped = String.fromCharCode(...bytes.subarray(at + 1, at + 6))
-    if (!/^(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/.test(escaped)) return -at
+    const escaped = String.fromCharCode(...text.subarray(at + 1, at + 6))
+    if (!/^(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/.test(escaped)) return { isWhole: false, end: at }
     at += 1
   }
-  return -end
+  return { isWhole: false, end: text.length }
+}
+
+/** Line, column and surroundings of a byte. */
+export function* placeOf(text: Uint8Array, offset: number): Generator<undefined, TextPlace> {
+  let line = 1
+  let column = 1
+  let lineStart = 0
+  for (let at = 0; at < offset;) {
+    const pause = Math.min(at + pieceBytes, offset)
+    for (; at < pause; at += 1) {
+      const byte = text[at] ?? 0
+      if (byte === lineFeed) {
+        line += 1
+        column = 1
+        lineStart = at + 1
+      } else if ((byte & 0xc0) !== 0x80) column += 1
+    }
+    if (at < offset) yield undefined
+  }
+  const around = text.subarray(Math.max(lineStart, offset - excerptBefore), offset + excerptAfter)
+  const [excerpt = ''] = new TextDecoder().decode(around).split('\n', 1)
+  return { line, column, excerpt: excerpt.replaceAll(/\s+/g, ' ').trim() }
 }

@@ -21,9 +21,10 @@ export function* withPlace(
 ): Generator<undefined, ProblemError> {
   const lineEnd = format === 'json' ? -1 : body.indexOf('\n', start)
   const end = lineEnd === -1 ? body.length : lineEnd
-  const offset = yield* findSyntaxFault(body, start, end)
-  if (offset === undefined) return error
-  const { line, column, excerpt } = placeOf(body, offset)
+  const found = yield* findSyntaxFault(body.subarray(start, end))
+  if (found === undefined) return error
+  const offset = start + found
+  const { line, column, excerpt } = yield* placeOf(body, offset)
   const what = offset === end ? 'It ends too early' : 'It stops being JSON'
   // Of contacts, an excerpt could be somebody's name (D18).
   const shown = feed === 'property' && excerpt !== '' ? `, near ${JSON.stringify(excerpt)}` : ''

@@ -46,7 +46,7 @@ const noAnswer = { kind: 'none' } as const
 
 function admit(context: HttpContext, exchange: Exchange): Handling {
   const { request, routed } = exchange
-  const refusal = guardRequest(request, context.limits) ?? routed.refusal
+  const refusal = guardRequest(request, context.limits)
   if (refusal !== undefined) return refused(refusal)
   const need = routed.operation?.access
   if (need === undefined) return accept(context, exchange, openAccess)

@@ -20,7 +20,7 @@ export interface ServiceLimits {
   readonly maxHeaderBytes: number
   readonly maxHeaders: number
   readonly maxParameters: number
-  /** The whole request, body included, must have come by then: 16 MiB needs 9 Mbit/s. Fastify's default is no limit. */
+  /** The whole request, body included, must have come by then: 16 MiB needs 9 Mbit/s. */
   readonly requestTimeoutMs: number
   readonly headersTimeoutMs: number
   /** Longer than the 60 s for which load balancers keep a connection, so that none sends a request over one that is being closed. */

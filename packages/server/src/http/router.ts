@@ -13,14 +13,12 @@ import { queryText, routedTarget } from './requests/target.ts'
 
 /** What a request line asks for. Says nothing of the request beyond that, so a connection may keep it for its next request. */
 export interface Routed {
-  /** `undefined`: there is none, and `call` says so. */
+  /** `undefined`: there is none, and `call` says why. */
   readonly operation: Operation | undefined
   /** The operation's path, for the log and the metrics; `none` without one. */
   readonly route: string
   /** Of every answer of the operation. */
   readonly headers: Headers
-  /** Why the request line is refused, before any key is looked at. */
-  readonly refusal: Refusal | undefined
   readonly call: Call
 }
 
@@ -39,12 +37,11 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
   const lookUp = lookUpTable(operations, limits.maxTargetLength)
   const plain = plainPaths(operations, basePath)
   const headersOf = new Map(operations.map((operation) => [operation, deprecationHeaders(operation)]))
-  const toDocs = { ...unrouted(undefined), call: () => docsAnswer(basePath) }
+  const toDocs = withoutOperation(docsAnswer(basePath))
   const toOperation = (operation: Operation, params: Params, target: string): Routed => ({
     operation,
     route: operation.path,
     headers: headersOf.get(operation) ?? noHeaders,
-    refusal: undefined,
     call: operation.prepare({ query: queryText(target), params }),
   })
 
@@ -60,7 +57,7 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
     if (path === '/' && target !== '*' && (method === 'GET' || method === 'HEAD')) return toDocs
     const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path)
     if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, paths))
-    if (method === 'OPTIONS') return { ...unrouted(undefined), call: () => optionsAnswer(allow) }
+    if (method === 'OPTIONS') return withoutOperation(optionsAnswer(allow))
     return unrouted(methodRefusal(method, path, allow))
   }
 }
@@ -74,9 +71,12 @@ interface Found {
 
 const noParams: Params = {}
 
-function unrouted(refusal: Refusal | undefined): Routed {
-  const call = (): Outcome => refused(refusal ?? { code: 'path_not_found' })
-  return { operation: undefined, route: 'none', headers: noHeaders, refusal, call }
+function withoutOperation(outcome: Outcome): Routed {
+  return { operation: undefined, route: 'none', headers: noHeaders, call: () => outcome }
+}
+
+function unrouted(refusal: Refusal): Routed {
+  return withoutOperation(refused(refusal))
 }
 
 function tooLong({ length }: string, most: number): Refusal {

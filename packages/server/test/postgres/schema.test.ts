@@ -251,6 +251,7 @@ describe('the schema in PostgreSQL', () => {
     await (await open(url)).close()
     using folder = temporaryFolder()
     const file = join(folder.path, 'slow.sql')
+    // Twice the limit of a commit: that time passes is what is tested.
     writeFileSync(file, 'SELECT pg_sleep(6)')
     const steps = [...migrations, { files: [pathToFileURL(file)] }]
     const waiting: string[] = []

@@ -186,8 +186,9 @@ describe('sealed pages of several threads', () => {
     // An answer begun before the change, say, is late.
     await untilSealed(events, one, page(2))
     await untilSealed(events, two, page(1, 1))
-    // Time to be written, were it not too late for it.
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // What the same thread seals after it is on the disk: so would that be, were it not too late for it.
+    await untilSealed(events, one, page(2, 1))
+    await until(() => isOnDisk(1))
     assert.ok(!isOnDisk(0))
   })
 

@@ -1,6 +1,7 @@
 /** `POST /v1/property-events` and `/v1/contact-events`: publishing, all or nothing (PROTOCOL §4, P6, P7). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import type { PublishRequest } from '../../feed/publish.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Headers, Outcome } from '../exchange.ts'
@@ -12,9 +13,6 @@ import { inflate } from '../requests/inflate.ts'
 import { readPublishParameters } from '../requests/publish-parameters.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
-
-/** All that is to be published, and how. */
-type Publication = Parameters<HttpContext['publisher']['publish']>[0]
 
 export function publishEvents(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
@@ -40,7 +38,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
         if (received.kind === 'gone') return { kind: 'none' }
         if (received.kind === 'refused') return received
         const body = head.coding === 'gzip' ? await inflate(received.bytes, limits.maxBodyBytes) : received
-        if (body.kind !== 'bytes') return body.kind === 'gone' ? { kind: 'none' } : body
+        if (body.kind === 'refused') return body
         const format = head.format ?? formatOf(body.bytes)
         if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
         return publish(context, { key, body: body.bytes, format, ...reading.parameters })
@@ -52,7 +50,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
 const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 /** Publishes a body and says what to answer. Takes the body: its memory is gone afterwards. Rejects as the store does. */
-async function publish({ metrics, publisher }: HttpContext, publication: Publication): Promise<Outcome> {
+async function publish({ metrics, publisher }: HttpContext, publication: PublishRequest): Promise<Outcome> {
   const { feed } = publication.key
   const refusal = refusalOfBytes(publication.body)
   if (refusal !== undefined) {
