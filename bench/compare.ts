@@ -2,6 +2,7 @@
  * Compares this build with another one of this project: `node bench/compare.ts --before ../checkout-of-the-other-build`.
  * The other checkout has its own `node_modules`. Both serve at the same time, on the server's core; one at a time is asked.
  * `--cases heads,404` compares the cases with one of these in their names, an empty list all.
+ * `--launches 5` starts both anew after each fifth of the pairs: two processes of one build differ by up to 10 %, for as long as they live.
  * Each makes its stores itself, because an older build refuses a newer schema. Raw results go to `bench/results/compared`.
  */
 import { execFileSync } from 'node:child_process'
@@ -12,8 +13,8 @@ import { parseArgs } from 'node:util'
 import { Client } from 'pg'
 import type { BenchOptions } from './jobs/context.ts'
 import type { Case } from './support/measure.ts'
-import { measurePairs } from './support/pairs.ts'
-import type { PairedCase, PairedResult } from './support/pairs.ts'
+import { measurePairs, pairedResult } from './support/pairs.ts'
+import type { PairedCase, PairedResult, PairedRuns } from './support/pairs.ts'
 import { startPostgres } from './support/postgres.ts'
 import { checkFeed, checkPublishing, publicationBodies, publishPath } from './support/publications.ts'
 import { byIdPath, listPath } from './support/reading-set.ts'
@@ -27,6 +28,7 @@ const { values } = parseArgs({
   options: {
     before: { type: 'string' },
     pairs: { type: 'string', default: '15' },
+    launches: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '2' },
     engines: { type: 'string', default: 'sqlite,postgres' },
     cases: { type: 'string', default: '' },
@@ -135,9 +137,13 @@ function absolute(path: string): string {
   return `http://127.0.0.1${path}`
 }
 
-async function compare(engine: string, options: BenchOptions): Promise<readonly PairedResult[]> {
-  const folder = join(options.folder, engine)
-  mkdirSync(folder)
+/** Pairs of one launch of both builds. */
+async function comparePairs(
+  engine: string,
+  pairs: number,
+  options: BenchOptions,
+): Promise<readonly PairedRuns[]> {
+  const folder = mkdtempSync(join(options.folder, `${engine}-`))
   await using postgres = engine === 'postgres' ? await startPostgres() : undefined
   const placeOf = async (side: Side): Promise<StorePlace> => {
     if (postgres === undefined) return { kind: 'sqlite', folder: join(folder, side) }
@@ -153,7 +159,6 @@ async function compare(engine: string, options: BenchOptions): Promise<readonly 
       : { ...one, service: { ...one.service, cpuS: () => one.service.cpuS() + postgres.cpuS() } }
   const before = withDatabase(await site('before', await placeOf('before'), join(folder, 'before')))
   const now = withDatabase(await site('now', await placeOf('now'), join(folder, 'now')))
-  const results: PairedResult[] = []
   try {
     const [of, mine] = [await casesOf(options, before), await casesOf(options, now)]
     const wanted = values.cases.split(',')
@@ -163,19 +168,31 @@ async function compare(engine: string, options: BenchOptions): Promise<readonly 
       if (other !== undefined && wanted.some((part) => what.includes(part)))
         paired.push({ what, before: entry, now: other })
     }
-    await measurePairs(paired, { pairs: Number(values.pairs), seconds: Number(values.seconds) }, (result) => {
-      results.push(result)
-      const verdict = result.atLeast >= 0.95 ? '' : '  below 0.95'
-      process.stdout.write(
-        `${engine.padEnd(9)} ${result.what.padEnd(36)} ${result.ratio.toFixed(3)}, at least ${result.atLeast.toFixed(3)}, processor time ${result.processorTime.toFixed(3)}${verdict}\n`,
-      )
-    })
+    const runs = await measurePairs(paired, { pairs, seconds: Number(values.seconds) })
     for (const { service, keys } of [before, now]) await checkFeed(service, keys[1] ?? '')
+    return runs
   } finally {
     await before.service[Symbol.asyncDispose]()
     await now.service[Symbol.asyncDispose]()
   }
-  return results
+}
+
+async function compare(engine: string, options: BenchOptions): Promise<readonly PairedResult[]> {
+  const launches = Number(values.launches)
+  const byCase = new Map<string, PairedRuns[]>()
+  for (let launch = 0; launch < launches; launch += 1) {
+    for (const runs of await comparePairs(engine, Math.ceil(Number(values.pairs) / launches), options)) {
+      byCase.set(runs.what, [...(byCase.get(runs.what) ?? []), runs])
+    }
+  }
+  return [...byCase.values()].map((runs) => {
+    const result = pairedResult(runs)
+    const verdict = result.atLeast >= 0.95 ? '' : '  below 0.95'
+    process.stdout.write(
+      `${engine.padEnd(9)} ${result.what.padEnd(36)} ${result.ratio.toFixed(3)}, at least ${result.atLeast.toFixed(3)}, processor time ${result.processorTime.toFixed(3)}${verdict}\n`,
+    )
+    return result
+  })
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'property-events-compare-'))
@@ -199,6 +216,7 @@ try {
     const name = `${engine}-${commits.before}-${commits.now}${values.cases === '' ? '' : `-${values.cases.replaceAll(/\W+/g, '-')}`}.json`
     const settings = {
       pairs: Number(values.pairs),
+      launches: Number(values.launches),
       seconds: Number(values.seconds),
       takenAt: new Date().toISOString(),
     }

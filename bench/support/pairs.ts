@@ -8,12 +8,21 @@ export interface PairedCase {
   readonly now: Case
 }
 
-export interface PairedResult {
+/** V8 compiles the last of what reads in the first seconds: with one of them, a build with more functions looks 5 % slower. */
+const warmReadingRuns = 4
+
+/** What one launch of both builds showed. */
+export interface PairedRuns {
   readonly what: string
   /** Requests a second of each run, in the order of the pairs. */
   readonly before: readonly number[]
   readonly now: readonly number[]
-  /** Processor time of the service (and its database) for a request, now / before: steadier than rates where the machine has other work. */
+  /** Processor time of the service (and its database) for a request, in µs, of each run. */
+  readonly costs: { readonly before: readonly number[]; readonly now: readonly number[] }
+}
+
+export interface PairedResult extends PairedRuns {
+  /** now / before, of the medians: steadier than rates where the machine has other work. */
   readonly processorTime: number
   /** now / before: the median of the pairs, and what the true median is at least, with a certainty of 95 % or more. */
   readonly ratio: number
@@ -21,17 +30,17 @@ export interface PairedResult {
 }
 
 /**
- * Measures one case after the other, `pairs` times each. Who goes first changes with each pair, because whatever the machine
- * does meanwhile must not favour one of them.
+ * Measures one case after the other, `pairs` times each. The build that goes first changes with each pair, because whatever the
+ * machine does meanwhile must not favour one of them.
  */
 export async function measurePairs(
   cases: readonly PairedCase[],
   { pairs, seconds }: { readonly pairs: number; readonly seconds: number },
-  report: (result: PairedResult) => void,
-): Promise<void> {
+): Promise<readonly PairedRuns[]> {
+  const all: PairedRuns[] = []
   for (const { what, before, now } of cases) {
     for (const warm of [before, now]) {
-      for (let run = 0; run < (warm.warmRuns ?? 1); run += 1) await warm.run(seconds)
+      for (let run = 0; run < (warm.warmRuns ?? warmReadingRuns); run += 1) await warm.run(seconds)
     }
     const rates = { before: [] as number[], now: [] as number[] }
     const costs = { before: [] as number[], now: [] as number[] }
@@ -41,18 +50,31 @@ export async function measurePairs(
         const figures = await (side === 'before' ? before : now).run(seconds)
         if (figures.errors > 0) throw new Error(`${what}, ${side}: ${figures.errors} answers were errors`)
         rates[side].push(rounded(figures.requestsPerSecond))
-        costs[side].push(figures.cpuMicrosecondsPerRequest ?? Number.NaN)
+        costs[side].push(rounded(figures.cpuMicrosecondsPerRequest ?? Number.NaN))
       }
     }
-    const ratios = rates.before.map((rate, pair) => (rates.now[pair] ?? 0) / rate)
-    const processorTime = rounded(median(costs.now) / median(costs.before))
-    report({
-      what,
-      ...rates,
-      processorTime,
-      ratio: rounded(median(ratios)),
-      atLeast: rounded(lowerBound(ratios)),
-    })
+    all.push({ what, ...rates, costs })
+  }
+  return all
+}
+
+/** The runs of one case, of all launches together. */
+export function pairedResult(runs: readonly PairedRuns[]): PairedResult {
+  const before = runs.flatMap((run) => run.before)
+  const now = runs.flatMap((run) => run.now)
+  const costs = {
+    before: runs.flatMap((run) => run.costs.before),
+    now: runs.flatMap((run) => run.costs.now),
+  }
+  const ratios = before.map((rate, pair) => (now[pair] ?? 0) / rate)
+  return {
+    what: runs[0]?.what ?? '',
+    before,
+    now,
+    costs,
+    processorTime: rounded(median(costs.now) / median(costs.before)),
+    ratio: rounded(median(ratios)),
+    atLeast: rounded(lowerBound(ratios)),
   }
 }
 

@@ -48,22 +48,20 @@ function admit(context: HttpContext, exchange: Exchange): Handling {
   const { request, routed } = exchange
   const refusal = guardRequest(request, context.limits)
   if (refusal !== undefined) return refused(refusal)
-  const need = routed.operation?.access
-  if (need === undefined) return accept(context, exchange, openAccess)
-  return whenThere(requireAccess(context, exchange, need), (access) =>
+  if (routed.access === undefined) return accept(context, exchange, openAccess)
+  return whenThere(requireAccess(context, exchange, routed.access), (access) =>
     access.kind === 'refused' ? access : accept(context, exchange, access),
   )
 }
 
 function accept(context: HttpContext, { request, routed }: Exchange, access: Access): Handling {
-  const { operation } = routed
-  if (operation === undefined) return routed.call(request, access)
-  const { mediaType } = operation
+  const { mediaType } = routed
+  if (mediaType === undefined) return routed.call(request, access)
   if (!acceptsMediaType(request.header('accept'), mediaType)) {
     const detail = `The Accept header refuses ${mediaType}, the only media type of this answer.`
     return refused({ code: 'not_acceptable', detail })
   }
-  return whenThere(waitForMinSequence(context, request, operation.access, access), (refusal) =>
+  return whenThere(waitForMinSequence(context, request, routed.access, access), (refusal) =>
     refusal === undefined ? routed.call(request, access) : refused(refusal),
   )
 }

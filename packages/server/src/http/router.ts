@@ -5,7 +5,7 @@ import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
 import { noHeaders, refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
-import type { Call, Operation } from './operations/operation.ts'
+import type { Call, Operation, OperationTarget } from './operations/operation.ts'
 import { success } from './problem.ts'
 import type { Refusal } from './problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
@@ -13,10 +13,12 @@ import { queryText, routedTarget } from './requests/target.ts'
 
 /** What a request line asks for. Says nothing of the request beyond that, so a connection may keep it for its next request. */
 export interface Routed {
-  /** `undefined`: there is none, and `call` says why. */
-  readonly operation: Operation | undefined
-  /** The operation's path, for the log and the metrics; `none` without one. */
+  /** The operation's path, for the log and the metrics; `none`: there is no operation, and `call` says why. */
   readonly route: string
+  readonly access: Operation['access']
+  /** `undefined`: without an operation. */
+  readonly mediaType: string | undefined
+  readonly transport: Operation['transport']
   /** Of every answer of the operation. */
   readonly headers: Headers
   readonly call: Call
@@ -34,26 +36,20 @@ export interface RouterOptions {
 
 export function createRouter({ operations, basePath, limits }: RouterOptions): Router {
   const paths = operations.map(({ path }) => path)
-  const lookUp = lookUpTable(operations, limits.maxTargetLength)
-  const plain = plainPaths(operations, basePath)
-  const headersOf = new Map(operations.map((operation) => [operation, deprecationHeaders(operation)]))
+  const routes = operations.map(routeOf)
+  const lookUp = lookUpTable(routes, limits.maxTargetLength)
+  const plain = plainPaths(routes, basePath)
   const toDocs = withoutOperation(docsAnswer(basePath))
-  const toOperation = (operation: Operation, params: Params, target: string): Routed => ({
-    operation,
-    route: operation.path,
-    headers: headersOf.get(operation) ?? noHeaders,
-    call: operation.prepare({ query: queryText(target), params }),
-  })
 
   return (method, target) => {
     if (target.length > limits.maxTargetLength) return unrouted(tooLong(target, limits.maxTargetLength))
     if (target.includes('#')) return unrouted(fragment)
     const asPlain = plain(method, target)
-    if (asPlain !== undefined) return toOperation(asPlain.operation, asPlain.params, target)
+    if (asPlain !== undefined) return toOperation(asPlain, target)
     const path = pathOf(routedTarget(target, basePath))
     const found = lookUp.find(method, path)
     if (found === 'badEncoding') return unrouted(badEncoding)
-    if (found !== undefined) return toOperation(found.operation, found.params, target)
+    if (found !== undefined) return toOperation(found, target)
     if (path === '/' && target !== '*' && (method === 'GET' || method === 'HEAD')) return toDocs
     const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path)
     if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, paths))
@@ -62,17 +58,41 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
   }
 }
 
-type Params = Readonly<Record<string, string | undefined>>
-
-interface Found {
+interface Route extends Pick<Routed, 'access' | 'mediaType' | 'transport' | 'headers'> {
   readonly operation: Operation
-  readonly params: Params
+  readonly path: string
+  /** Of its parameters, in their order. */
+  readonly names: readonly string[]
 }
 
-const noParams: Params = {}
+interface Found {
+  readonly route: Route
+  readonly params: OperationTarget['params']
+}
+
+/** One shape for all operations: each request looks at most of it. */
+function toOperation({ route, params }: Found, target: string): Routed {
+  const { operation, path, access, mediaType, transport, headers } = route
+  const call = operation.prepare({ query: queryText(target), params })
+  return { route: path, access, mediaType, transport, headers, call }
+}
+
+function routeOf(operation: Operation): Route {
+  const { path, access, mediaType, transport } = operation
+  const names = Array.from(path.matchAll(/:([A-Za-z]+)/g), ([, name = '']) => name)
+  return { operation, path, names, access, mediaType, transport, headers: deprecationHeaders(operation) }
+}
 
 function withoutOperation(outcome: Outcome): Routed {
-  return { operation: undefined, route: 'none', headers: noHeaders, call: () => outcome }
+  const call = (): Outcome => outcome
+  return {
+    route: 'none',
+    access: undefined,
+    mediaType: undefined,
+    transport: undefined,
+    headers: noHeaders,
+    call,
+  }
 }
 
 function unrouted(refusal: Refusal): Routed {
@@ -144,17 +164,18 @@ function nearestPath(path: string, paths: readonly string[]): string | undefined
  * Paths in the spelling of the document, found by a look-up in a map: all of them, with what follows the last slash cut off where
  * that is a parameter. Anything else, an encoded parameter included, takes the long way.
  */
-function plainPaths(operations: readonly Operation[], basePath: string) {
-  const whole = { GET: new Map<string, Operation>(), POST: new Map<string, Operation>() }
-  const upToParameter: { readonly start: string; readonly name: string; readonly operation: Operation }[] = []
+function plainPaths(routes: readonly Route[], basePath: string) {
+  const whole = { GET: new Map<string, Found>(), POST: new Map<string, Found>() }
+  const upToParameter: { readonly start: string; readonly route: Route }[] = []
   let longest = 0
-  for (const operation of operations) {
-    const { method, path } = operation
-    const [, fixed, name] = /^([^:]*\/):([A-Za-z]+)$/.exec(path) ?? []
-    if (fixed !== undefined && name !== undefined) {
-      if (method === 'GET') upToParameter.push({ start: basePath + fixed, name, operation })
+  for (const route of routes) {
+    const { path } = route
+    const { method } = route.operation
+    const [, fixed] = /^([^:]*\/):[A-Za-z]+$/.exec(path) ?? []
+    if (fixed !== undefined) {
+      if (method === 'GET') upToParameter.push({ start: basePath + fixed, route })
     } else if (!path.includes(':')) {
-      whole[method].set(basePath + path, operation)
+      whole[method].set(basePath + path, { route, params: [] })
       longest = Math.max(longest, basePath.length + path.length)
     }
   }
@@ -162,13 +183,15 @@ function plainPaths(operations: readonly Operation[], basePath: string) {
     if (method !== 'GET' && method !== 'POST') return undefined
     const path = pathOf(target)
     // A map reads all of a path, to look it up; to compare its start with a few takes less. With a UUID it is too long for the map.
-    const operation = path.length > longest ? undefined : whole[method].get(path)
-    if (operation !== undefined) return { operation, params: noParams }
-    const found = method === 'GET' ? upToParameter.find(({ start }) => path.startsWith(start)) : undefined
-    if (found === undefined) return undefined
-    const value = path.slice(found.start.length)
-    if (value === '' || value.includes('/') || value.includes('%')) return undefined
-    return { operation: found.operation, params: { [found.name]: value } }
+    const found = path.length > longest ? undefined : whole[method].get(path)
+    if (found !== undefined || method === 'POST') return found
+    for (const { start, route } of upToParameter) {
+      if (!path.startsWith(start)) continue
+      const value = path.slice(start.length)
+      const isPlain = value !== '' && !value.includes('/') && !value.includes('%')
+      return isPlain ? { route, params: [value] } : undefined
+    }
+    return undefined
   }
 }
 
@@ -183,7 +206,7 @@ interface LookUp {
 /** How `Allow` lists them, whatever order the table has. */
 const methodOrder = ['GET', 'HEAD', 'POST'] as const
 
-function lookUpTable(operations: readonly Operation[], maxTargetLength: number): LookUp {
+function lookUpTable(routes: readonly Route[], maxTargetLength: number): LookUp {
   const table = findMyWay({
     // The target is limited as a whole.
     maxParamLength: maxTargetLength,
@@ -191,21 +214,23 @@ function lookUpTable(operations: readonly Operation[], maxTargetLength: number):
     querystringParser: () => ({}),
     onBadUrl: () => undefined,
   })
-  const byHandler = new Map<unknown, Operation>()
-  for (const operation of operations) {
-    const { method, path } = operation
+  const byHandler = new Map<unknown, Route>()
+  for (const route of routes) {
+    const { method } = route.operation
     const handler = (): undefined => undefined
-    byHandler.set(handler, operation)
-    table.on(method === 'GET' ? ['GET', 'HEAD'] : [method], path, handler)
+    byHandler.set(handler, route)
+    table.on(method === 'GET' ? ['GET', 'HEAD'] : [method], route.path, handler)
   }
   const find = (method: string, path: string): Found | 'badEncoding' | undefined => {
     const known = methodOrder.find((name) => name === method)
     // The table tells of a bad encoding under methods it has.
     const found = table.find(known ?? 'GET', path)
     if (found === null) return undefined
-    const operation = byHandler.get(found.handler)
-    if (operation === undefined) return 'badEncoding'
-    return known === undefined ? undefined : { operation, params: found.params }
+    const route = byHandler.get(found.handler)
+    if (route === undefined) return 'badEncoding'
+    return known === undefined
+      ? undefined
+      : { route, params: route.names.map((name) => found.params[name] ?? '') }
   }
   const listed = (methods: readonly string[]): string => [...methods, 'OPTIONS'].join(', ')
   return {

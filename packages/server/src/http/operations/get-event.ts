@@ -25,7 +25,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
     prepare({ query, params }) {
       const { ignored, errors } = readQuery(query, { names: [], style: 'spec', maxParameters })
       const headers = ignored.length === 0 ? undefined : ignoredParameters(ignored)
-      const given = params['eventId'] ?? ''
+      const [given = ''] = params
       const eventId = parseUuid(given)
       if (errors.length === 0 && eventId !== undefined) {
         return (request, access) => readEvent(context, request, feedKeyOf(access, feedName), eventId, headers)

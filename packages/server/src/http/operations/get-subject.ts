@@ -38,7 +38,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
     prepare({ query, params }) {
       const refusal = refusalOfParameters(query, context.limits.maxParameters)
       if (refusal !== undefined) return () => refused(refusal)
-      const subject = readSubject(params['subjectId'], feedName)
+      const subject = readSubject(params[0], feedName)
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return async (request, access) => {
         const event = await context.events.readLatest(feedKeyOf(access, feedName), subject.subjectId)

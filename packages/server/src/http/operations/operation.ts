@@ -27,8 +27,8 @@ export interface Operation {
 export interface OperationTarget {
   /** What stands after the `?`, as it was sent. */
   readonly query: string
-  /** Parameters of the path, by name, decoded. */
-  readonly params: Readonly<Record<string, string | undefined>>
+  /** Parameters of the path, decoded, in the order in which they stand there. */
+  readonly params: readonly string[]
 }
 
 /** Answers one request, which has everything the operation asks of it but usable parameters and a usable body. */

@@ -46,7 +46,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
       const reading = readCursorParameters(query, names, feedName, limits)
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
-      const subject = readSubject(params['subjectId'], feedName)
+      const subject = readSubject(params[0], feedName)
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return async (request, access) => {
         const key = feedKeyOf(access, feedName)

@@ -68,7 +68,7 @@ function readRequestLine(line: string, router: Router): RequestLine | undefined 
   const [, method, target = ''] = requestLinePattern.exec(line) ?? []
   if (method !== 'GET' && method !== 'POST') return undefined
   const routed = router(method, target)
-  return routed.operation?.transport === 'node' ? undefined : { method, target, routed }
+  return routed.transport === 'node' ? undefined : { method, target, routed }
 }
 
 const carriageReturn = 13
