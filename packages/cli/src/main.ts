@@ -8,6 +8,8 @@ import { addEpoch } from './commands/epoch.ts'
 import { addEvents } from './commands/events.ts'
 import { addGenerate } from './commands/generate.ts'
 import { addKeys } from './commands/keys.ts'
+import { addMaintenance } from './commands/maintenance.ts'
+import { addMigrate } from './commands/migrate.ts'
 import { addProperties } from './commands/properties.ts'
 import { addPepper } from './commands/pepper.ts'
 import { addPublish } from './commands/publish.ts'
@@ -80,6 +82,8 @@ function buildProgram(context: CommandContext): Command {
   addRestore(program, context)
   addCopy(program, context)
   addEpoch(program, context)
+  addMaintenance(program, context)
+  addMigrate(program, context)
   addDoctor(program, context)
   refuseRepeatedOptions(program)
   return program

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { Refusal } from './refusal.ts'
-import { optionNameOf, unknownVariableFaults, variableOf } from './setting.ts'
+import { fileVariableOf, optionNameOf, unknownVariableFaults, variableOf } from './setting.ts'
 import type { Setting } from './setting.ts'
 import { knownVariables } from './settings.ts'
 import { plainText } from './terminal-text.ts'
@@ -37,13 +38,10 @@ export function readSettings(
   const faults = [...unknownVariableFaults(environment, knownVariables)]
   return {
     value(setting) {
-      const flag = flags[optionNameOf(setting)]
-      const fromFlag = flag === true ? 'on' : typeof flag === 'string' ? flag : undefined
-      const written = fromFlag ?? environment[variableOf(setting)]
-      // An empty variable counts as not set: compose files and units leave a variable out in that way.
-      if (written === undefined || (fromFlag === undefined && written === '')) return setting.fallback
-      const place = fromFlag === undefined ? variableOf(setting) : `--${setting.name}`
       try {
+        const found = find(setting, flags, environment)
+        if (found === undefined) return setting.fallback
+        const { written, place } = found
         const value = setting.read(written)
         if (value !== undefined) return value
         faults.push(`${place} is ${shown(setting, written)}, but must be ${setting.expected}.`)
@@ -62,6 +60,45 @@ export function readSettings(
   }
 }
 
+interface Written {
+  readonly written: string
+  /** The flag or the variable it stands in, or that names the file it stands in. */
+  readonly place: string
+}
+
+function find(
+  setting: Setting<unknown>,
+  flags: Readonly<Record<string, unknown>>,
+  environment: Environment,
+): Written | undefined {
+  const flag = flags[optionNameOf(setting)]
+  if (flag === true) return { written: 'on', place: `--${setting.name}` }
+  if (typeof flag === 'string') return { written: flag, place: `--${setting.name}` }
+  // An empty variable counts as not set: compose files and units leave a variable out in that way.
+  const variable = variableOf(setting)
+  const written = environment[variable] || undefined
+  const fileVariable = fileVariableOf(setting)
+  const file = fileVariable === undefined ? undefined : environment[fileVariable] || undefined
+  if (fileVariable === undefined || file === undefined) {
+    return written === undefined ? undefined : { written, place: variable }
+  }
+  if (written !== undefined)
+    throw new Refusal(`${variable} and ${fileVariable} are both set. Leave one of them out.`)
+  return { written: secretIn(file, fileVariable), place: `What stands in the file of ${fileVariable}` }
+}
+
+/** The text of the file, without the line feed that editors leave at its end. */
+function secretIn(file: string, variable: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new Refusal(
+      `${variable} is "${plainText(file)}", which cannot be read${code}. Name a file that this user may read.`,
+    )
+  }
+}
+
 function shown(setting: Setting<unknown>, written: string): string {
   if (setting.secret) return `not usable (${written.length} characters, not shown)`
   return `"${plainText(written.slice(0, 100))}"`
@@ -71,5 +108,6 @@ function describe(setting: Setting<unknown>): string {
   const { fallback } = setting
   const isPlain = typeof fallback === 'string' || typeof fallback === 'number'
   const words = setting.fallbackWords ?? (isPlain ? String(fallback) : undefined)
-  return `${setting.description} (${words === undefined ? '' : `default: ${words}, `}${variableOf(setting)})`
+  const variables = [variableOf(setting), fileVariableOf(setting) ?? []].flat().join(' or ')
+  return `${setting.description} (${words === undefined ? '' : `default: ${words}, `}${variables})`
 }

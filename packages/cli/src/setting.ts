@@ -102,6 +102,11 @@ export function variableOf(setting: Setting<unknown>): string {
   return `PROPERTY_EVENTS_${setting.name.toUpperCase().replaceAll('-', '_')}`
 }
 
+/** Names a file that holds the value, for secrets alone: what stands in a unit or a compose file can be read by others. */
+export function fileVariableOf(setting: Setting<unknown>): string | undefined {
+  return setting.secret ? `${variableOf(setting)}_FILE` : undefined
+}
+
 /** The name under which commander keeps a flag: `--max-page-size` is `maxPageSize`. */
 export function optionNameOf(setting: Setting<unknown>): string {
   return setting.name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { readWholeNumber } from '@property-events/protocol'
 import { logLevels } from '@property-events/server'
 import { readCatalogue } from './read-catalogue.ts'
-import { duration, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
+import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
 
 /** Requests a second and the size of a burst, or no limit (D10). */
@@ -225,8 +225,8 @@ export const settings = {
   ),
 } as const
 
-export const knownVariables: readonly string[] = Object.values(settings).map((setting: Setting<unknown>) =>
-  variableOf(setting),
+export const knownVariables: readonly string[] = Object.values(settings).flatMap(
+  (setting: Setting<unknown>) => [variableOf(setting), fileVariableOf(setting) ?? []].flat(),
 )
 
 function readBasePath(path: string): string | undefined {

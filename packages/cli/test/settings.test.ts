@@ -62,6 +62,41 @@ describe('settings', () => {
     assert.match(withKey.stderr, /--key is not usable/)
   })
 
+  it('a secret may stand in a file that a variable names, as systemd and containers hand secrets over (D11)', () => {
+    const file = join(folder, 'secret')
+    const pepper = (environment: Record<string, string>, flags: Record<string, unknown> = {}) => {
+      const reader = readSettings(flags, environment)
+      const values = [reader.value(settings.keyPepper), reader.value(settings.database)]
+      reader.finish()
+      return values
+    }
+    const variable = 'PROPERTY_EVENTS_KEY_PEPPER'
+    for (const text of ['sixteen letters.', 'sixteen letters.\n', 'sixteen letters.\r\n']) {
+      writeFileSync(file, text)
+      assert.deepEqual(pepper({ [`${variable}_FILE`]: file }), ['sixteen letters.', undefined])
+    }
+    assert.deepEqual(pepper({ [`${variable}_FILE`]: '' }), [undefined, undefined])
+    writeFileSync(file, 'postgres://feed:geheim@localhost/feed\n')
+    const address = { PROPERTY_EVENTS_DATABASE_FILE: file }
+    assert.deepEqual(pepper(address), [undefined, 'postgres://feed:geheim@localhost/feed'])
+    const flag = 'postgres://localhost/other'
+    assert.deepEqual(pepper(address, { database: flag }), [undefined, flag])
+    const fault = (environment: Record<string, string>, expected: RegExp) =>
+      assert.throws(() => pepper(environment), expected)
+    fault(
+      { [variable]: 'sixteen letters.', [`${variable}_FILE`]: file },
+      /KEY_PEPPER and .*_FILE are both set\./,
+    )
+    fault(
+      { [`${variable}_FILE`]: join(folder, 'gone') },
+      /KEY_PEPPER_FILE is ".*gone", which cannot be read \(ENOENT\)\./,
+    )
+    writeFileSync(file, 'geheim')
+    fault({ [`${variable}_FILE`]: file }, /^(?!.*geheim).*_FILE is not usable \(6 characters, not shown\)/)
+    // Only for secrets.
+    fault({ PROPERTY_EVENTS_PORT_FILE: file }, /PROPERTY_EVENTS_PORT_FILE is not a setting/)
+  })
+
   it('the help shows every one with its variable and its default', async () => {
     const { stdout } = await run(['serve', '--help'])
     for (const setting of serveSettings) {

@@ -71,6 +71,7 @@ const codes = {
   overloaded: ['unavailable', 'later'],
   epoch_required: ['unavailable', 'operator'],
   tenant_moving: ['unavailable', 'later'],
+  maintenance: ['unavailable', 'later'],
   sequence_not_reached: ['unavailable', 'later'],
   bad_gateway: ['unavailable', 'later'],
   unavailable: ['unavailable', 'later'],

@@ -57,6 +57,7 @@ const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
   overloaded: 'UnavailableError',
   epoch_required: 'UnavailableError',
   tenant_moving: 'UnavailableError',
+  maintenance: 'UnavailableError',
   sequence_not_reached: 'UnavailableError',
   bad_gateway: 'UnavailableError',
   unavailable: 'UnavailableError',

@@ -113,6 +113,7 @@ describe('a request that fails', () => {
   it('is made again after the codes that pass, and after no other code of the service (PROTOCOL §7)', async () => {
     const passing = [
       'internal_error',
+      'maintenance',
       'overloaded',
       'rate_limited',
       'request_timeout',

@@ -91,10 +91,18 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
 const serve: Stage = async ({ service, storage }, { output, flags }, options) => {
   const { url, metricsUrl } = service
   const waits = (await storage.epochNeed()) !== 'none'
-  if (output.json)
-    return output.writeJson({ url, metricsUrl, ...(waits ? { publishing: 'epoch_required' } : {}) })
-  const lines = [`Property Events  ${url}`, `Metrics          ${metricsUrl ?? 'off'}`]
-  await output.write(boxText(waits ? [...lines, 'Publishing       waits for `epoch start`'] : lines))
+  const isStopped = (await storage.maintenance()) !== undefined
+  if (output.json) {
+    const publishing = waits ? 'epoch_required' : isStopped ? 'maintenance' : undefined
+    return output.writeJson({ url, metricsUrl, ...(publishing === undefined ? {} : { publishing }) })
+  }
+  const lines = [
+    `Property Events  ${url}`,
+    `Metrics          ${metricsUrl ?? 'off'}`,
+    ...(waits ? ['Publishing       waits for `epoch start`'] : []),
+    ...(isStopped ? ['Publishing       is stopped until `maintenance off`'] : []),
+  ]
+  await output.write(boxText(lines))
   const store = storeFlags(flags, options.data)
   if (waits) return output.write(epochHint(store))
   if ((await storage.keys.tenants()).length > 0) return

@@ -2,7 +2,7 @@
 import { inspectDatabase } from '@property-events/server'
 import type { InspectedStore, ReachedDatabase } from '@property-events/server'
 import { checkSnapshots } from './check-snapshots.ts'
-import { checkClock, checkPepper, checkSchema, epochFinding } from './check-store.ts'
+import { checkClock, checkPepper, checkSchema, epochFinding, maintenanceFinding } from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
@@ -183,6 +183,7 @@ function checkStoreIn(
     checkMigration(database, store, storeFlags),
     checkCompression(database, store),
     ...checkEpoch(store, storeFlags),
+    ...maintenanceFinding(store, storeFlags),
   ]
 }
 

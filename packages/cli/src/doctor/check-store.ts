@@ -44,6 +44,7 @@ export function checkStore(
     checkIntegrity(store),
     checkSchema(store),
     ...(store.needsEpoch ? [epochFinding(storeFlags)] : []),
+    ...maintenanceFinding(store, storeFlags),
     checkClock(store.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store.pepperIds),
   ]
@@ -73,6 +74,18 @@ export function epochFinding(
 ): Finding {
   const remedy = `Run \`${epochCommand(storeFlags)}\`; ${epochNumber}.`
   return fail('epoch', detail, remedy)
+}
+
+/** None while publishing goes on. */
+export function maintenanceFinding(
+  { maintenance }: Pick<Store, 'maintenance'>,
+  storeFlags: string,
+): readonly Finding[] {
+  if (maintenance === undefined) return []
+  const detail = `on since ${momentText(maintenance.sinceMs)} UTC: publications are refused`
+  return [
+    warn('maintenance', detail, `When the work is done: \`${commandLine('maintenance off', storeFlags)}\`.`),
+  ]
 }
 
 /** When this was written: a correct clock never shows less. */

@@ -15,6 +15,7 @@ import { defaultCommitLimits } from './commit-limits.ts'
 import { createCommitQueue } from './commit-queue.ts'
 import type { CommitQueue, QueueState, SubmitOutcome } from './commit-queue.ts'
 import { fairRoom } from './fair-room.ts'
+import type { MaintenanceWatch } from './maintenance.ts'
 import { defaultPublicationLimits, publicationSteps } from './read-publication.ts'
 import type { PublicationLimits } from './read-publication.ts'
 import { createTurns } from './turns.ts'
@@ -35,6 +36,8 @@ export type PublishOutcome =
   | { readonly kind: 'receipt'; readonly created: boolean; readonly receipt: PublishReceipt }
   /** Faults of the body, with pointers; nothing was stored. */
   | { readonly kind: 'invalid'; readonly errors: readonly ProblemError[] }
+  /** An operator has stopped publishing to the store. */
+  | { readonly kind: 'maintenance'; readonly retryAfterSeconds: number }
   | NothingStored
 
 /** `inList`: the request was an array or lines, so a pointer begins with the event's index. */
@@ -58,6 +61,8 @@ export interface PublisherOptions {
   readonly newId?: () => string
   /** Called after a commit that stored something, before the receipt leaves. */
   readonly onStored?: (key: FeedKey, events: number) => void
+  /** Asked before a body is read. Left out: there never is any. */
+  readonly maintenance?: MaintenanceWatch
   /** Milliseconds, never set back. */
   readonly clock?: () => number
 }
@@ -90,6 +95,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   async function answer(request: PublishRequest): Promise<PublishOutcome> {
     const { key, dryRun, unchanged } = request
+    const stopped = await options.maintenance?.now()
+    if (stopped !== undefined) {
+      freeBytes(request.body)
+      return { kind: 'maintenance', retryAfterSeconds: stopped.retryAfterSeconds }
+    }
     const reading = await read(request)
     if (reading === undefined) return { kind: 'overloaded', inList: false }
     if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
+import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { createKeyVerifier } from '../keys/index.ts'
@@ -10,6 +11,7 @@ import type { Pepper } from '../keys/index.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { reportLoss } from '../observability/report-loss.ts'
+import { maintenanceReporter } from '../observability/report-maintenance.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -137,6 +139,7 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     events,
     catalogue: settings.catalogue,
     limits: limits.publication,
+    maintenance: watchMaintenance(storage, maintenanceReporter(log)),
     onStored: (key, stored) => metrics.stored(key.feed, stored),
   })
   metrics.watchQueue(() => publisher.queueState())

@@ -222,6 +222,12 @@ export const problems = {
     detail:
       'This tenant is moving to another store, and nothing is published to it here any more, nor is a window of time without an end answered. Nothing was stored. Try again in a moment, at the same address.',
   },
+  maintenance: {
+    status: 503,
+    title: 'Publishing is stopped',
+    detail:
+      'The operator has stopped publishing for planned work, and reading goes on. Nothing was stored. Wait as Retry-After says, then send the same again.',
+  },
   sequence_not_reached: {
     status: 503,
     title: 'The feed is not that far',

@@ -34,6 +34,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const prepared = await prepareService(options)
   const { metrics, publisher, stopping } = prepared
   metrics.watchSnapshots(() => storage.heldSnapshots())
+  metrics.watchMaintenance(async () => (await storage.maintenance()) !== undefined)
   try {
     const operations =
       options.metrics === undefined

@@ -22,6 +22,8 @@ export interface Metrics {
   stored(feed: FeedName, events: number): void
   /** How to find, at each scrape, what keeps old versions of rows alive in the store. */
   watchSnapshots(ask: () => Promise<readonly HeldSnapshot[]>): void
+  /** How to find, at each scrape, whether publishing is stopped for maintenance. */
+  watchMaintenance(ask: () => Promise<boolean>): void
   /** How to find, at each scrape, what waits to be committed. */
   watchQueue(state: () => QueueState): void
   /** Numbers that this node has shown and that its store does not hold, of all feeds together. */
@@ -103,6 +105,7 @@ export function createMetrics(): Metrics {
     published: (feed, outcome) => outcomes.inc({ feed, outcome }),
     stored: (feed, events) => storedEvents.inc({ feed }, events),
     watchSnapshots: (ask) => addSnapshotGauges(register, ask),
+    watchMaintenance: (ask) => addMaintenanceGauge(register, ask),
     watchQueue(state) {
       for (const { name, help, of } of queueGauges) {
         const gauge: Gauge = new Gauge({
@@ -117,6 +120,20 @@ export function createMetrics(): Metrics {
     values: () => register.getMetricsAsJSON(),
     close: () => register.clear(),
   }
+}
+
+/** No value while the store does not answer. */
+function addMaintenanceGauge(register: Registry, ask: () => Promise<boolean>): void {
+  const gauge: Gauge = new Gauge({
+    name: 'property_events_maintenance',
+    help: '1 while an operator has stopped publishing to the store.',
+    registers: [register],
+    async collect() {
+      const isOn = await ask().catch(() => undefined)
+      if (isOn === undefined) gauge.remove()
+      else gauge.set(isOn ? 1 : 0)
+    },
+  })
 }
 
 const snapshotGauges = [

@@ -15,6 +15,9 @@ export const unansweredReadiness: Readiness = { ready: false, words: 'not ready'
 /** No key works here, so every request would be refused as if its key were wrong (D11). */
 const unfitReadiness: Readiness = { ready: false, words: 'wrong pepper' }
 
+/** Reading goes on, and every other node refuses publications as well. */
+const maintenanceReadiness: Readiness = { ready: true, words: 'maintenance' }
+
 /** A node that can be read and not published to is ready: reading goes on, and no other node could publish either (D13). */
 const wordsByNeed: Readonly<Record<EpochNeed, string>> = {
   none: 'ok',
@@ -24,12 +27,13 @@ const wordsByNeed: Readonly<Record<EpochNeed, string>> = {
 
 /** Never rejects. */
 export async function storeReadiness(
-  storage: Pick<StorageEngine, 'ping' | 'epochNeed' | 'keys' | 'nodes'>,
+  storage: Pick<StorageEngine, 'ping' | 'epochNeed' | 'maintenance' | 'keys' | 'nodes'>,
   peppers: readonly Pepper[],
 ): Promise<Readiness> {
   try {
     await storage.ping()
     if (pepperFit(peppers, await readPepperUse(storage)) === 'none') return unfitReadiness
+    if ((await storage.maintenance()) !== undefined) return maintenanceReadiness
     return { ready: true, words: wordsByNeed[await storage.epochNeed()] }
   } catch {
     return unansweredReadiness

@@ -7,6 +7,7 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { EventStore } from './event-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { KeyStore } from './key-store.ts'
+import type { Maintenance } from './maintenance.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
 import type { StoreRecord } from './store-records.ts'
@@ -15,6 +16,7 @@ export type * from './append-batch.ts'
 export type * from './event-store.ts'
 export * from './feed-key.ts'
 export type * from './key-store.ts'
+export * from './maintenance.ts'
 export type * from './move-store.ts'
 export type * from './node-store.ts'
 export * from './storage-errors.ts'
@@ -82,6 +84,13 @@ export interface StorageEngine extends AsyncDisposable {
   onLoss(listener: (lost: readonly LostNumbers[]) => void): () => void
   /** Where `append` answers `epochRequired` now. Rejects, as `ping` does, when the store does not answer. */
   epochNeed(): Promise<EpochNeed>
+  /**
+   * The maintenance that an operator has begun and not ended; it survives restarts. The store itself goes on taking appends:
+   * nodes refuse publications while it is on (`feed/maintenance.ts`).
+   */
+  maintenance(): Promise<Maintenance | undefined>
+  /** Begins it, or gives it other values; `undefined` ends it. A backup does not carry it. */
+  setMaintenance(maintenance: Maintenance | undefined): Promise<void>
   /**
    * Copies the store, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with
    * the `StorageRefusal` `already_exists` rather than replace a file.

@@ -4,6 +4,7 @@
  * (docs/decisions/0008).
  */
 import { forgetSkippedIds } from '../feed/forgetting.ts'
+import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { Deprecations } from '../http/operations/index.ts'
@@ -68,6 +69,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, options.workers)
   const metrics = createMetrics()
   metrics.watchSnapshots(() => options.store.storage.heldSnapshots())
+  metrics.watchMaintenance(async () => (await options.store.storage.maintenance()) !== undefined)
   const publisher = ownPublisher(options, metrics)
   const started = { threads: [], operations: undefined, draining: false, closing: undefined }
   const whole: Whole = { options, file, metrics, publisher, ...started }
@@ -152,6 +154,8 @@ function ownPublisher({ store: { storage }, limits }: ThreadedServiceOptions, me
     events: storage.events,
     catalogue: storage.settings.catalogue,
     ...(limits?.publication === undefined ? {} : { limits: limits.publication }),
+    // The threads that serve write the log's lines about it.
+    maintenance: watchMaintenance(storage, () => undefined),
     onStored: (key, events) => metrics.stored(key.feed, events),
   })
   metrics.watchQueue(() => publisher.queueState())

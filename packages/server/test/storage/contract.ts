@@ -5,6 +5,7 @@ import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { keysContract } from './contract/keys.ts'
+import { maintenanceContract } from './contract/maintenance.ts'
 import { movingContract } from './contract/moving.ts'
 import { nodesContract } from './contract/nodes.ts'
 import { numberingContract } from './contract/numbering.ts'
@@ -49,5 +50,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     backupContract(factory)
     keysContract(factory)
     nodesContract(factory)
+    maintenanceContract(factory)
   })
 }

@@ -117,6 +117,7 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
         'overloaded',
         'epoch_required',
         'tenant_moving',
+        'maintenance',
       ),
     },
   }

@@ -13,6 +13,9 @@ const plainCodes = {
 /** Why nothing was stored, as a problem. */
 export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'receipt' }>): Refusal {
   if (outcome.kind === 'invalid') return { code: 'invalid_body', errors: outcome.errors }
+  if (outcome.kind === 'maintenance') {
+    return { code: 'maintenance', headers: { 'retry-after': String(outcome.retryAfterSeconds) } }
+  }
   if (outcome.kind === 'idConflict') {
     const message = `The id ${outcome.id} is taken by an event with other content. Send it with another id.`
     const pointer = `${placeOf(outcome)}/id`

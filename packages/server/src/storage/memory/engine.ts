@@ -53,6 +53,10 @@ export async function openMemory(
     acceptHistory: async () => acceptHistory(openState(store)),
     epochNeed: async () => epochNeed(openState(store)),
     waitingFeeds: async () => waitingFeeds(openState(store)),
+    maintenance: async () => openState(store).maintenance,
+    setMaintenance: async (maintenance) => {
+      openState(store).maintenance = maintenance
+    },
     // Nothing is lost from under a process that holds it.
     onLoss: () => () => undefined,
     backup: async (path) => writeBackup(store, path),
@@ -86,7 +90,7 @@ function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['
 }
 
 async function writeBackup(store: MemoryStore, path: string): Promise<void> {
-  const copy: MemoryState = { ...openState(store), needsEpoch: true }
+  const copy: MemoryState = { ...openState(store), needsEpoch: true, maintenance: undefined }
   await writeFile(path, serialize(copy), { flag: 'wx', mode: 0o600 }).catch((cause: unknown) => {
     if (existsSync(path)) throw new StorageRefusal('already_exists', `${path} exists; name another file.`)
     throw new StorageFailure('storage_unavailable', cause)

@@ -8,6 +8,7 @@ import type {
   FeedKey,
   Head,
   KeyRecord,
+  Maintenance,
   MoveState,
   NodeAnnouncement,
   StoreSettings,
@@ -57,6 +58,7 @@ export interface MemoryState {
   readonly keys: Map<string, KeyRecord>
   /** The pepper that new keys are made with, once a node has said which. */
   pepperId: string | undefined
+  maintenance: Maintenance | undefined
 }
 
 /** The state, and what lives only as long as the engine is open. */
@@ -76,6 +78,7 @@ export function newState(settings: StoreSettings): MemoryState {
     tenants: new Map(),
     keys: new Map(),
     pepperId: undefined,
+    maintenance: undefined,
   }
 }
 

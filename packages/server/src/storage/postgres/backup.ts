@@ -95,6 +95,13 @@ async function schemaVersionOf(path: string): Promise<number> {
   throw notWhole(path)
 }
 
+/** It belongs to the store that was copied. A backup of an earlier schema has no such columns yet. */
+const endMaintenance = `DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'store'::regclass AND attname = 'maintenance_since') THEN
+    UPDATE store SET maintenance_since = NULL, maintenance_retry_after = NULL;
+  END IF;
+END $$`
+
 async function restore(session: Session, path: string): Promise<void> {
   let table: string | undefined
   let rows: string[] = []
@@ -128,6 +135,7 @@ async function restore(session: Session, path: string): Promise<void> {
   await put()
   // Numbers may have been shown after the copy was made that it does not hold (D13).
   await session.query({ name: 'restore-stop', text: 'UPDATE store SET needs_epoch = true' }, [])
+  await session.script(endMaintenance)
   for (const [table, column] of [
     ['tenant', 'tenant_no'],
     ['key', 'key_no'],

@@ -21,6 +21,7 @@ import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readPepperIds, readTenants } from './keys.ts'
+import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -125,6 +126,8 @@ function engineOver(
     startEpoch: (continueAfter, feeds) => guarded(() => startEpoch(database, continueAfter, feeds)),
     acceptHistory: () => guarded(() => acceptHistory(database)),
     waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
+    maintenance: () => guarded(() => readMaintenance(database)),
+    setMaintenance: (maintenance) => guarded(() => writeMaintenance(database, maintenance)),
     onLoss: (listener) => history.onLoss(listener),
     epochNeed: () => guarded(() => epochNeed(database, history)),
     backup: (path) => guarded(() => backUp(database, path)),

@@ -1,7 +1,7 @@
 /** A look at a database for an operator who searches a fault: it changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import type { HeldSnapshot } from '../storage.ts'
+import type { HeldSnapshot, Maintenance } from '../storage.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { migrations } from './migrate.ts'
@@ -62,6 +62,8 @@ export interface InspectedStore {
   readonly lostFeeds: readonly LostFeed[]
   /** Feeds that wait by themselves. */
   readonly waitingFeeds: number
+  /** Publishing is refused until an operator ends it. */
+  readonly maintenance: Maintenance | undefined
   /** The history is not the one that numbers were last given in: the cluster was restored, upgraded or moved, or a standby that may lag was promoted. */
   readonly movedCluster: boolean
   /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
@@ -173,6 +175,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     needsEpoch: false,
     lostFeeds: [],
     waitingFeeds: 0,
+    maintenance: undefined,
     movedCluster: false,
     newestEventMs: undefined,
     pepperIds: [],
@@ -181,13 +184,17 @@ async function readStore(client: Client): Promise<InspectedStore> {
     return { ...nothing, schemaVersion: migrations.length, missingPrivileges, owner: await ownerOf(client) }
   }
   const { rows } = await client.query<
-    Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds'> & Newest
+    Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds' | 'maintenance'> &
+      Newest &
+      Stopped
   >(`
     SELECT schema_version AS "schemaVersion", needs_epoch AS "needsEpoch",
       (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('store')) AS "mayMigrate",
       (SELECT relowner::regrole::text FROM pg_class WHERE oid = to_regclass('store')) AS owner,
       split_part(incarnation, '/', 1) <> (SELECT system_identifier::text FROM pg_control_system()) AS "movedCluster",
       (SELECT count(*) FROM feed f WHERE (to_jsonb(f) ->> 'needs_epoch')::boolean)::integer AS "waitingFeeds",
+      (extract(epoch FROM (to_jsonb(store) ->> 'maintenance_since')::timestamptz) * 1000)::float8 AS "sinceMs",
+      (to_jsonb(store) ->> 'maintenance_retry_after')::integer AS "retryAfterSeconds",
       (SELECT attcompression = 'l' FROM pg_attribute
         WHERE attrelid = to_regclass('event') AND attname = 'json') AS "usesLz4",
       (SELECT max(last_created) / 10000 FROM feed)::float8 AS "newestMs",
@@ -195,7 +202,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     FROM store`)
   const [row] = rows
   if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
-  const { newestMs, ...facts } = row
+  const { newestMs, sinceMs, retryAfterSeconds, ...facts } = row
   const lostFeeds = await readLostFeeds(client)
   const movedCluster = facts.movedCluster || (await hasOtherHistory(client))
   return {
@@ -203,6 +210,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     ...facts,
     movedCluster,
     lostFeeds,
+    maintenance: sinceMs === null || retryAfterSeconds === null ? undefined : { sinceMs, retryAfterSeconds },
     missingPrivileges,
     newestEventMs: newestMs ?? undefined,
   }
@@ -236,6 +244,12 @@ async function ownerOf(client: Client): Promise<string> {
     `SELECT relowner::regrole::text AS owner FROM pg_class WHERE oid = to_regclass('store')`,
   )
   return rows[0]?.owner ?? ''
+}
+
+/** An older schema has no such columns. */
+interface Stopped {
+  readonly sinceMs: number | null
+  readonly retryAfterSeconds: number | null
 }
 
 interface Newest {

@@ -38,7 +38,9 @@ export function copyStore({ file, copy }: BackupJob): void {
   const target = connectForWriting({ file: copy })
   try {
     // Numbers may be shown after this moment that the copy does not hold (D13).
-    metaOf(target).set('needs_epoch', '1')
+    const meta = metaOf(target)
+    meta.set('needs_epoch', '1')
+    meta.remove('maintenance')
   } finally {
     target.close()
   }

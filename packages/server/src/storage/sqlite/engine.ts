@@ -17,6 +17,7 @@ import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { keyReads } from './keys.ts'
+import { readMaintenance } from './maintenance.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -135,6 +136,8 @@ function engineOver(parts: EngineParts): StorageEngine {
     startEpoch: (continueAfter, feeds) => guarded(() => link.call('startEpoch', continueAfter, feeds)),
     acceptHistory: () => guarded(() => link.call('acceptHistory')),
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
+    maintenance: () => guarded(() => readMaintenance(db)),
+    setMaintenance: (maintenance) => guarded(() => link.call('setMaintenance', maintenance)),
     // Nothing is lost from under a process that holds the file.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),

@@ -2,7 +2,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { connectForReading, storeFileOf } from './connection.ts'
+import { readMaintenance } from './maintenance.ts'
 import { knownSchemaVersion } from './migrate.ts'
+import type { Maintenance } from '../storage.ts'
 
 export type StoreInspection =
   | { readonly kind: 'none'; readonly file: string }
@@ -18,6 +20,8 @@ export type StoreInspection =
       readonly damages: readonly string[]
       /** The store is a copy, and publishing waits for `startEpoch`. */
       readonly needsEpoch: boolean
+      /** Publishing is refused until an operator ends it. */
+      readonly maintenance: Maintenance | undefined
       /** `createdDate` of the newest event of all feeds, milliseconds since 1970. */
       readonly newestEventMs: number | undefined
       /** Peppers that keys in use were made with. */
@@ -48,6 +52,7 @@ export function inspectStore(folder: string): StoreInspection {
         knownSchemaVersion,
         damages: damages.filter((line) => line !== 'ok'),
         needsEpoch: needsEpoch.get() === '1',
+        maintenance: readMaintenance(db),
         newestEventMs: newest == null ? undefined : millisecondsOfTicks(newest),
         pepperIds: peppers.all(),
       }

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch' | 'pepper_id'
 
 /** What is there only while something is under way. */
-type PassingName = 'checksums_filled_through'
+type PassingName = 'checksums_filled_through' | 'maintenance'
 
 /** Ticks: windows may have been answered until then (P3). Not there while none was. */
 type ReservationName = 'reserved_until'

@@ -1,6 +1,13 @@
 /** The questions to the writer's thread, and how question and answer travel. */
 import type { SharedClock } from '../clock.ts'
-import type { AppendBatch, AppendOutcome, FeedKey, MoveState, StorageFailure } from '../storage.ts'
+import type {
+  AppendBatch,
+  AppendOutcome,
+  FeedKey,
+  Maintenance,
+  MoveState,
+  StorageFailure,
+} from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { KeyWrites } from './key-writes.ts'
@@ -11,6 +18,7 @@ export interface WriterVerbs extends KeyWrites, NodeWrites {
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, feeds?: readonly FeedKey[]): void
   acceptHistory(): 'accepted'
+  setMaintenance(maintenance: Maintenance | undefined): void
   changeMove(tenantId: string, from: MoveState, to: MoveState): 'done' | 'otherState'
   importRecords(records: readonly StoreRecord[]): void
   forgetSkippedIds(): number

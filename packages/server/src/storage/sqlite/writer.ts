@@ -13,6 +13,7 @@ import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
+import { writeMaintenance } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
@@ -61,6 +62,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       changes.raise(undefined)
     },
     acceptHistory: () => acceptHistory(db),
+    setMaintenance: (maintenance) => writeMaintenance(db, maintenance),
     changeMove(tenantId, from, to) {
       const outcome = changeMove(tenantId, from, to)
       changes.raise(undefined)

@@ -1,0 +1,54 @@
+/** What a node knows of the store's maintenance: the store is asked once a second at most, and only while somebody publishes. */
+import { maintenanceNoticeMs } from '../storage/storage.ts'
+import type { Maintenance, StorageEngine } from '../storage/storage.ts'
+
+export interface MaintenanceWatch {
+  /**
+   * The maintenance that is on; `undefined`: there is none. At once where the store was asked less than a second ago.
+   * Rejects with the store's `StorageFailure`.
+   */
+  now(): Maintenance | undefined | Promise<Maintenance | undefined>
+}
+
+interface Reading {
+  /** Before the store was asked, so that no answer is used for longer than `freshMs` after it was true. */
+  readonly askedMs: number
+  readonly maintenance: Maintenance | undefined
+}
+
+const freshMs = maintenanceNoticeMs / 2
+
+/** `onChange` is told when it begins and ends, as far as this node has asked. `clock`: milliseconds, never set back. */
+export function watchMaintenance(
+  storage: Pick<StorageEngine, 'maintenance'>,
+  onChange: (maintenance: Maintenance | undefined) => void,
+  clock: () => number = () => performance.now(),
+): MaintenanceWatch {
+  let known: Reading | undefined
+  let asking: { readonly askedMs: number; readonly answer: Promise<Maintenance | undefined> } | undefined
+
+  async function ask(askedMs: number): Promise<Maintenance | undefined> {
+    const maintenance = await storage.maintenance()
+    if (known !== undefined && known.askedMs > askedMs) return known.maintenance
+    const before = known?.maintenance
+    known = { askedMs, maintenance }
+    if ((before === undefined) !== (maintenance === undefined)) onChange(maintenance)
+    return maintenance
+  }
+
+  return {
+    now() {
+      const nowMs = clock()
+      if (known !== undefined && nowMs - known.askedMs < freshMs) return known.maintenance
+      if (asking !== undefined && nowMs - asking.askedMs < freshMs) return asking.answer
+      const answer = ask(nowMs)
+      const own = { askedMs: nowMs, answer }
+      asking = own
+      const forget = (): void => {
+        if (asking === own) asking = undefined
+      }
+      answer.then(forget, forget)
+      return answer
+    },
+  }
+}

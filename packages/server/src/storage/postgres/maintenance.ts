@@ -1,0 +1,23 @@
+import type { Maintenance } from '../storage.ts'
+import type { Database, Statement } from './connection.ts'
+
+const select: Statement = {
+  name: 'maintenance-read',
+  text: `SELECT (extract(epoch FROM maintenance_since) * 1000)::float8 AS since_ms, maintenance_retry_after AS retry_after
+    FROM store WHERE maintenance_since IS NOT NULL`,
+}
+/** `$1`: milliseconds since 1970; NULL ends it. */
+const update: Statement = {
+  name: 'maintenance-write',
+  text: `UPDATE store SET maintenance_since = to_timestamp($1::float8 / 1000), maintenance_retry_after = $2`,
+}
+
+export async function readMaintenance(database: Database): Promise<Maintenance | undefined> {
+  const [row] = await database.read<{ since_ms: number; retry_after: number }>(select, [])
+  return row && { sinceMs: Math.round(row.since_ms), retryAfterSeconds: row.retry_after }
+}
+
+export function writeMaintenance(database: Database, maintenance: Maintenance | undefined): Promise<void> {
+  const { sinceMs = null, retryAfterSeconds = null } = maintenance ?? {}
+  return database.write(async (session) => void (await session.query(update, [sinceMs, retryAfterSeconds])))
+}
