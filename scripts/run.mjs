@@ -22,6 +22,7 @@ const tasks = {
   'test:long': { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), '--long', ...rest]] },
   bench: { needs: 'everything', lines: [[join(root, 'bench/run.ts'), ...rest]] },
   'bench:report': { needs: 'everything', lines: [[join(root, 'bench/report.ts')]] },
+  sbom: { needs: 'program', lines: [[join(root, 'scripts/sbom.mjs'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
   check: {
     needs: 'everything',
@@ -40,17 +41,21 @@ if (chosen === undefined) {
   process.exit(2)
 }
 installMissing(root, chosen.needs)
-const node = findNode(root)
-if (node === undefined) {
+const found = findNode()
+if (found === undefined) {
   process.stderr.write(
     `Property Events needs Node ${oldestMajor} or newer; this is ${process.version} and no packaged Node runs on ` +
       `${process.platform} ${process.arch}. Install one from https://nodejs.org and run the command again.\n`,
   )
   process.exit(1)
 }
+if ('fault' in found) {
+  process.stderr.write(`${found.fault}\n`)
+  process.exit(1)
+}
 
 for (const line of chosen.lines) {
-  const code = await run(node, line)
+  const code = await run(found.path, line)
   if (code !== 0) process.exit(code)
 }
 

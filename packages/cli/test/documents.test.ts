@@ -1,15 +1,12 @@
 /** The commands in the documents do what they say: every `sh` block is run as it stands against a demo service. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { once } from 'node:events'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
+import { openDocumentShell } from './support/document-shell.ts'
+import type { DocumentShell } from './support/document-shell.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const program = join(root, 'packages/cli/bin/property-events.mjs')
 const documents = [
   'README.md',
   'PROTOCOL.md',
@@ -37,72 +34,13 @@ function blocksOf(document: string): readonly Block[] {
 /** Commands that are run elsewhere (`npm …`, by whoever runs this), need another machine, or do not end by themselves. */
 const runElsewhere = /^(npm |npx property-events (serve|demo)\b)/
 
-let folder = ''
-let stopService: () => Promise<void> = () => Promise.resolve()
-let environment: NodeJS.ProcessEnv = {}
+let shell: DocumentShell
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'property-events-documents-'))
-  // `npx property-events` in a document is this program, run by this Node.
-  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${program}" "$@"\n`)
-  chmodSync(join(folder, 'npx'), 0o755)
-  // A machine with git and Node alone has no curl; then the same requests are made by Node.
-  if (spawnSync('curl', ['--version']).status !== 0) {
-    const curl = join(import.meta.dirname, 'support/curl.ts')
-    writeFileSync(join(folder, 'curl'), `#!/bin/sh\nexec "${process.execPath}" "${curl}" "$@"\n`)
-    chmodSync(join(folder, 'curl'), 0o755)
-  }
-  const service = spawn(
-    process.execPath,
-    [
-      program,
-      'demo',
-      '--json',
-      '--port',
-      '0',
-      '--data',
-      join(folder, 'data'),
-      '--log-level',
-      'error',
-      '--drain',
-      '0',
-    ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  const [line] = await once(createInterface({ input: service.stdout }), 'line')
-  const ready: { url: string; tenants: { tenantId: string; readKey: string; publishKey: string }[] } =
-    JSON.parse(String(line))
-  const tenant = ready.tenants[0]
-  environment = {
-    ...process.env,
-    PATH: `${folder}:${process.env['PATH'] ?? ''}`,
-    URL: ready.url,
-    KEY: tenant?.readKey,
-    PUBLISH_KEY: tenant?.publishKey,
-    TENANT: tenant?.tenantId,
-    DATA: join(folder, 'data'),
-  }
-  stopService = async () => {
-    service.kill('SIGTERM')
-    await once(service, 'exit')
-  }
+  shell = await openDocumentShell()
 })
 
-after(async () => {
-  await stopService()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-async function runShell(script: string): Promise<{ readonly code: number; readonly output: string }> {
-  const shell = spawn('/bin/sh', ['-eu', '-c', script], { cwd: folder, env: environment })
-  let output = ''
-  shell.stdout.on('data', (chunk) => (output += String(chunk)))
-  shell.stderr.on('data', (chunk) => (output += String(chunk)))
-  const [code] = await once(shell, 'close')
-  return { code: Number(code), output }
-}
+after(() => shell.close())
 
 describe('the documents', () => {
   for (const document of documents) {
@@ -112,7 +50,7 @@ describe('the documents', () => {
         const script = commands.join('\n').trim()
         if (script === '') continue
         it(`${document}:${block.line} runs as it stands`, async () => {
-          const { code, output } = await runShell(script)
+          const { code, output } = await shell.run(script)
           assert.equal(code, 0, output)
         })
       }

@@ -4,11 +4,11 @@ import type { CommandContext } from '../command-context.ts'
 import {
   checkDiskSpace,
   checkFlushSpeed,
-  checkNode,
   checkPageSpace,
   checkPorts,
   isServed,
 } from '../doctor/check-machine.ts'
+import { checkNode, thisNode } from '../doctor/check-node.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkStore } from '../doctor/check-store.ts'
 import { checkEveryEvent } from '../doctor/check-events.ts'
@@ -52,7 +52,7 @@ export function addDoctor(program: Command, context: CommandContext): void {
     reader.finish()
     const store = storeFlags(flags, folder)
     const findings: Finding[] = [
-      checkNode(),
+      checkNode(thisNode()),
       ...(await checkPorts(service, metrics, isServed(folder))),
       database === undefined ? checkDiskSpace(folder) : checkPageSpace(folder),
       // Commits to a database are flushed elsewhere.

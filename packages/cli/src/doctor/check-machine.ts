@@ -1,4 +1,4 @@
-/** Node, the port and the disk. */
+/** The ports and the disk. */
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -6,18 +6,6 @@ import { dirname, join } from 'node:path'
 import { StorageRefusal, acquireServingLock } from '@property-events/server'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
-
-const oldestMajor = 24
-
-export function checkNode(): Finding {
-  const { version } = process
-  if (Number.parseInt(process.versions.node, 10) >= oldestMajor) return ok('node', version)
-  return fail(
-    'node',
-    `${version} is too old`,
-    `Install Node ${oldestMajor} or newer from https://nodejs.org.`,
-  )
-}
 
 /** Whether a service runs on the folder, which is then a good reason for the port to be in use. */
 export function isServed(folder: string): boolean {

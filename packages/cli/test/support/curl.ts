@@ -1,9 +1,10 @@
-/** The few options of curl that the documents use, for machines without it: -X, -H, -d, --fail-with-body. */
+/** The few options of curl that the documents use, for machines without it: -s, -X, -H, -d, --fail-with-body. */
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    silent: { type: 'boolean', short: 's' },
     request: { type: 'string', short: 'X' },
     header: { type: 'string', short: 'H', multiple: true },
     data: { type: 'string', short: 'd' },

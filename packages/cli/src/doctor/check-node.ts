@@ -1,0 +1,47 @@
+/** The Node that runs, where it is from, and whether it is the one that was published. */
+import { realpathSync } from 'node:fs'
+import { faultOfCarried, findCarried } from '../../carried-node/index.mjs'
+import type { CarriedNode, KnownNode } from '../../carried-node/index.mjs'
+import { fail, ok } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+const oldestMajor = 24
+
+export interface RunningNode {
+  /** Such as `26.10.0`. */
+  readonly version: string
+  readonly path: string
+  readonly carried: CarriedNode | undefined
+}
+
+export function thisNode(): RunningNode {
+  return { version: process.versions.node, path: process.execPath, carried: findCarried() }
+}
+
+/** Reads the whole program of a carried Node, whenever it was read before. */
+export function checkNode({ version, path, carried }: RunningNode): Finding {
+  if (Number.parseInt(version, 10) < oldestMajor) {
+    const remedy = `Install Node ${oldestMajor} or newer from https://nodejs.org.`
+    return fail('node', `v${version} at ${path} is too old`, remedy)
+  }
+  if (carried === undefined || realpathSync(carried.path) !== realpathSync(path)) {
+    return ok(
+      'node',
+      `v${version} at ${path}, of this machine: it did not come with the packages, and is not compared`,
+    )
+  }
+  const fault = faultOfCarried(carried, { again: true })
+  if (fault !== undefined) return fail('node', fault.detail, fault.remedy)
+  return ok(
+    'node',
+    `v${version} at ${path}, from ${carried.known.package} ${carried.version}: ${provenances[carried.known.compared](carried.known.published.file)}`,
+  )
+}
+
+const provenances = {
+  here: (file) => `its SHA-256 is that of ${file} as nodejs.org publishes it`,
+  elsewhere: (file) =>
+    `its SHA-256 is the one that others published of ${file} of nodejs.org (docs/supply-chain.md)`,
+  nowhere: (file) =>
+    `its SHA-256 is that of the package, which nobody has compared with ${file} of nodejs.org (docs/supply-chain.md)`,
+} as const satisfies Record<KnownNode['compared'], (file: string) => string>
