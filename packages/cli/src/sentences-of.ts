@@ -1,5 +1,5 @@
 import { sep } from 'node:path'
-import { PropertyEventsError, ServiceError } from '@property-events/client'
+import { NetworkError, PropertyEventsError, ServiceError } from '@property-events/client'
 import { Refusal } from './refusal.ts'
 import { plainText } from './terminal-text.ts'
 import { commandLine } from './program-name.ts'
@@ -15,6 +15,8 @@ export function sentencesOf(error: unknown, dataFolder?: string): string {
   if (error.name === 'StorageRefusal' || error.name === 'PepperRefusal')
     return plainText(error.message, { multiline: true })
   if (error instanceof ServiceError && error.requestId !== undefined) return refusalSentence(error)
+  if (error instanceof NetworkError)
+    return `${plainText(error.message).replace(/\.$/, '')}. Is the service running, and is --url right?`
   if (error instanceof PropertyEventsError) return plainText(error.message)
   if (error.name === 'StorageFailure') return failureSentence(error, dataFolder)
   return systemSentence(error, dataFolder) ?? unexpected(error.message)

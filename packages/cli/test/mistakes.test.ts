@@ -6,17 +6,20 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { NetworkError } from '@property-events/client'
 import { call, getPath, listPath } from '../../server/test/support/http-client.ts'
 import type { Call } from '../../server/test/support/http-client.ts'
 import { property } from '../../server/test/support/property.ts'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestService } from '../../server/test/support/test-service.ts'
+import { sentencesOf } from '../src/sentences-of.ts'
 import { removeFolder, run, temporaryFolder } from './support/program.ts'
 
 const snapshotFile = new URL('mistakes.txt', import.meta.url)
 const list = listPath
 const byId = getPath
 const publishing = '/v1/property-events'
+const contacts = '/v1/contact-events'
 const id = '0194b3e0-0000-7000-8000-00000000aaaa'
 const json = { 'content-type': 'application/json' }
 
@@ -30,6 +33,9 @@ const post = (body: string, headers: Readonly<Record<string, string>> = json): C
   body,
 })
 const house = JSON.stringify(property({ agent_ref: id }))
+const withId = `{"id":"${id}","payload":${house}}`
+/** Whole, and nobody's. */
+const someKey = 'pev_SomebodysKey_ABCDEFGHIJKLMNOPQRSTUVWX0hgl4O'
 
 const mistakes: readonly Mistake[] = [
   ['no key', list],
@@ -38,6 +44,9 @@ const mistakes: readonly Mistake[] = [
   ['a key in a cookie', list, { headers: { cookie: 'key=pev_x' } }],
   ['half a key', list, { key: 'pev_La74n6cBwVE0' }],
   ['a word for a key', list, { key: 'secret' }],
+  ['a key with Bearer before it', list, { key: `Bearer ${someKey}` }],
+  ['a key in quotation marks', list, { key: `"${someKey}"` }],
+  ['a key of another service', list, { key: someKey }],
   ['a key that publishes, for reading', list, { key: 'publish' }],
   ['a key that reads, for publishing', publishing, { ...post(house), key: 'read' }],
   ['a page before the first', `${list}?page=0`, { key: 'read' }],
@@ -66,6 +75,8 @@ const mistakes: readonly Mistake[] = [
     { key: 'publish', method: 'PUT', headers: json, body: house },
   ],
   ['POST to the list', list, { ...post(house) }],
+  ['PATCH of what is published', publishing, { ...post(house), method: 'PATCH' }],
+  ['DELETE of a contact', `/v1/contacts/${id}`, { key: 'publish', method: 'DELETE' }],
   ['a property that nobody has', `/v1/properties/${id}`, { key: 'read' }],
   ['a property by a reference that is none', '/v1/properties/REF-1', { key: 'read' }],
   ['a number beyond the feed', `${publishing}?after=99`, { key: 'read' }],
@@ -95,6 +106,25 @@ const mistakes: readonly Mistake[] = [
   ['a member misspelt', publishing, post('{"paylod":{}}')],
   ['an event type that is none', publishing, post(`{"payload":${house},"eventType":"Sold"}`)],
   ['two mistakes at once', publishing, post('{"payload":{"agent_ref":1,"published":"yes"}}')],
+  ['the same id twice', publishing, post(`[${withId},${withId}]`)],
+  ['a payload that is too large', publishing, post(`{"payload":{"note":"${'x'.repeat(262_144)}"}}`)],
+  ['events without end', publishing, post(`[${'{},'.repeat(1_000)}{}]`)],
+  ['a body that is too large', publishing, post(' '.repeat(16 * 2 ** 20 + 1))],
+  [
+    'a body that is too large once it is no gzip any more',
+    publishing,
+    {
+      ...post(''),
+      headers: { ...json, 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(17 * 2 ** 20)),
+    },
+  ],
+  ['bad JSON of a contact, of whom nothing is repeated', contacts, post('{"payload": {"forename": Jane}}')],
+  [
+    'a contact published as a property',
+    publishing,
+    post('{"payload":{"contact_ref":"REF-1","forename":"Jane"}}'),
+  ],
   ['removal of what was never published', publishing, post(`{"remove":{"agentRef":"${id}"}}`)],
   ['lines announced as one', publishing, post(`{"payload":${house}}\n{"payload":${house}}`)],
 ]
@@ -106,6 +136,11 @@ const commands: readonly (readonly [said: string, args: readonly string[]])[] = 
   ['a port that is none', ['serve', '--port', 'eighty']],
   ['a file that is not there', ['publish', 'houses.json', '--url', 'http://127.0.0.1:1', '--key', 'pev_x']],
   ['a store that is not there', ['tenants', 'list', '--data', 'nowhere']],
+  ['a service without http', ['sync', 'copy', '--url', '127.0.0.1:8080', '--key', someKey]],
+  ['no key', ['sync', 'copy']],
+  ['a rate that is none', ['serve', '--rate-limit', '50']],
+  ['a database that is none', ['serve', '--database', 'localhost:5432/feeds']],
+  ['bytes with a unit', ['serve', '--page-memory-bytes', '64MB']],
 ]
 
 describe('mistakes', () => {
@@ -143,6 +178,14 @@ describe('mistakes', () => {
     const text = lines.join('\n')
     if (process.env['UPDATE'] === '1') writeFileSync(snapshotFile, text)
     assert.equal(text, readFileSync(snapshotFile, 'utf8'))
+  })
+
+  it('are not the only thing that goes wrong: a service that does not answer is said to be away (D6)', () => {
+    const error = new NetworkError(
+      'network',
+      'GET /v1/heads: fetch failed: connect ECONNREFUSED 127.0.0.1:8080',
+    )
+    assert.equal(sentencesOf(error), `${error.message}. Is the service running, and is --url right?`)
   })
 
   it('that are none are taken: gzip, text, lines by their other names, and HTTP/1.0 (D9)', async () => {

@@ -98,6 +98,7 @@ const serve: Stage = async ({ service, storage }, { output, flags }, options) =>
   }
   const lines = [
     `Property Events  ${url}`,
+    `Documentation    ${url}/docs`,
     `Metrics          ${metricsUrl ?? 'off'}`,
     ...(waits ? ['Publishing       waits for `epoch start`'] : []),
     ...(isStopped ? ['Publishing       is stopped until `maintenance off`'] : []),

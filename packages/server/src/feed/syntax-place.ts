@@ -4,6 +4,7 @@ import type { FeedName, ProblemError } from '@property-events/protocol'
 import type { BodyFault } from './publication-body.ts'
 
 const openBrace = 0x7b
+const singleQuote = 0x27
 
 interface Place {
   readonly body: Buffer
@@ -23,14 +24,21 @@ export function* withPlace(
   const end = lineEnd === -1 ? body.length : lineEnd
   const found = yield* findSyntaxFault(body.subarray(start, end))
   if (found === undefined) return error
+  // Of an empty text everything is said.
+  if (found === 0 && end === start) return error
   const offset = start + found
   const { line, column, excerpt } = yield* placeOf(body, offset)
   const what = offset === end ? 'It ends too early' : 'It stops being JSON'
   // Of contacts, an excerpt could be somebody's name (D18).
-  const shown = feed === 'property' && excerpt !== '' ? `, near ${JSON.stringify(excerpt)}` : ''
+  const isShown = feed === 'property' && excerpt !== ''
+  const shown = isShown ? `, near \`${excerpt.replaceAll(/\p{C}/gu, '\ufffd')}\`` : ''
   // The first line was whole: what follows it may be meant as another one.
   const isLines = format === 'json' && body[offset] === openBrace && line > 1 && column === 1
-  const remedy = isLines ? ' If each line is an event, send them as application/x-ndjson.' : ''
+  const remedy = isLines
+    ? ' If each line is an event, send them as application/x-ndjson.'
+    : body[offset] === singleQuote
+      ? ' Names and texts stand in double quotes.'
+      : ''
   const message = `${error.message} ${what} at line ${line}, column ${column}${shown}.${remedy}`
   return { ...error, message }
 }

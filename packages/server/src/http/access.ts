@@ -55,6 +55,8 @@ function whatIsMissing(request: Request, text: string | undefined): string | und
     return `The request has no x-api-key header, and ${place}. The key belongs in x-api-key.`
   if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
   if (parseKeyText(text) !== undefined) return undefined
+  if (text.includes('pev_') && !/^pev_\w*$/.test(text))
+    return 'What was sent in x-api-key has more in it than a key, such as a word before it or quotation marks. Send the key alone, from pev_ to its end.'
   return 'What was sent in x-api-key is not a whole key: a character is missing, or is another one. Copy the key again, from pev_ to its end.'
 }
 

@@ -44,7 +44,8 @@ export const problems = {
   unauthorized: {
     status: 401,
     title: 'No valid key',
-    detail: 'Send a valid API key in the x-api-key header.',
+    detail:
+      'The key in x-api-key is not known here. Check that it is a key of this service, or ask the operator for a new one.',
   },
   key_expired: {
     status: 401,

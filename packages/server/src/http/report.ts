@@ -1,5 +1,5 @@
 /** The one log line and the metrics of a request. */
-import { feeds } from '@property-events/protocol'
+import { feeds, nearestName } from '@property-events/protocol'
 import { statusOf } from './answer-head.ts'
 import type { HttpContext } from './context.ts'
 import type { Exchange } from './exchange.ts'
@@ -55,7 +55,37 @@ function traceIdIn(traceparent: string | undefined): string | undefined {
  * contact, in whose place strangers may write a name (D18). `route`: its pattern, or `none`.
  */
 export function loggedPath(target: string, route: string): string {
-  if (route.startsWith(`${feeds.contact.subjectsPath}/`)) return route
-  const path = pathOnly(withoutOrigin(target))
-  return route === 'none' ? path.replace(/(\/contacts?\/).+/i, '$1hidden') : path
+  if (route !== 'none') return isOfContact(route) ? route : pathOnly(withoutOrigin(target))
+  return withoutContact(pathOnly(withoutOrigin(target)))
+}
+
+/** A path that was found nowhere, up to what looks like the word before a reference, in any spelling: `/v1/Contact%73//…`, `/v1/contcats/…`. */
+function withoutContact(path: string): string {
+  const segments = unescaped(path).split(/[/\\]+/)
+  const at = segments.findIndex((segment) => /^contact/i.test(segment) || nearestName(segment, contactWords))
+  const segment = segments[at]
+  if (segment === undefined) return path
+  const isWord = contactWords.includes(segment.toLowerCase())
+  if (isWord && at === segments.length - 1) return path
+  return pathOnly([...segments.slice(0, at), isWord ? segment : 'contacts', 'hidden'].join('/'))
+}
+
+const contactWords: readonly string[] = ['contacts', 'contact', 'contactevents', 'contact-events']
+
+/** Percent-encoding undone, as often as it was done: for comparing, so bytes may stand for characters. */
+function unescaped(text: string): string {
+  let before = text
+  for (;;) {
+    const after = before.replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    )
+    if (after === before) return after
+    before = after
+  }
+}
+
+/** Has a parameter, in whose place anything may stand. */
+function isOfContact(route: string): boolean {
+  const { subjectsPath, eventsPath } = feeds.contact
+  return route.includes(':') && (route.startsWith(`${subjectsPath}/`) || route.startsWith(`${eventsPath}/`))
 }

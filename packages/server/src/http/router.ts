@@ -54,7 +54,7 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
     const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path)
     if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, paths))
     if (method === 'OPTIONS') return withoutOperation(optionsAnswer(allow))
-    return unrouted(methodRefusal(method, path, allow))
+    return unrouted(methodRefusal(method, path, allow, basePath))
   }
 }
 
@@ -112,7 +112,7 @@ const fragment: Refusal = {
 
 const badEncoding: Refusal = {
   code: 'invalid_target',
-  detail: 'The path is not valid percent-encoded UTF-8.',
+  detail: 'The path is not valid percent-encoded UTF-8. Write %25 for the character % itself.',
 }
 
 function optionsAnswer(allow: string): Outcome {
@@ -126,12 +126,26 @@ function docsAnswer(basePath: string): Outcome {
   return { kind: 'text', status: success.seeOther, headers, body: '' }
 }
 
-function methodRefusal(method: string, path: string, allow: string): Refusal {
+function methodRefusal(method: string, path: string, allow: string, basePath: string): Refusal {
   const said = `${quoteInput(method)} is not a method of this path; it has ${allow}.`
-  const isSubject = feedNames.some((feed) => path.startsWith(`${feeds[feed].subjectsPath}/`))
-  const isRemoval = method === 'DELETE' && isSubject
-  const remedy = `A property is removed by publishing that: POST ${feeds.property.publishPath} with {"remove": {"agentRef": "…"}}.`
-  return { code: 'method_not_allowed', detail: isRemoval ? `${said} ${remedy}` : said, headers: { allow } }
+  const remedy = writes.includes(method) ? howToPublish(method, path, basePath) : ''
+  return { code: 'method_not_allowed', detail: said + remedy, headers: { allow } }
+}
+
+const writes: readonly string[] = ['POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Of a feed's paths, all but one are for reading: what is meant by writing to them, begins with a blank. */
+function howToPublish(method: string, path: string, basePath: string): string {
+  const feed = feedNames.find((name) => {
+    const { subjectsPath, eventsPath, publishPath } = feeds[name]
+    return [subjectsPath, eventsPath, publishPath].some((own) => path === own || path.startsWith(`${own}/`))
+  })
+  if (feed === undefined) return ''
+  const publishing = `POST ${basePath}${feeds[feed].publishPath}`
+  if (method !== 'DELETE') return ` Events are published with ${publishing}.`
+  return feed === 'property'
+    ? ` A property is removed by publishing that: ${publishing} with {"remove": {"agentRef": "…"}}.`
+    : ` A contact is removed by publishing that: ${publishing} with "eventType": "ContactErased".`
 }
 
 function nothingAt(path: string, lookUp: LookUp, basePath: string, paths: readonly string[]): Refusal {

@@ -43,18 +43,20 @@ onEngines('keys', {}, (service) => {
       readKey.slice(0, -1),
       `${readKey}0`,
       readKey.toUpperCase(),
-      `${readKey}, ${readKey}`,
       'pev__',
       'x'.repeat(5_000),
       'key\twith tab',
       'caf\u00e9',
     ]
-    const [unknown, cut, none] = [
+    const wrapped = [`${readKey}, ${readKey}`, `Bearer ${readKey}`, `"${readKey}"`, `key=${readKey}`]
+    const [unknown, cut, more, none] = [
       await detailsOf([newKeyText().text, newKeyText().text, wrong]),
       await detailsOf(unwhole),
+      await detailsOf(wrapped),
       await detailsOf([undefined]),
     ]
-    assert.deepEqual([unknown.size, cut.size, none.size], [1, 1, 1])
+    assert.deepEqual([unknown.size, cut.size, more.size, none.size], [1, 1, 1, 1])
+    assert.match([...more][0] ?? '', /more in it than a key/)
     assert.match([...cut][0] ?? '', /not a whole key/)
     assert.match([...none][0] ?? '', /no key/)
     assert.equal((await call(service(), '/v1/property-events', publishCall())).status, 401)

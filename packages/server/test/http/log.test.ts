@@ -41,11 +41,38 @@ onEngines(
           [logged],
         )
       }
-      for (const path of ['/V1/Contacts/jane.doe@example.com', '/v1/contact/jane.doe@example.com']) {
-        const lines = await linesOf(() => call(service(), path, { key, method: 'PUT' }))
-        assert.doesNotMatch(JSON.stringify(lines), /jane/)
-      }
       assert.doesNotMatch(service().logLines.join(''), new RegExp(`${reference}|jane`))
+    })
+
+    it('names no contact in a path that is none, however it is spelt (D18, PROTOCOL §10.2)', async () => {
+      const key = service().tenant.readKey
+      for (const path of [
+        '/V1/Contacts/jane.doe@example.com',
+        '/v1/contact/jane.doe@example.com',
+        '/v1/contact%73/jane.doe',
+        '/v1/%63ontacts/jane.doe/x',
+        '/v1/contacts%2fjane.doe/x',
+        '/v1/contacts%252fjane.doe',
+        '/v1//contacts//jane.doe',
+        '/v1\\contacts\\jane.doe',
+        '/v1/contcats/jane.doe',
+        '/v1/contacts;jane.doe',
+        '/v1/contact-events/jane.doe',
+        '/v1/contacts/%zz/jane.doe',
+        '/api/func/api/v1/contactevents/geteventbyid/jane.doe',
+        '/api/func/api/v1/contactevents/geteventbyid/x/jane.doe',
+        'http://jane@host/v1/Contact%73/jane.doe/x',
+      ]) {
+        for (const method of ['GET', 'PUT']) {
+          const lines = await linesOf(() => call(service(), path, { key, method }))
+          assert.equal(lines.length, 1, path)
+          assert.doesNotMatch(JSON.stringify(lines), /jane/, path)
+        }
+      }
+      for (const path of ['/v1/contact-event', '/.env', '/v1/contact']) {
+        const lines = await linesOf(() => call(service(), path, { key }))
+        assert.equal(lines[0]?.['path'], path.replace('contact-event', 'contacts/hidden'), path)
+      }
     })
 
     it('is not the only place: no error repeats what stands for a contact (D18, PROTOCOL §10.2)', async () => {

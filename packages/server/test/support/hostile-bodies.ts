@@ -118,6 +118,34 @@ export const hostileBodies: readonly HostileBody[] = [
     fault: '/0/payload payload_or_remove',
   },
   {
+    name: '16.7 million line feeds, and no JSON after them',
+    format: 'json',
+    make: () => filled('\n', '', 'x'),
+    status: 400,
+    fault: ' invalid_json',
+  },
+  {
+    name: '16.7 MB of blanks in an array, and no JSON after them',
+    format: 'json',
+    make: () => filled(' ', '[{}', 'x'),
+    status: 400,
+    fault: ' invalid_json',
+  },
+  {
+    name: 'payloads full of numbers, and a comma too many',
+    format: 'json',
+    make: () => commaTooMany(`{"payload":{"a":[${'0,'.repeat(128_000)}0]}}`),
+    status: 400,
+    fault: ' invalid_json',
+  },
+  {
+    name: 'payload texts full of escapes, and a comma too many',
+    format: 'json',
+    make: () => commaTooMany(`{"payload":"${String.raw`\n`.repeat(260_000)}{}"}`),
+    status: 400,
+    fault: ' invalid_json',
+  },
+  {
     name: 'depth 10,000',
     format: 'json',
     make: () => Buffer.from('['.repeat(10_000) + ']'.repeat(10_000)),
@@ -219,6 +247,10 @@ export const hostileBodies: readonly HostileBody[] = [
 
 function array(event: string): Buffer {
   return filled(`${event},`, '[', `${event}]`)
+}
+
+function commaTooMany(event: string): Buffer {
+  return filled(`${event},`, '[', `${event},]`)
 }
 
 function lines(event: string): Buffer {

@@ -34,7 +34,10 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
         errors.length > 0
           ? { code: 'invalid_parameter', errors }
           : given === ''
-            ? { code: 'path_not_found' }
+            ? {
+                code: 'path_not_found',
+                detail: 'The path ends where the id of an event belongs: …/geteventbyid/{eventId}.',
+              }
             : { code: 'invalid_parameter', errors: [notUuid(given)] }
       return () => refused({ ...refusal, ...(headers && { headers }) })
     },
@@ -42,7 +45,7 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
 }
 
 function notUuid(given: string) {
-  const message = `${quoteInput(given)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
+  const message = `${quoteInput(given)} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix. It is the "id" of an event in a list.`
   return { parameter: 'eventId', code: 'not_a_uuid', message }
 }
 

@@ -22,7 +22,7 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
     return { code: 'id_conflict', errors: [{ pointer, code: 'id_conflict', message }] }
   }
   if (outcome.kind === 'unknownSubject') {
-    const message = `The feed has no event of ${outcome.subjectId}.`
+    const message = `The feed has no event of ${outcome.subjectId}, so there is nothing to remove. Nothing was stored.`
     const pointer = `${placeOf(outcome)}/remove/agentRef`
     return { code: 'unknown_subject', errors: [{ pointer, code: 'unknown_subject', message }] }
   }

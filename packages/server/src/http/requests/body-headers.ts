@@ -65,8 +65,9 @@ export function formatOf(body: Buffer): BodyFormat | undefined {
 }
 
 export function unsupportedType(mediaType: string): Refusal {
-  const seen = mediaType === '' ? 'no Content-Type' : quoteInput(mediaType)
-  const detail = `The request has ${seen}; send JSON as application/json, or one event a line as application/x-ndjson.`
+  const seen = mediaType === '' ? 'no Content-Type' : `the Content-Type ${quoteInput(mediaType)}`
+  const body = untold.includes(mediaType) ? ', and its body begins with neither { nor [' : ''
+  const detail = `The request has ${seen}${body}; send JSON as application/json, or one event a line as application/x-ndjson.`
   return { code: 'unsupported_media_type', detail }
 }
 
@@ -79,7 +80,10 @@ export function bodyTooLarge(maxBytes: number): Refusal {
 /** Why the bytes of a body are refused. Replacing those that are no UTF-8 would store something nobody sent. */
 export function refusalOfBytes(body: Buffer): Refusal | undefined {
   if (!isUtf8(body)) {
-    return refusedBody('invalid_utf8', 'The body is not valid UTF-8.')
+    return refusedBody(
+      'invalid_utf8',
+      'The body is not valid UTF-8. Encode the text as UTF-8 before it is sent.',
+    )
   }
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     return refusedBody('byte_order_mark', 'The body begins with a byte order mark; send it without one.')

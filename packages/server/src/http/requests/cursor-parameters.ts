@@ -68,7 +68,9 @@ export function readSubject(
   const subjectId = parseUuid(text)
   if (subjectId !== undefined) return { subjectId }
   const shown = feed === 'contact' ? 'The reference' : quoteInput(text)
-  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.`
+  const remedy =
+    feed === 'property' ? ' Of a reference of your own, `property-events reference` makes it.' : ''
+  const message = `${shown} is not a UUID: 8-4-4-4-12 hexadecimal digits, without braces or prefix.${remedy}`
   return { parameter: 'subjectId', code: 'not_a_uuid', message }
 }
 

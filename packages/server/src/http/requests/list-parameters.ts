@@ -44,10 +44,14 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
   const from = take('from', (text) => readBound('from', text))
   const to = take('to', (text) => readBound('to', text))
   if (from !== undefined && to !== undefined && from >= to) {
-    const shown = `from ${quoteInput(query.values.get('from') ?? '')} lies after to ${quoteInput(query.values.get('to') ?? '')}`
-    const message = `${shown}; swap them or leave one out.`
-    errors.push({ parameter: 'from', code: 'window_reversed', message })
-    errors.push({ parameter: 'to', code: 'window_reversed', message })
+    const [begin, end] = [
+      quoteInput(query.values.get('from') ?? ''),
+      quoteInput(query.values.get('to') ?? ''),
+    ]
+    const remedy = 'swap them or leave one out.'
+    const code = 'window_reversed'
+    errors.push({ parameter: 'from', code, message: `${begin} lies after to, which is ${end}; ${remedy}` })
+    errors.push({ parameter: 'to', code, message: `${end} lies before from, which is ${begin}; ${remedy}` })
   }
   if (errors.length > 0) return { kind: 'faults', errors, ignored: query.ignored }
   return {

@@ -58,7 +58,7 @@ export function readQuery(text: string, rules: QueryRules): QueryReading {
       errors.push({
         parameter: known,
         code: 'repeated',
-        message: `${known} may be given once; it is there more often.`,
+        message: 'It is there more than once; send it once.',
       })
     } else values.set(known, value)
   }
@@ -95,7 +95,8 @@ function shownName(name: string): string {
 
 function unknownParameter(name: string, names: readonly string[]): ProblemError {
   const nearest = nearestName(name, names)
-  const known = names.length === 0 ? 'This operation has no parameters.' : `There are: ${names.join(', ')}.`
-  const message = nearest === undefined ? known : `Did you mean ${nearest}? ${known}`
+  const known = names.length === 0 ? 'It has none.' : `There are: ${names.join(', ')}.`
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const message = `Not a parameter of this operation.${meant} ${known}`
   return { parameter: shownName(name), code: 'unknown_parameter', message }
 }
