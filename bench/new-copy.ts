@@ -48,7 +48,7 @@ async function copy(baseUrl: string, key: string, way: string): Promise<void> {
 /** Events written by one statement a table: payloads of about 1.2 kB, each subject changed again and again. */
 async function fill(folder: string, events: number, subjects: number): Promise<void> {
   const store = await openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default })
-  await store.keys.createTenant({ tenantId, name: 'Agency', createdMs: 0, suspended: false })
+  await store.keys.createTenant({ tenantId, name: 'Agency', createdMs: 0, suspended: false }, 'cli:bench')
   await store.close()
   const database = new Database(join(folder, 'property-events.db'))
   database.pragma('synchronous = OFF')
@@ -91,6 +91,7 @@ async function measure(events: number, subjects: number): Promise<void> {
     grants: [{ tenantId, scopes: ['property:read'] }],
     expiresMs: undefined,
     nowMs: Date.now(),
+    actor: 'cli:bench',
   })
   if (issued.kind !== 'issued') throw new Error(issued.kind)
 

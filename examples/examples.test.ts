@@ -213,7 +213,7 @@ describe('the examples', () => {
     await keep(start, killed, () => shownByPhp(path))
     assert.ok(kills > 0, 'none of the runs was killed before its end')
     // A new epoch: the numbers of before cannot be continued, and the copy is read anew.
-    await service.storage.startEpoch(1_000_000)
+    await service.storage.startEpoch(1_000_000, 'cli:example')
     await publishRound(4)
     const last = await start()
     assert.equal(last.code, 0, last.stderr)

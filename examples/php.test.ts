@@ -134,7 +134,7 @@ describe('the PHP example', () => {
         if (answer.status === 503) {
           refusals.push(`${(JSON.parse(text) as { code: string }).code} ${retryAfter}`)
           // The proxy in front leads to the other store by now, which has all that this one has.
-          await service.storage.moves.change(tenantId, 'left', 'open')
+          await service.storage.moves.change(tenantId, 'left', 'open', 'cli:example')
         }
         return new Response(text, { status: answer.status, headers: { 'retry-after': retryAfter } })
       }
@@ -142,7 +142,7 @@ describe('the PHP example', () => {
       const first = await copied(context, feed, { folder, environment })
       assert.deepEqual([first.failure, first.count()], [undefined, 1])
       await publish()
-      await service.storage.moves.change(tenantId, 'open', 'left')
+      await service.storage.moves.change(tenantId, 'open', 'left', 'cli:example')
       const second = await copied(context, feed, { folder, environment })
       assert.deepEqual([second.failure, second.count()], [undefined, 2])
       assert.deepEqual(refusals, ['tenant_moving 2'])

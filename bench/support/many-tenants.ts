@@ -29,9 +29,19 @@ export async function makeStore(place: NewStore, folder: string): Promise<readon
   return await forEachTenant(async (nth) => {
     const tenantId = tenantIdOf(nth)
     const nowMs = Date.now()
-    await storage.keys.createTenant({ tenantId, name: `Agency ${nth}`, createdMs: nowMs, suspended: false })
+    await storage.keys.createTenant(
+      { tenantId, name: `Agency ${nth}`, createdMs: nowMs, suspended: false },
+      'cli:bench',
+    )
     const grants = [{ tenantId, scopes: [...scopes] }]
-    const request = { label: 'bench', operator: false, grants, expiresMs: undefined, nowMs }
+    const request = {
+      label: 'bench',
+      operator: false,
+      grants,
+      expiresMs: undefined,
+      nowMs,
+      actor: 'cli:bench' as const,
+    }
     const issued = await issueKey(storage.keys, pepper, request)
     if (issued.kind !== 'issued') throw new Error(`no key for ${tenantId}`)
     return issued.text

@@ -57,12 +57,15 @@ export async function emptyStore(place: StorePlace, tenants: number): Promise<St
     startSequence: 0,
   })
   for (let index = 0; index < tenants; index += 1) {
-    await storage.keys.createTenant({
-      tenantId: tenantIdOf(index),
-      name: `Agency ${index}`,
-      createdMs: Date.now(),
-      suspended: false,
-    })
+    await storage.keys.createTenant(
+      {
+        tenantId: tenantIdOf(index),
+        name: `Agency ${index}`,
+        createdMs: Date.now(),
+        suspended: false,
+      },
+      'cli:bench',
+    )
   }
   return storage
 }
@@ -76,7 +79,7 @@ export async function fillStorage(
   let earlier: Promise<void> = Promise.resolve()
   for (const records of pieces(events, averageBytes, 500)) {
     await earlier
-    earlier = storage.importRecords(records)
+    earlier = storage.importRecords(records, 'cli:bench')
   }
   await earlier
 }
@@ -86,8 +89,8 @@ function fillFile(file: string, events: number, averageBytes: number): void {
   const database = new Database(file)
   database.pragma('synchronous = OFF')
   database.pragma('cache_size = -2000000')
-  const put = recordImporter(database)
-  for (const records of pieces(events, averageBytes, 20_000)) put(records)
+  const put = recordImporter(database, () => undefined)
+  for (const records of pieces(events, averageBytes, 20_000)) put(records, 'cli:bench')
   database.pragma('wal_checkpoint(TRUNCATE)')
   database.close()
 }
@@ -124,6 +127,7 @@ export async function keysOf(
       grants: [{ tenantId, scopes: [...scopes] }],
       expiresMs: undefined,
       nowMs: Date.now(),
+      actor: 'cli:bench',
     })
     if (issued.kind !== 'issued') throw new Error(`no key for ${tenantId}`)
     texts.push(issued.text)

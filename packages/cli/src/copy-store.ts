@@ -1,7 +1,7 @@
 /** Copies a store into another one, of either engine, so that readers cannot tell them apart. */
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
-import type { FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
+import type { Actor, FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed } from './compare-feeds.ts'
 import { Refusal } from './refusal.ts'
@@ -9,6 +9,8 @@ import { Refusal } from './refusal.ts'
 export interface CopyOptions {
   readonly from: StorageEngine
   readonly to: StorageEngine
+  /** Who copies. */
+  readonly actor: Actor
   /** Events copied so far, in this run. */
   readonly onProgress: (events: number) => void
   readonly signal: AbortSignal
@@ -21,10 +23,14 @@ export interface CopyOptions {
  * something else, and then leaves it as it was.
  */
 export async function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
-  const { from, to, signal } = options
+  const { from, to, actor, signal } = options
   await refuseStrangers(from, to)
   const held = await heldOf(from, to)
-  await to.importRecords([{ kind: 'whole', firstOffset: from.settings.startSequence, needsEpoch: true }])
+  await copyAudit(from, to)
+  await to.importRecords(
+    [{ kind: 'whole', firstOffset: from.settings.startSequence, needsEpoch: true }],
+    actor,
+  )
   let copied = 0
   let keys: readonly FeedKey[] | undefined
   let whole: StoreRecord | undefined
@@ -32,17 +38,22 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
     if (signal.aborted) throw new Refusal('Stopped. Run the same command again to continue.')
     // Not earlier: the moment is now fixed, so that every tenant with a record is in the list. A later tenant comes
     // without events.
-    keys ??= await copyTenantsAndKeys(from, to)
+    keys ??= await copyTenantsAndKeys(from, to, actor)
     // The last record opens the copy for publishing: only when everything has been compared.
     whole = records.find((record) => record.kind === 'whole') ?? whole
-    await to.importRecords(records.filter((record) => record.kind !== 'whole'))
+    await to.importRecords(
+      records.filter((record) => record.kind !== 'whole'),
+      actor,
+    )
     copied += records.filter((record) => record.kind === 'event').length
     options.onProgress(copied)
   }
   await from.exportRecords((key) => held.get(feedName(key)) ?? 0, take)
   const feeds: CopiedFeed[] = []
   for (const key of keys ?? []) feeds.push(await compare(from, to, key))
-  if (whole !== undefined) await to.importRecords([whole])
+  // What changed meanwhile, too.
+  await copyAudit(from, to)
+  if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
 }
 
@@ -77,28 +88,49 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
   }
 }
 
-async function copyTenantsAndKeys(from: StorageEngine, to: StorageEngine): Promise<readonly FeedKey[]> {
+async function copyTenantsAndKeys(
+  from: StorageEngine,
+  to: StorageEngine,
+  actor: Actor,
+): Promise<readonly FeedKey[]> {
   // The keys first, so that their tenants are in the list too.
   const keys = await from.keys.keys()
   const tenants = await from.keys.tenants()
   for (const tenant of tenants) {
-    await to.keys.createTenant(tenant, { sameName: 'allowed' })
-    await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended)
+    await to.keys.createTenant(tenant, actor, { sameName: 'allowed' })
+    await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended, actor)
   }
-  await copyKeys(keys, to)
+  await copyKeys(keys, to, actor)
   return tenants.flatMap(({ tenantId }) => feedNames.map((feed) => ({ tenantId, feed })))
 }
 
-async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine): Promise<void> {
+async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine, actor: Actor): Promise<void> {
   for (const key of keys) {
-    if ((await to.keys.insertKey(key)) !== 'exists') continue
-    await to.keys.setKeyExpiry(key.keyId, key.expiresMs)
-    if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs)
+    if ((await to.keys.insertKey(key, actor)) !== 'exists') continue
+    await to.keys.setKeyExpiry(key.keyId, key.expiresMs, actor)
+    if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }
   const uses = keys.flatMap(({ keyId, lastUsedMs }) =>
     lastUsedMs === undefined ? [] : [{ keyId, usedMs: lastUsedMs }],
   )
   if (uses.length > 0) await to.keys.recordKeyUses(uses)
+}
+
+const auditRowsPerPiece = 500
+
+/**
+ * The source's audit, so that the copy can say what was changed before it was one; rows that are there already stay. What the copy
+ * itself changes in the target has rows of its own there.
+ */
+async function copyAudit(from: StorageEngine, to: StorageEngine): Promise<void> {
+  let after: string | undefined
+  for (;;) {
+    const rows = await from.audit.read({ first: 'oldest', after, limit: auditRowsPerPiece })
+    if (rows === 'unknownRow') throw new Refusal('The audit was pruned meanwhile. Run the command again.')
+    if (rows.length > 0) await to.audit.take(rows)
+    if (rows.length < auditRowsPerPiece) return
+    after = rows.at(-1)?.id
+  }
 }
 
 /** Reads the feed from both stores, up to the end of the copy, which is every event that its counter knows of. */

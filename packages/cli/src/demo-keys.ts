@@ -49,6 +49,7 @@ export async function demoKeys(
       grants,
       expiresMs: undefined,
       nowMs: Date.now(),
+      actor: 'service',
     })
     if (issued.kind !== 'issued') throw new Error('the tenants of the demo are gone')
     return issued.text

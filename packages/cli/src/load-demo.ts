@@ -37,7 +37,7 @@ export async function createDemoTenants(
     )
   }
   for (const { tenantId, name } of marketTenants) {
-    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false })
+    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, 'service')
   }
 }
 

@@ -1,6 +1,7 @@
 /** Builds the program, and turns every end of it into an exit code and, at most, a sentence. */
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
+import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
 import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
@@ -72,6 +73,7 @@ function buildProgram(context: CommandContext): Command {
   addTenants(program, context)
   addKeys(program, context)
   addPepper(program, context)
+  addAudit(program, context)
   addPublish(program, context)
   addEvents(program, context)
   addProperties(program, context)

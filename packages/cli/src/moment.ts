@@ -16,9 +16,8 @@ export const momentWords =
  * since 1970. `undefined`: neither.
  */
 export function readMoment(text: string, nowMs: number): number | undefined {
-  const [, digits = '', unit = ''] = /^([0-9]+)([hdw])$/.exec(text) ?? []
-  const count = readWholeNumber(digits, { from: 1, to: 99_999 })
-  if (count !== undefined) return nowMs + count * (unitMs[unit] ?? 0)
+  const lengthMs = readLength(text)
+  if (lengthMs !== undefined) return nowMs + lengthMs
   const ticks = parseWindowBound('from', text)
   return ticks === undefined ? undefined : millisecondsOfTicks(ticks)
 }
@@ -31,4 +30,24 @@ export function momentText(ms: number | undefined): string {
 /** For JSON: ISO 8601 with `Z`, or null. */
 export function momentJson(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString()
+}
+
+export const pastWords =
+  'a time ago such as 12h, 90d or 52w, a UTC date such as 2026-01-31, or a time such as 2026-01-31T09:30+01:00'
+
+/**
+ * A time ago, or a date with or without a time in the forms of `from` and `to` (D5), as milliseconds since 1970. For `to` the first
+ * one after what is written. `undefined`: neither.
+ */
+export function readPast(bound: 'from' | 'to', text: string, nowMs: number): number | undefined {
+  const agoMs = readLength(text)
+  if (agoMs !== undefined) return nowMs - agoMs
+  const ticks = parseWindowBound(bound, text)
+  return ticks === undefined ? undefined : millisecondsOfTicks(ticks)
+}
+
+function readLength(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^([0-9]+)([hdw])$/.exec(text) ?? []
+  const count = readWholeNumber(digits, { from: 1, to: 99_999 })
+  return count === undefined ? undefined : count * (unitMs[unit] ?? 0)
 }

@@ -1,5 +1,5 @@
 /** The keys that move with a tenant: the checks before anything is changed, and how they get into the target. */
-import type { KeyRecord, Peppers, StorageEngine, Tenant } from '@property-events/server'
+import type { Actor, KeyRecord, Peppers, StorageEngine, Tenant } from '@property-events/server'
 import { Refusal } from './refusal.ts'
 
 /** Keys with a grant for the tenant. Operator keys belong to none. */
@@ -69,14 +69,20 @@ function isSameKey(one: KeyRecord, other: KeyRecord): boolean {
  * Puts the tenant's keys into the target, each with its grant for this tenant alone: a key that has others keeps them
  * where those tenants are. Changes of a key in either store count: a key revoked in one is revoked in both.
  */
-export async function moveKeys(from: StorageEngine, to: StorageEngine, tenantId: string): Promise<number> {
+export async function moveKeys(
+  from: StorageEngine,
+  to: StorageEngine,
+  tenantId: string,
+  actor: Actor,
+): Promise<number> {
   const keys = await keysOfTenant(from, tenantId)
   for (const key of keys) {
     const grants = key.grants.filter((grant) => grant.tenantId === tenantId)
-    const isNew = (await to.keys.insertKey({ ...key, grants })) !== 'exists'
-    for (const grant of isNew ? [] : grants) await to.keys.grant(key.keyId, grant)
-    if (!isNew && grants.length === key.grants.length) await to.keys.setKeyExpiry(key.keyId, key.expiresMs)
-    if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs)
+    const isNew = (await to.keys.insertKey({ ...key, grants }, actor)) !== 'exists'
+    for (const grant of isNew ? [] : grants) await to.keys.grant(key.keyId, grant, actor)
+    if (!isNew && grants.length === key.grants.length)
+      await to.keys.setKeyExpiry(key.keyId, key.expiresMs, actor)
+    if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }
   return keys.length
 }

@@ -2,7 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { feedNames } from '@property-events/protocol'
 import { StorageFailure } from '@property-events/server'
-import type { FeedKey, MoveState, Peppers, StorageEngine, StoreRecord, Tenant } from '@property-events/server'
+import type {
+  Actor,
+  FeedKey,
+  MoveState,
+  Peppers,
+  StorageEngine,
+  StoreRecord,
+  Tenant,
+} from '@property-events/server'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
@@ -13,6 +21,8 @@ import { Refusal } from './refusal.ts'
 export interface MoveOptions {
   readonly from: StorageEngine
   readonly to: StorageEngine
+  /** Who moves it. */
+  readonly actor: Actor
   /** As the source has it. */
   readonly tenant: Tenant
   /** The operator makes new keys at the target. */
@@ -66,7 +76,7 @@ export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
 }
 
 async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<MovedTenant> {
-  const { from, to, tenant, withoutKeys } = options
+  const { from, to, actor, tenant, withoutKeys } = options
   const { tenantId } = tenant
   const here = await stateIn(from, tenantId)
   const there = await stateIn(to, tenantId)
@@ -81,8 +91,10 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
 
   stage.now = here === 'open' ? 'copying' : 'closed'
   const arriving: MoveState = `arriving ${randomUUID()}`
-  if (there === undefined) await to.keys.createTenant(tenant, { sameName: 'allowed' })
-  if ((await to.moves.change(tenantId, there ?? 'open', arriving)) !== 'done') throw overtaken(stage.now)
+  if (there === undefined) await to.keys.createTenant(tenant, actor, { sameName: 'allowed' })
+  if ((await to.moves.change(tenantId, there ?? 'open', arriving, actor)) !== 'done') {
+    throw overtaken(stage.now)
+  }
   const holdOn = async (): Promise<void> => {
     if ((await stateIn(to, tenantId)) !== arriving) throw overtaken(stage.now)
   }
@@ -90,13 +102,13 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   if (here === 'open') {
     for (let rounds = 1; (await copy.round(arriving)) > smallRound && rounds < roundsAtMost; rounds += 1);
     await holdOn()
-    if ((await from.moves.change(tenantId, 'open', 'leaving')) !== 'done') throw overtaken(stage.now)
+    if ((await from.moves.change(tenantId, 'open', 'leaving', actor)) !== 'done') throw overtaken(stage.now)
   }
   const closed = performance.now()
   stage.now = 'closed'
   await copy.round(arriving)
   await holdOn()
-  if (here !== 'left' && (await from.moves.change(tenantId, 'leaving', 'left')) !== 'done') {
+  if (here !== 'left' && (await from.moves.change(tenantId, 'leaving', 'left', actor)) !== 'done') {
     throw overtaken(stage.now)
   }
   // Once more for the counters: the source answers no window any more, so their floors are the last ones.
@@ -106,10 +118,10 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
     throw endedEarly(stage.now, `${reason} Bring its nodes up to this version first.`)
   }
   const feeds = await copy.end()
-  const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId)
-  await to.keys.setTenantSuspended(tenantId, tenant.suspended)
+  const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
+  await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
   stage.now = 'opening'
-  if ((await to.moves.change(tenantId, arriving, 'open')) !== 'done') throw overtaken('closed')
+  if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw overtaken('closed')
   return { feeds, keys, closedMs: here === 'open' ? Math.round(performance.now() - closed) : undefined }
 }
 
@@ -177,7 +189,7 @@ interface TenantCopy {
 }
 
 function tenantCopy(
-  { from, to, tenant: { tenantId }, onProgress, signal }: MoveOptions,
+  { from, to, actor, tenant: { tenantId }, onProgress, signal }: MoveOptions,
   stage: { readonly now: MoveStage },
 ): TenantCopy {
   const positions = new Map<string, number>()
@@ -215,6 +227,7 @@ function tenantCopy(
         if (signal.aborted && stage.now === 'copying') throw endedEarly('copying', 'Stopped.')
         await to.importRecords(
           records.map((record) => (record.kind === 'feed' ? { ...record, move: arriving } : record)),
+          actor,
         )
         for (const record of records) note(record)
         onProgress(copied)
@@ -234,6 +247,8 @@ export interface ReopenOptions {
   readonly from: StorageEngine
   /** `undefined`: the operator says that it is gone for good. */
   readonly to: StorageEngine | undefined
+  /** Who takes it back. */
+  readonly actor: Actor
   readonly tenant: Tenant
 }
 
@@ -241,7 +256,7 @@ export interface ReopenOptions {
  * Takes the tenant back, so that it is published in the source again. Rejects with a `Refusal` where the target may
  * have been published to.
  */
-export async function reopenTenant({ from, to, tenant }: ReopenOptions): Promise<void> {
+export async function reopenTenant({ from, to, actor, tenant }: ReopenOptions): Promise<void> {
   const { tenantId } = tenant
   const here = (await stateIn(from, tenantId)) ?? 'open'
   // Without a target, it counts as one that a run never opened.
@@ -250,11 +265,11 @@ export async function reopenTenant({ from, to, tenant }: ReopenOptions): Promise
   if (fault !== undefined) throw new Refusal(`${fault} Nothing was changed.`)
   if (to !== undefined && there !== undefined && there !== 'abandoned') {
     // First the target: the run that was to open it then finds another state than its own, and cannot.
-    const outcome = await to.moves.change(tenantId, there, 'abandoned')
+    const outcome = await to.moves.change(tenantId, there, 'abandoned', actor)
     if (outcome !== 'done')
       throw new Refusal('The target has changed meanwhile. Nothing was changed. Run this again.')
   }
-  if ((await from.moves.change(tenantId, here, 'open')) !== 'done') {
+  if ((await from.moves.change(tenantId, here, 'open', actor)) !== 'done') {
     throw new Refusal('The source has changed meanwhile, and is as it was. Run this again.')
   }
 }

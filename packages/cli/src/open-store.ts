@@ -1,7 +1,8 @@
 /** For commands that work on a store itself, with or without a service that runs on it. */
 import { openStorage } from '@property-events/server'
-import type { StorageEngine, Tenant } from '@property-events/server'
+import type { Actor, StorageEngine, Tenant } from '@property-events/server'
 import { parseUuid } from '@property-events/protocol'
+import { readActor } from './actor.ts'
 import { flagText } from './command-context.ts'
 import { commandLine } from './program-name.ts'
 import type { SettingReader } from './read-settings.ts'
@@ -16,10 +17,15 @@ export interface OpenedStore {
   /** Flags that find it, as `storeFlags` makes them. */
   readonly flags: string
   readonly storage: StorageEngine
+  /** Who changes something by this command. */
+  readonly actor: Actor
 }
 
 /** Where a command finds the store. */
 export const storeSettings = [settings.data, settings.database] as const
+
+/** The same for a command that changes something. */
+export const changeSettings = [...storeSettings, settings.actor] as const
 
 /**
  * Opens the store of `--database` or `--data`, runs the work, and closes it. A folder without a store is refused,
@@ -32,6 +38,7 @@ export async function withStore<Result>(
 ): Promise<Result> {
   const folder = reader.value(settings.data)
   const database = reader.value(settings.database)
+  const actor = readActor(reader)
   reader.finish()
   const place =
     database === undefined
@@ -47,7 +54,7 @@ export async function withStore<Result>(
     throw error
   })
   try {
-    return await work({ folder, database, flags: storeFlags(flags, folder), storage })
+    return await work({ folder, database, flags: storeFlags(flags, folder), storage, actor })
   } finally {
     await storage.close()
   }

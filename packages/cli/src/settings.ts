@@ -212,6 +212,18 @@ export const settings = {
     'http://127.0.0.1:8080',
     readBaseUrl,
   ),
+  actor: text(
+    {
+      name: 'actor',
+      argument: 'id',
+      description: 'whom the audit names for what a command changes: an id that is nobody’s name',
+      fallbackWords: 'an id made of the machine and the account',
+      variableOnly: true,
+      expected: '1 to 40 letters, digits and hyphens',
+    },
+    undefined,
+    (actor) => (/^[A-Za-z0-9-]{1,40}$/.test(actor) ? actor : undefined),
+  ),
   key: text(
     {
       name: 'key',

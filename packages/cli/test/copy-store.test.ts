@@ -11,25 +11,25 @@ const stores = sqliteStores()
 after(() => stores.clean())
 
 async function addTenant(store: StorageEngine, tenantId: string): Promise<void> {
-  await store.keys.createTenant(
-    { tenantId, name: 'An agency', createdMs: 1, suspended: false },
-    {
-      sameName: 'allowed',
-    },
-  )
-  const grants = [{ tenantId, scopes: ['property:read'] }] as const
-  await store.keys.insertKey({
-    keyId: `key ${tenantId}`,
-    secretHash: new Uint8Array(32),
-    pepperId: 'any',
-    label: '',
-    operator: false,
-    grants,
-    createdMs: 1,
-    expiresMs: undefined,
-    revokedMs: undefined,
-    lastUsedMs: undefined,
+  await store.keys.createTenant({ tenantId, name: 'An agency', createdMs: 1, suspended: false }, 'cli:test', {
+    sameName: 'allowed',
   })
+  const grants = [{ tenantId, scopes: ['property:read'] }] as const
+  await store.keys.insertKey(
+    {
+      keyId: `key ${tenantId}`,
+      secretHash: new Uint8Array(32),
+      pepperId: 'any',
+      label: '',
+      operator: false,
+      grants,
+      createdMs: 1,
+      expiresMs: undefined,
+      revokedMs: undefined,
+      lastUsedMs: undefined,
+    },
+    'cli:test',
+  )
 }
 
 async function addTenantWithEvent(store: StorageEngine, tenantId: string): Promise<void> {
@@ -38,7 +38,13 @@ async function addTenantWithEvent(store: StorageEngine, tenantId: string): Promi
 }
 
 function copy(from: StorageEngine, to: StorageEngine) {
-  return copyStore({ from, to, onProgress: () => undefined, signal: new AbortController().signal })
+  return copyStore({
+    from,
+    to,
+    actor: 'cli:test',
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+  })
 }
 
 describe('a copy of a store that is in use', () => {
@@ -127,10 +133,10 @@ describe('a copy made again', () => {
     await addTenantWithEvent(source, tenantA)
     await addTenantWithEvent(source, tenantB)
     await copy(source, target)
-    await source.keys.revokeKey(`key ${tenantA}`, 2_000)
-    await source.keys.setKeyExpiry(`key ${tenantB}`, 3_000)
+    await source.keys.revokeKey(`key ${tenantA}`, 2_000, 'cli:test')
+    await source.keys.setKeyExpiry(`key ${tenantB}`, 3_000, 'cli:test')
     await source.keys.recordKeyUses([{ keyId: `key ${tenantB}`, usedMs: 2_500 }])
-    await source.keys.setTenantSuspended(tenantB, true)
+    await source.keys.setTenantSuspended(tenantB, true, 'cli:test')
     await copy(source, target)
     const [keys, tenants] = [await target.keys.keys(), await target.keys.tenants()]
     assert.deepEqual(keys, await source.keys.keys())

@@ -25,13 +25,13 @@ describe('a tenant that is published in the source after it was closed there', (
         moves: {
           ...source.moves,
           async change(tenantId, before, next) {
-            const outcome = await source.moves.change(tenantId, before, next)
+            const outcome = await source.moves.change(tenantId, before, next, 'cli:test')
             if (next !== 'left' || late === 0) return outcome
             late -= 1
             // Such a node does not know that a feed can be closed.
-            await source.moves.change(tenantId, 'left', 'open')
+            await source.moves.change(tenantId, 'left', 'open', 'cli:test')
             await publish(source, [draft({ subject: 'q' })])
-            await source.moves.change(tenantId, 'open', 'left')
+            await source.moves.change(tenantId, 'open', 'left', 'cli:test')
             return outcome
           },
         },
@@ -42,6 +42,7 @@ describe('a tenant that is published in the source after it was closed there', (
         moveTenant({
           from,
           to: target,
+          actor: 'cli:test',
           tenant,
           withoutKeys: true,
           peppers: undefined,

@@ -50,10 +50,17 @@ describe('publishing for months', () => {
 
     const placeOf = async (name: string, number: number): Promise<Place> => {
       const tenantId = randomUUID()
-      await storage.keys.createTenant({ tenantId, name, createdMs: 0, suspended: false })
+      await storage.keys.createTenant({ tenantId, name, createdMs: 0, suspended: false }, 'cli:test')
       const keyFor = async (scope: 'property:read' | 'property:publish'): Promise<string> => {
         const grants = [{ tenantId, scopes: [scope] }]
-        const request = { label: 'test', operator: false, grants, expiresMs: undefined, nowMs: Date.now() }
+        const request = {
+          label: 'test',
+          operator: false,
+          grants,
+          expiresMs: undefined,
+          nowMs: Date.now(),
+          actor: 'cli:test' as const,
+        }
         const issued = await issueKey(storage.keys, pepper, request)
         return issued.kind === 'issued' ? issued.text : assert.fail(issued.kind)
       }

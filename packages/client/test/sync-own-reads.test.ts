@@ -56,12 +56,15 @@ describe('a sync with the service itself', () => {
   /** A tenant of its own for each story, and two publishers. */
   async function newParty(network: typeof globalThis.fetch): Promise<Party> {
     const tenantId = randomUUID()
-    await service.storage.keys.createTenant({
-      tenantId,
-      name: `Story ${tenantId}`,
-      createdMs: 0,
-      suspended: false,
-    })
+    await service.storage.keys.createTenant(
+      {
+        tenantId,
+        name: `Story ${tenantId}`,
+        createdMs: 0,
+        suspended: false,
+      },
+      'cli:test',
+    )
     const keyWith = async (scope: 'property:read' | 'property:publish') =>
       (await service.issue({ grants: [{ tenantId, scopes: [scope] }] })).text
     const [readKey, publishKey] = [await keyWith('property:read'), await keyWith('property:publish')]
@@ -88,7 +91,7 @@ describe('a sync with the service itself', () => {
     const consumer = createConsumer(story.keeping)
     let restless = 12
     for (let run = 0; run < story.runs; run += 1) {
-      if (run === story.epochBefore) await service.storage.startEpoch(0)
+      if (run === story.epochBefore) await service.storage.startEpoch(0, 'cli:test')
       consumer.crashAfter(random() < 0.7 ? pick(random, 40) : Infinity)
       const restlessFetch: typeof globalThis.fetch = async (input, init) => {
         if (restless > 0 && random() < 0.3) {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { findPeppers, openStorage } from '@property-events/server'
-import type { Peppers, StorageEngine, Tenant } from '@property-events/server'
+import type { Actor, Peppers, StorageEngine, Tenant } from '@property-events/server'
+import { readActor } from '../actor.ts'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import type { CopiedFeed } from '../compare-feeds.ts'
@@ -55,17 +56,28 @@ export function addCopy(program: Command, context: CommandContext): void {
       )
     }
     const pepper = readPeppers(settings)
+    const actor = readActor(settings)
     settings.finish()
     await using from = await openStorage({ ...placeOf(source), create: false })
-    if (tenant === undefined) return await copyAll(invocation, from, target ?? '')
-    const places = { folder: source, database: undefined, flags: storeFlag(source), storage: from }
+    if (tenant === undefined) return await copyAll(invocation, from, target ?? '', actor)
+    const places = { folder: source, database: undefined, flags: storeFlag(source), storage: from, actor }
     const found = await findTenant(places, tenant)
-    if (reopens) return await takeBack(invocation, from, found, target)
-    return await moveOne(invocation, from, found, target ?? '', { withoutKeys, pepper, source: places.flags })
+    if (reopens) return await takeBack(invocation, from, found, target, actor)
+    return await moveOne(invocation, from, found, target ?? '', {
+      withoutKeys,
+      pepper,
+      actor,
+      source: places.flags,
+    })
   })
 }
 
-async function copyAll({ output }: Invocation, from: StorageEngine, target: string): Promise<void> {
+async function copyAll(
+  { output }: Invocation,
+  from: StorageEngine,
+  target: string,
+  actor: Actor,
+): Promise<void> {
   // With the source's event types and start, because the stored events contain their numbers.
   const { catalogue, startSequence } = from.settings
   await using to = await openStorage({ ...placeOf(target), catalogue, startSequence, create: true })
@@ -74,6 +86,7 @@ async function copyAll({ output }: Invocation, from: StorageEngine, target: stri
   const feeds = await copyStore({
     from,
     to,
+    actor,
     onProgress: (events) => progress.update(events, undefined),
     signal: stopSignal(),
   })
@@ -90,6 +103,7 @@ async function moveOne(
   options: {
     readonly withoutKeys: boolean
     readonly pepper: GivenPeppers
+    readonly actor: Actor
     /** Flags that find the source. */
     readonly source: string
   },
@@ -102,6 +116,7 @@ async function moveOne(
   const { feeds, keys, closedMs } = await moveTenant({
     from,
     to,
+    actor: options.actor,
     tenant,
     withoutKeys: options.withoutKeys,
     peppers: peppersOf(target, options.pepper),
@@ -128,10 +143,11 @@ async function takeBack(
   from: StorageEngine,
   tenant: Tenant,
   target: string | undefined,
+  actor: Actor,
 ): Promise<void> {
   await using to = target === undefined ? undefined : await openStorage({ ...placeOf(target), create: false })
   if (to !== undefined) refuseSameStore(from, to)
-  await reopenTenant({ from, to, tenant })
+  await reopenTenant({ from, to, actor, tenant })
   if (output.json) return output.writeJson({ tenantId: tenant.tenantId, reopened: true })
   return output.write(
     `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is published in the source again.\n`,

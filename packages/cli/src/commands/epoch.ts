@@ -11,7 +11,7 @@ import type { FeedKey, StorageEngine } from '@property-events/server'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { headsFault, readHeads } from '../epoch-heads.ts'
-import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { epochCommand } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
@@ -43,7 +43,7 @@ function addStart(epoch: Command, context: CommandContext): void {
       '\nConsumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a feed in which a new\n' +
         'epoch begins read all of it again. `doctor` proposes a number where nodes have reported those they had shown.',
     )
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation
     const continueAfter = flagNumber(invocation, '--continue-after', { from: 0, to: 2 ** 52 }) ?? 0
@@ -54,7 +54,7 @@ function addStart(epoch: Command, context: CommandContext): void {
     }
     await withStore(reader, flags, async (store) => {
       const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
-      await store.storage.startEpoch(continueAfter, feeds)
+      await store.storage.startEpoch(continueAfter, store.actor, feeds)
       const readers = await readersOf(store.storage, feeds)
       const waiting = (await store.storage.waitingFeeds()).length
       if (output.json) {
@@ -90,14 +90,14 @@ function addAccept(epoch: Command, context: CommandContext): void {
       '\nFor pg_upgrade, and for a store that was moved as a whole: every feed is compared, and nothing is changed where one lacks\n' +
         'events, or a node has shown more. Consumers then read nothing again.',
     )
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const path = resolve(flagText(flags, 'heads') ?? '')
-    await withStore(reader, flags, async ({ storage, flags: store }) => {
+    await withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const fault = await headsFault(storage, readFileSync(path, 'utf8'))
       const advice = `Nothing was changed. If it is lost for good: ${epochCommand(store)}`
       if (fault !== undefined) throw new Refusal(`${fault} ${advice}`)
-      if ((await storage.acceptHistory()) === 'missing') {
+      if ((await storage.acceptHistory(actor)) === 'missing') {
         throw new Refusal(`A node has shown numbers that this store does not hold. ${advice}`)
       }
       if (output.json) return output.writeJson({ accepted: true })

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
-import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import type { SettingReader } from '../read-settings.ts'
@@ -33,7 +33,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
-  addSettings(command, [...storeSettings, ...pepperSettings])
+  addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
     const tenantName = flagText(flags, 'tenant')
@@ -59,6 +59,7 @@ function addCreate(keys: Command, context: CommandContext): void {
         grants: [{ tenantId, scopes: wanted }],
         expiresMs,
         nowMs: Date.now(),
+        actor: store.actor,
       })
       if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
@@ -105,11 +106,12 @@ function addRevoke(keys: Command, context: CommandContext): void {
     .command('revoke')
     .description('refuse a key for ever, within 2 seconds')
     .argument('<key>', 'id of the key, or the key itself')
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [written = '']) =>
-    withStore(reader, flags, async ({ storage, flags: store }) => {
+    withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const keyId = keyIdOf(written, store)
-      if ((await storage.keys.revokeKey(keyId, Date.now())) === 'unknownKey') throw unknownKey(keyId, store)
+      if ((await storage.keys.revokeKey(keyId, Date.now(), actor)) === 'unknownKey')
+        throw unknownKey(keyId, store)
       if (output.json) return output.writeJson({ keyId, revoked: true })
       return output.write(`Key ${keyId} is revoked.\n`)
     }),
@@ -122,13 +124,14 @@ function addExpire(keys: Command, context: CommandContext): void {
     .description('change when a key ends')
     .argument('<key>', 'id of the key, or the key itself')
     .argument('<when>', `${momentWords}; now, or never`)
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [written = '', when = '']) => {
     const expiresMs =
       when === 'never' ? undefined : when === 'now' ? Date.now() : readFutureMoment(when, 'The time', reader)
-    return withStore(reader, flags, async ({ storage, flags: store }) => {
+    return withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const keyId = keyIdOf(written, store)
-      if ((await storage.keys.setKeyExpiry(keyId, expiresMs)) === 'unknownKey') throw unknownKey(keyId, store)
+      if ((await storage.keys.setKeyExpiry(keyId, expiresMs, actor)) === 'unknownKey')
+        throw unknownKey(keyId, store)
       if (output.json) return output.writeJson({ keyId, expires: momentJson(expiresMs) })
       return output.write(
         expiresMs === undefined

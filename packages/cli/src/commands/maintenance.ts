@@ -6,7 +6,7 @@ import type { Maintenance } from '@property-events/server'
 import { addAction, flagNumber } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { momentJson, momentText } from '../moment.ts'
-import { storeSettings, withStore } from '../open-store.ts'
+import { changeSettings, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 
@@ -35,15 +35,15 @@ function addOn(maintenance: Command, context: CommandContext): void {
         'The command returns when every node refuses. What was taken before that is still committed: on a node nothing is under way\n' +
         'any more when its property_events_waiting_publish_requests is 0.',
     )
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation
     const retryAfterSeconds =
       flagNumber(invocation, '--retry-after', { from: 1, to: 3_600 }) ?? defaultRetrySeconds
-    await withStore(reader, flags, async ({ storage, flags: store }) => {
+    await withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const before = await storage.maintenance()
       const now: Maintenance = { sinceMs: before?.sinceMs ?? Date.now(), retryAfterSeconds }
-      await storage.setMaintenance(now)
+      await storage.setMaintenance(now, actor)
       await delay(maintenanceNoticeMs)
       if (output.json) return output.writeJson(maintenanceJson(now))
       return output.write(
@@ -56,10 +56,10 @@ function addOn(maintenance: Command, context: CommandContext): void {
 
 function addOff(maintenance: Command, context: CommandContext): void {
   const command = maintenance.command('off').description('take publications again')
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) =>
-    withStore(reader, flags, async ({ storage }) => {
-      await storage.setMaintenance(undefined)
+    withStore(reader, flags, async ({ storage, actor }) => {
+      await storage.setMaintenance(undefined, actor)
       if (output.json) return output.writeJson(maintenanceJson(undefined))
       const seconds = maintenanceNoticeMs / 1_000
       return output.write(

@@ -6,7 +6,7 @@ import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { pepperSettings, readPeppers } from '../key-pepper.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
-import { storeSettings, withStore } from '../open-store.ts'
+import { changeSettings, storeSettings, withStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { tableText } from '../terminal-text.ts'
@@ -41,17 +41,17 @@ export function addPepper(program: Command, context: CommandContext): void {
       '\nRefused while a node that serves does not know the new pepper. Old keys are hashed anew when they are next used; keep the old\n' +
         'pepper until `pepper status` shows no key that was made with it.',
     )
-  addSettings(finish, [...storeSettings, ...pepperSettings])
+  addSettings(finish, [...changeSettings, ...pepperSettings])
   addAction(finish, context, ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
-    return withStore(reader, flags, async ({ storage, folder }) => {
+    return withStore(reader, flags, async ({ storage, folder, actor }) => {
       const current = findPeppers({ folder, ...given })?.[0]
       if (current === undefined) {
         throw new Refusal(
           `There is no pepper in ${folder}. Set PROPERTY_EVENTS_KEY_PEPPER to the new one, as for the nodes.`,
         )
       }
-      const outcome = await storage.nodes.finishPepper(current.pepperId)
+      const outcome = await storage.nodes.finishPepper(current.pepperId, actor)
       if (outcome.kind === 'lacking') throw lackingRefusal(current, outcome.nodes)
       const keys = await keysLeft(storage, current.pepperId)
       if (output.json) return output.writeJson({ pepperId: current.pepperId, keysLeft: keys })

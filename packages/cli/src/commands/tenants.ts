@@ -5,7 +5,7 @@ import type { MoveState, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { momentJson, momentText } from '../moment.ts'
-import { findTenant, storeSettings, withStore } from '../open-store.ts'
+import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -27,7 +27,7 @@ function addCreate(tenants: Command, context: CommandContext): void {
     .description('make a tenant with its empty feeds')
     .argument('<name>', 'name of the tenant')
     .option('--id <uuid>', 'its id, where it has one already (default: a new one)')
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }, [name = '']) => {
     const given = flagText(flags, 'id')
     const tenantId = given === undefined ? randomUUID() : parseUuid(given)
@@ -36,9 +36,9 @@ function addCreate(tenants: Command, context: CommandContext): void {
     if (name.trim() === '' || name.length > 200 || plainText(name) !== name) {
       reader.fault('The name of a tenant has 1 to 200 characters and no control characters.')
     }
-    await withStore(reader, flags, async ({ storage, flags: store }) => {
+    await withStore(reader, flags, async ({ storage, flags: store, actor }) => {
       const tenant: Tenant = { tenantId: tenantId ?? '', name, createdMs: Date.now(), suspended: false }
-      const outcome = await storage.keys.createTenant(tenant)
+      const outcome = await storage.keys.createTenant(tenant, actor)
       if (outcome === 'exists')
         throw new Refusal(`There is a tenant ${tenant.tenantId} already. Leave out --id for a new id.`)
       if (outcome === 'nameTaken') throw nameTaken(name, store)
@@ -87,12 +87,12 @@ function addSuspension(
       suspended ? 'refuse all keys of a tenant, within 2 seconds' : 'let the keys of a tenant work again',
     )
     .argument('<tenant>', 'id or name')
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [idOrName = '']) =>
     withStore(reader, flags, async (store) => {
       const { storage } = store
       const tenant = await findTenant(store, idOrName)
-      await storage.keys.setTenantSuspended(tenant.tenantId, suspended)
+      await storage.keys.setTenantSuspended(tenant.tenantId, suspended, store.actor)
       if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended }))
       return output.write(
         `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is ${suspended ? 'suspended' : 'active'}.\n`,

@@ -1,5 +1,5 @@
 import { newKeyText } from '@property-events/protocol'
-import type { Grant, KeyRecord, KeyStore } from '../storage/storage.ts'
+import type { Actor, Grant, KeyRecord, KeyStore } from '../storage/storage.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 
@@ -12,6 +12,8 @@ export interface IssueRequest {
   /** First millisecond at which the key no longer works; `undefined`: never. */
   readonly expiresMs: number | undefined
   readonly nowMs: number
+  /** Who makes it. */
+  readonly actor: Actor
 }
 
 export type IssueOutcome =
@@ -38,7 +40,7 @@ export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueReq
       revokedMs: undefined,
       lastUsedMs: undefined,
     }
-    const outcome = await keys.insertKey(record)
+    const outcome = await keys.insertKey(record, request.actor)
     if (outcome === 'created') return { kind: 'issued', text, record }
     if (outcome === 'unknownTenant') return { kind: 'unknownTenant' }
   }

@@ -145,7 +145,7 @@ function secretRehasher(
     underWay.add(keyId)
     const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
     // The next use tries again; a failure of the store shows elsewhere.
-    await keys.rehashKey(keyId, pepperId, hashed).catch(() => undefined)
+    await keys.rehashKey(keyId, pepperId, hashed, 'service').catch(() => undefined)
     underWay.delete(keyId)
   }
 }

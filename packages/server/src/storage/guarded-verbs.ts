@@ -1,6 +1,6 @@
 /** Every verb of an engine on disk runs under a guard: a closed store says so, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
-import type { KeyStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
+import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects with nothing but a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
@@ -79,18 +79,20 @@ export type Unguarded<Part> = {
 
 export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore {
   return {
-    createTenant: (tenant, options) => guard(() => verbs.createTenant(tenant, options)),
+    createTenant: (tenant, actor, options) => guard(() => verbs.createTenant(tenant, actor, options)),
     tenants: () => guard(() => verbs.tenants()),
-    setTenantSuspended: (tenantId, suspended) => guard(() => verbs.setTenantSuspended(tenantId, suspended)),
-    insertKey: (record) => guard(() => verbs.insertKey(record)),
-    grant: (keyId, grant) => guard(() => verbs.grant(keyId, grant)),
+    setTenantSuspended: (tenantId, suspended, actor) =>
+      guard(() => verbs.setTenantSuspended(tenantId, suspended, actor)),
+    insertKey: (record, actor) => guard(() => verbs.insertKey(record, actor)),
+    grant: (keyId, grant, actor) => guard(() => verbs.grant(keyId, grant, actor)),
     findKey: (keyId) => guard(() => verbs.findKey(keyId)),
     keys: () => guard(() => verbs.keys()),
-    revokeKey: (keyId, revokedMs) => guard(() => verbs.revokeKey(keyId, revokedMs)),
-    setKeyExpiry: (keyId, expiresMs) => guard(() => verbs.setKeyExpiry(keyId, expiresMs)),
+    revokeKey: (keyId, revokedMs, actor) => guard(() => verbs.revokeKey(keyId, revokedMs, actor)),
+    setKeyExpiry: (keyId, expiresMs, actor) => guard(() => verbs.setKeyExpiry(keyId, expiresMs, actor)),
     keyIds: () => guard(() => verbs.keyIds()),
     pepperIdsInUse: () => guard(() => verbs.pepperIdsInUse()),
-    rehashKey: (keyId, fromPepperId, hashed) => guard(() => verbs.rehashKey(keyId, fromPepperId, hashed)),
+    rehashKey: (keyId, fromPepperId, hashed, actor) =>
+      guard(() => verbs.rehashKey(keyId, fromPepperId, hashed, actor)),
     recordKeyUses: (uses) => guard(() => verbs.recordKeyUses(uses)),
   }
 }
@@ -101,14 +103,22 @@ export function guardedNodes(verbs: Unguarded<NodeStore>, guard: Guard): NodeSto
     retire: (nodeId) => guard(() => verbs.retire(nodeId)),
     live: () => guard(() => verbs.live()),
     pepperId: () => guard(() => verbs.pepperId()),
-    finishPepper: (pepperId) => guard(() => verbs.finishPepper(pepperId)),
+    finishPepper: (pepperId, actor) => guard(() => verbs.finishPepper(pepperId, actor)),
   }
 }
 
 export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveStore {
   return {
     states: () => guard(() => verbs.states()),
-    change: (tenantId, from, to) => guard(() => verbs.change(tenantId, from, to)),
+    change: (tenantId, from, to, actor) => guard(() => verbs.change(tenantId, from, to, actor)),
     exportTenant: (tenantId, held, take) => guard(() => verbs.exportTenant(tenantId, held, take)),
+  }
+}
+
+export function guardedAudit(verbs: Unguarded<AuditStore>, guard: Guard): AuditStore {
+  return {
+    read: (query) => guard(() => verbs.read(query)),
+    take: (rows) => guard(() => verbs.take(rows)),
+    prune: (beforeMs, actor) => guard(() => verbs.prune(beforeMs, actor)),
   }
 }

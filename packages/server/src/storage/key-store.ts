@@ -1,5 +1,6 @@
 /** The port's part for tenants and keys (D11). */
 import type { Scope } from '@property-events/protocol'
+import type { Actor } from './audit-store.ts'
 
 export interface Tenant {
   /** Lower-case UUID. */
@@ -57,20 +58,20 @@ export interface KeyStore {
    * Makes a tenant and its empty feeds. `exists`: the id is taken. `nameTaken`: another tenant has exactly this name; of
    * several that ask for one name at the same time, on whatever node, one gets it.
    */
-  createTenant(tenant: Tenant, options?: NewTenantOptions): Promise<NewTenantOutcome>
+  createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): Promise<NewTenantOutcome>
   /** In order of creation. */
   tenants(): Promise<readonly Tenant[]>
-  setTenantSuspended(tenantId: string, suspended: boolean): Promise<'done' | 'unknownTenant'>
+  setTenantSuspended(tenantId: string, suspended: boolean, actor: Actor): Promise<'done' | 'unknownTenant'>
   /** Stores a new key. `unknownTenant`: a grant names a tenant that does not exist. */
-  insertKey(record: KeyRecord): Promise<'created' | 'exists' | 'unknownTenant'>
+  insertKey(record: KeyRecord, actor: Actor): Promise<'created' | 'exists' | 'unknownTenant'>
   /** The key has these scopes for the tenant from now on, in place of those it had for it. */
-  grant(keyId: string, grant: Grant): Promise<'done' | 'unknownKey' | 'unknownTenant'>
+  grant(keyId: string, grant: Grant, actor: Actor): Promise<'done' | 'unknownKey' | 'unknownTenant'>
   findKey(keyId: string): Promise<FoundKey | undefined>
   /** In order of creation. */
   keys(): Promise<readonly KeyRecord[]>
   /** The first revocation stays; a key never comes back. */
-  revokeKey(keyId: string, revokedMs: number): Promise<'done' | 'unknownKey'>
-  setKeyExpiry(keyId: string, expiresMs: number | undefined): Promise<'done' | 'unknownKey'>
+  revokeKey(keyId: string, revokedMs: number, actor: Actor): Promise<'done' | 'unknownKey'>
+  setKeyExpiry(keyId: string, expiresMs: number | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
   /** Ids of all keys, in no order. Cheaper than the keys: half a megabyte of them are read in some milliseconds. */
   keyIds(): Promise<readonly string[]>
   /** Peppers of the keys that are not revoked, each once. */
@@ -80,6 +81,7 @@ export interface KeyStore {
     keyId: string,
     fromPepperId: string,
     hashed: { readonly secretHash: Uint8Array; readonly pepperId: string },
+    actor: Actor,
   ): Promise<'done' | 'unchanged'>
   /** Last uses, gathered; later times win, unknown ids are ignored. */
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): Promise<void>

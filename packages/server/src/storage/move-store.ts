@@ -1,5 +1,6 @@
 /** The port's part for moving one tenant from one store to another (docs/decisions/0019). */
 import type { Ticks } from '@property-events/protocol'
+import type { Actor } from './audit-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { StoreRecord } from './store-records.ts'
 
@@ -29,7 +30,7 @@ export interface MoveStore {
    * is published or asked for after it resolves meets the new state, on every node and thread. `otherState`: the tenant is not
    * in the state `from`, or there is none; nothing was changed.
    */
-  change(tenantId: string, from: MoveState, to: MoveState): Promise<'done' | 'otherState'>
+  change(tenantId: string, from: MoveState, to: MoveState, actor: Actor): Promise<'done' | 'otherState'>
   /**
    * Hands over what the tenant's feeds hold beyond what the other store has: events together with their ids and subjects,
    * so that each piece may be the last; skipped ids; last each feed's counter as it was when the feed was begun with.

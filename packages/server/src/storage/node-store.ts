@@ -1,4 +1,5 @@
 /** The port's part for the nodes that serve one store, and what they have to agree on: the pepper of keys (D11). */
+import type { Actor } from './audit-store.ts'
 
 export interface NodeAnnouncement {
   /** Random, another one with each start. */
@@ -29,7 +30,7 @@ export interface NodeStore {
    * From now on new keys are made with this pepper, and old ones are hashed with it when they are next used. Refused, with
    * the nodes it would lock out, while a live node does not know it.
    */
-  finishPepper(pepperId: string): Promise<FinishOutcome>
+  finishPepper(pepperId: string, actor: Actor): Promise<FinishOutcome>
 }
 
 export type FinishOutcome =

@@ -4,6 +4,7 @@
  * Whatever stands here is tested on every engine by one suite, `test/storage/contract`. Its parts lie beside it, a file each.
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
+import type { Actor, AuditStore } from './audit-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { KeyStore } from './key-store.ts'
@@ -13,6 +14,7 @@ import type { NodeStore } from './node-store.ts'
 import type { StoreRecord } from './store-records.ts'
 
 export type * from './append-batch.ts'
+export type * from './audit-store.ts'
 export type * from './event-store.ts'
 export * from './feed-key.ts'
 export type * from './key-store.ts'
@@ -66,18 +68,19 @@ export interface StorageEngine extends AsyncDisposable {
   readonly keys: KeyStore
   readonly nodes: NodeStore
   readonly moves: MoveStore
+  readonly audit: AuditStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**
    * Begins a new epoch in every feed, or in the given ones (D13): the next number of each is greater than `continueAfter`, every
    * number the store holds of it, and every number that a node has told to have shown. Lifts `epochRequired` there.
    */
-  startEpoch(continueAfter: number, feeds?: readonly FeedKey[]): Promise<void>
+  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): Promise<void>
   /**
    * Lifts `epochRequired` without a new epoch, where an operator knows that this is the whole of the store that was served
    * before, moved or upgraded. `missing`: a node has shown numbers that are not here, and nothing is changed.
    */
-  acceptHistory(): Promise<'accepted' | 'missing'>
+  acceptHistory(actor: Actor): Promise<'accepted' | 'missing'>
   /** The feeds that wait for a new epoch: all of them, where the whole store does. */
   waitingFeeds(): Promise<readonly WaitingFeed[]>
   /** Calls the listener with all that this node has shown and finds missing, whenever that changes. Returns how to stop. */
@@ -90,7 +93,7 @@ export interface StorageEngine extends AsyncDisposable {
    */
   maintenance(): Promise<Maintenance | undefined>
   /** Begins it, or gives it other values; `undefined` ends it. A backup does not carry it. */
-  setMaintenance(maintenance: Maintenance | undefined): Promise<void>
+  setMaintenance(maintenance: Maintenance | undefined, actor: Actor): Promise<void>
   /**
    * Copies the store, while it is in use, to a new file that opens as a store; it then needs `startEpoch`. Rejects with
    * the `StorageRefusal` `already_exists` rather than replace a file.
@@ -109,7 +112,7 @@ export interface StorageEngine extends AsyncDisposable {
    * rejects with a `StorageFailure` and changes nothing. Ids and subjects may come again. For filling a new store:
    * nothing may be published to it meanwhile (a first record `whole` with `needsEpoch` sees to that).
    */
-  importRecords(records: readonly StoreRecord[]): Promise<void>
+  importRecords(records: readonly StoreRecord[], actor: Actor): Promise<void>
   /**
    * Removes ids that came with an unchanged payload more than 30 days ago (decision 0003), a few hundred at most, so
    * that no publication waits for it for more than a moment. Answers how many it removed: 0 when there is none left.

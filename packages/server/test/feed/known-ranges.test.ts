@@ -193,7 +193,7 @@ describe('what is known of a feed’s ranges', () => {
           if (one.kind === 'publish') {
             const category = one.lettings ? 'lettings' : 'sales'
             await publish(storage, [draft({ subject: `p ${n}`, category, wishedCreated: one.at })])
-          } else if (one.kind === 'epoch') await storage.startEpoch(n)
+          } else if (one.kind === 'epoch') await storage.startEpoch(n, 'cli:test')
           else {
             const { view, from, to } = one
             const query = {

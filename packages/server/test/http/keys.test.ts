@@ -105,7 +105,7 @@ onEngines('keys', {}, (service) => {
     const grants = [{ tenantId: tenant.tenantId, scopes: ['property:read', 'property:publish'] as const }]
     const expired = await service().issue({ grants, expiresMs: Date.now() - 1 })
     const revoked = await service().issue({ grants })
-    await storage.keys.revokeKey(revoked.keyId, Date.now())
+    await storage.keys.revokeKey(revoked.keyId, Date.now(), 'cli:test')
     for (const [{ text }, code] of [
       [expired, 'key_expired'],
       [revoked, 'key_revoked'],
@@ -123,12 +123,15 @@ onEngines('keys', {}, (service) => {
 
   it('disables the keys of a suspended tenant and no others (D7, D11)', async () => {
     const tenantId = '0194b3e0-0000-7000-8000-00000000beef'
-    await service().storage.keys.createTenant({
-      tenantId,
-      name: 'Third',
-      createdMs: Date.now(),
-      suspended: true,
-    })
+    await service().storage.keys.createTenant(
+      {
+        tenantId,
+        name: 'Third',
+        createdMs: Date.now(),
+        suspended: true,
+      },
+      'cli:test',
+    )
     const { text } = await service().issue({ grants: [{ tenantId, scopes: ['property:read'] }] })
     const answer = await call(service(), listPath, { key: text })
     assert.equal(answer.status, 401)
@@ -198,7 +201,7 @@ onEngines('keys', {}, (service) => {
       grants: [{ tenantId: tenant.tenantId, scopes: ['property:read'] }],
     })
     const inFlight = Array.from({ length: 100 }, () => call(service(), listPath, { key: text }))
-    await storage.keys.revokeKey(keyId, Date.now())
+    await storage.keys.revokeKey(keyId, Date.now(), 'cli:test')
     await Promise.all(inFlight)
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     const later = await Promise.all(

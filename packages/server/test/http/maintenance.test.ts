@@ -19,11 +19,11 @@ onEngines('maintenance', {}, (service) => {
     return { status: answer.status, text: await answer.text() }
   }
   const begin = async (retryAfterSeconds: number) => {
-    await service().storage.setMaintenance({ sinceMs: Date.now(), retryAfterSeconds })
+    await service().storage.setMaintenance({ sinceMs: Date.now(), retryAfterSeconds }, 'cli:test')
     await until(async () => (await post()).status === 503, { what: 'a refused publication' })
   }
   const end = async () => {
-    await service().storage.setMaintenance(undefined)
+    await service().storage.setMaintenance(undefined, 'cli:test')
     await until(async () => (await post()).status === 201, { what: 'a stored publication' })
   }
 

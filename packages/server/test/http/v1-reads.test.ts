@@ -348,7 +348,7 @@ onEngines('our own reads', {}, (service) => {
 
   it('tell that the feed went into a new epoch, and go on in it (D13)', async () => {
     const before = runOf(await read('/v1/property-events'))
-    await service().storage.startEpoch(before.head + 1_000)
+    await service().storage.startEpoch(before.head + 1_000, 'cli:test')
     const stale = await read(`/v1/property-events?after=${before.head}&epoch=${before.epoch}`)
     assert.equal(problemOf(stale).code, 'epoch_changed')
     const { end } = snapshotOf((await read('/v1/property-events/snapshot')).text)

@@ -40,7 +40,7 @@ afterEach(async () => {
 async function bench(options: { peppers?: readonly Pepper[] } = {}): Promise<Bench> {
   const store = countingKeyStore()
   for (const tenantId of [tenantA, tenantB]) {
-    await store.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
+    await store.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, 'cli:test')
   }
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const clock = () => self.nowMs
@@ -71,6 +71,7 @@ async function bench(options: { peppers?: readonly Pepper[] } = {}): Promise<Ben
         grants: request.operator === true ? [] : grants,
         expiresMs: request.expiresMs,
         nowMs: self.nowMs,
+        actor: 'cli:test',
       })
       assert.equal(outcome.kind, 'issued')
       assert(outcome.kind === 'issued')
@@ -198,7 +199,7 @@ describe('the standing of a key', () => {
     const self = await bench()
     const { text, keyId } = await self.issue()
     assert.equal((await self.verifier.verify(text)).kind, 'valid')
-    await self.store.revokeKey(keyId, self.nowMs)
+    await self.store.revokeKey(keyId, self.nowMs, 'cli:test')
     self.nowMs += 1999
     assert.equal((await self.verifier.verify(text)).kind, 'revoked')
   })
@@ -212,7 +213,7 @@ describe('the standing of a key', () => {
     self.nowMs += 900
     resolve()
     assert.equal((await slow).kind, 'valid')
-    await self.store.revokeKey(keyId, self.nowMs)
+    await self.store.revokeKey(keyId, self.nowMs, 'cli:test')
     self.nowMs += 100
     assert.equal((await self.verifier.verify(text)).kind, 'revoked')
   })
@@ -220,7 +221,7 @@ describe('the standing of a key', () => {
   it('a key that was revoked and has expired counts as revoked (D7)', async () => {
     const self = await bench()
     const { text, keyId } = await self.issue({ expiresMs: self.nowMs + 1 })
-    await self.store.revokeKey(keyId, self.nowMs)
+    await self.store.revokeKey(keyId, self.nowMs, 'cli:test')
     self.nowMs += 10
     assert.equal((await self.verifier.verify(text)).kind, 'revoked')
   })
@@ -228,17 +229,17 @@ describe('the standing of a key', () => {
   it('a suspended tenant is left out of the grants; with none left the key is disabled (D7, D11)', async () => {
     const self = await bench()
     const { text } = await self.issue({ tenants: [tenantA, tenantB] })
-    await self.store.setTenantSuspended(tenantA, true)
+    await self.store.setTenantSuspended(tenantA, true, 'cli:test')
     const partly = await self.verifier.verify(text)
     assert(partly.kind === 'valid')
     assert.deepEqual(
       partly.key.grants.map((grant) => grant.tenantId),
       [tenantB],
     )
-    await self.store.setTenantSuspended(tenantB, true)
+    await self.store.setTenantSuspended(tenantB, true, 'cli:test')
     self.nowMs += 1000
     assert.equal((await self.verifier.verify(text)).kind, 'disabled')
-    await self.store.setTenantSuspended(tenantB, false)
+    await self.store.setTenantSuspended(tenantB, false, 'cli:test')
     self.nowMs += 1000
     assert.equal((await self.verifier.verify(text)).kind, 'valid')
   })
@@ -255,7 +256,7 @@ describe('the standing of a key', () => {
   it('a wrong secret learns nothing about an expired or revoked key (D7)', async () => {
     const self = await bench()
     const { keyId } = await self.issue({ expiresMs: self.nowMs - 1 })
-    await self.store.revokeKey(keyId, self.nowMs)
+    await self.store.revokeKey(keyId, self.nowMs, 'cli:test')
     assert.deepEqual(await self.verifier.verify(forge(keyId)), { kind: 'unknown' })
   })
 })
@@ -301,7 +302,7 @@ describe('asking the store', () => {
     const self = await bench()
     const { text, keyId } = await self.issue()
     await self.verifier.verify(text)
-    await self.store.revokeKey(keyId, self.nowMs)
+    await self.store.revokeKey(keyId, self.nowMs, 'cli:test')
     self.nowMs -= 60_000
     assert.equal((await self.verifier.verify(text)).kind, 'revoked')
   })
@@ -419,7 +420,14 @@ describe('issuing a key', () => {
   it('refuses a tenant that does not exist (D11)', async () => {
     const { store, pepper } = await bench()
     const grants = [{ tenantId: '0b5e1a4e-8a3c-4a55-9c3f-3f3f2b1a9999', scopes: ['property:read'] as const }]
-    const request = { label: '', operator: false, grants, expiresMs: undefined, nowMs: 0 }
+    const request = {
+      label: '',
+      operator: false,
+      grants,
+      expiresMs: undefined,
+      nowMs: 0,
+      actor: 'cli:test' as const,
+    }
     assert.deepEqual(await issueKey(store, pepper, request), { kind: 'unknownTenant' })
   })
 })
@@ -439,6 +447,7 @@ describe('a pepper that is replaced', () => {
       grants: [],
       expiresMs: undefined,
       nowMs: 1,
+      actor: 'cli:test',
     })
     assert(outcome.kind === 'issued')
     return { ...all, text: outcome.text, keyId: outcome.record.keyId }

@@ -110,7 +110,7 @@ describe('a server that takes over with a clock that is behind', () => {
     clock.set('2025-01-31T12:00:30')
     assert.deepEqual(await one.events.append([batch([draft({ subject: 'b' })])]), [{ kind: 'epochRequired' }])
     await using fresh = await openNode(proxy.url(), clock)
-    await fresh.startEpoch(1)
+    await fresh.startEpoch(1, 'cli:test')
     await publish(fresh, [draft({ subject: 'b' })])
     assert.deepEqual(await missedBefore(fresh, asked, [1]), [])
   })

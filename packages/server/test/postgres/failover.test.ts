@@ -71,7 +71,7 @@ describe('a standby that takes over', () => {
     assert.deepEqual(await fresh.events.append([asked]), [{ kind: 'epochRequired' }])
     assert.deepEqual(numbers(await list(fresh)), [1], 'reading goes on')
 
-    await fresh.startEpoch(3)
+    await fresh.startEpoch(3, 'cli:test')
     for (const node of [one, fresh]) await publish(node, [draft({ subject: 'd' })])
     assert.deepEqual(numbers(await list(one)), [1, 4, 5])
     assert.notEqual((await headOf(one)).epoch, before.epoch)
@@ -96,7 +96,7 @@ describe('a standby that takes over', () => {
     {
       // As the command does, in a process of its own.
       await using operator = await openNode(proxy.url())
-      await operator.startEpoch(3)
+      await operator.startEpoch(3, 'cli:test')
     }
     assert.deepEqual(numbers(await list(one, quiet)), [1], 'of the lost numbers 2 and 3 nothing came since')
     await publish(one, [draft({ subject: 'd' })])
@@ -156,9 +156,9 @@ describe('a standby that takes over', () => {
       [{ key: feedKey(), heldNumber: 1, shownNumber: 4 }],
       'of all nodes',
     )
-    assert.equal(await one.acceptHistory(), 'missing')
+    assert.equal(await one.acceptHistory('cli:test'), 'missing')
     // Whatever the operator says, the numbers go on after those that nodes have told of.
-    await two.startEpoch(0, [feedKey()])
+    await two.startEpoch(0, 'cli:test', [feedKey()])
     assert.equal(await one.epochNeed(), 'some')
     assert.deepEqual(told.at(-1), [], 'nothing is missing any more')
     await publish(one, [draft({ subject: 'e' })])
@@ -166,7 +166,7 @@ describe('a standby that takes over', () => {
     assert.deepEqual(await one.events.append([batch([draft({ subject: 'e' })], quiet)]), [
       { kind: 'epochRequired' },
     ])
-    assert.equal(await one.acceptHistory(), 'accepted')
+    assert.equal(await one.acceptHistory('cli:test'), 'accepted')
     for (const node of [one, two]) await publish(node, [draft({ subject: 'e' })], quiet)
     assert.deepEqual(numbers(await list(two, quiet)), [1, 2, 3])
     assert.equal((await headOf(two, quiet.key)).epoch, before.epoch)
@@ -232,7 +232,7 @@ describe('a standby that takes over', () => {
     await standby.start()
     await takeOver(primary, standby, () => proxy.leadTo(standby.socketFile))
     assert.deepEqual(await one.events.append([batch([draft({ subject: 'c' })])]), [{ kind: 'epochRequired' }])
-    await one.startEpoch(2)
+    await one.startEpoch(2, 'cli:test')
     await publish(one, [draft({ subject: 'c' })])
     assert.deepEqual(numbers(await list(one)), [1, 3])
   })

@@ -313,7 +313,10 @@ describe('nodes that overtake each other', () => {
       fc.asyncProperty(schedule, async ({ closed, pauses }) => {
         runs += 1
         const tenantId = `00000000-0000-4000-8000-${String(runs).padStart(12, '0')}`
-        await nodes[0]?.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
+        await nodes[0]?.keys.createTenant(
+          { tenantId, name: tenantId, createdMs: 0, suspended: false },
+          'cli:test',
+        )
         const key = feedKey(tenantId)
         const gates = closed.map((n) => [names[Math.floor(n / 3)] ?? 'one', points[n % 3] ?? 'lock'] as const)
         for (const [node, point] of gates) await place.gates.close(node, point)

@@ -202,7 +202,10 @@ describe('a node that commits several feeds at once', () => {
         const tenants = [uuid(`run ${runs} a`), uuid(`run ${runs} b`)] as const
         for (const tenantId of tenants) {
           for (const store of [node, reference]) {
-            await store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
+            await store.keys.createTenant(
+              { tenantId, name: tenantId, createdMs: 0, suspended: false },
+              'cli:test',
+            )
           }
         }
         const queue = createCommitQueue(node.events, hasty)

@@ -44,7 +44,7 @@ describe('closing a tenant for publishing', () => {
       await gates.close('node', 'lock')
       const appending = node.events.append([batch([draft({ subject: 'p' })]), ...more])
       await gates.reached('node', 'lock')
-      assert.equal(await mover.moves.change(tenantA, 'open', 'leaving'), 'done')
+      assert.equal(await mover.moves.change(tenantA, 'open', 'leaving', 'cli:test'), 'done')
       const { position } = await headOf(mover)
       await gates.open('node', 'lock')
       const outcomes = (await appending).map(({ kind }) => kind)
@@ -62,7 +62,9 @@ describe('closing a tenant for publishing', () => {
     const appending = node.events.append([batch([draft({ subject: 'p' })])])
     await gates.reached('node', 'commit')
     let changed = false
-    const changing = mover.moves.change(tenantA, 'open', 'leaving').finally(() => (changed = true))
+    const changing = mover.moves
+      .change(tenantA, 'open', 'leaving', 'cli:test')
+      .finally(() => (changed = true))
     const waiting = `SELECT FROM pg_locks WHERE locktype IN ('transactionid', 'tuple') AND NOT granted`
     await until(async () => (await gates.query(waiting)).length > 0, { what: 'a change that waits' })
     assert.equal(changed, false)

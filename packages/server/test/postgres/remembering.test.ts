@@ -200,7 +200,10 @@ describe('a node that remembers what it has published', () => {
         runs += 1
         const tenantId = uuid(`run ${runs}`)
         for (const store of [reference, place.one]) {
-          await store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
+          await store.keys.createTenant(
+            { tenantId, name: tenantId, createdMs: 0, suspended: false },
+            'cli:test',
+          )
         }
         for (const { node, unchanged, sent } of requests) {
           const drafts = sent.map(({ id, category, removed, ...words }) => {

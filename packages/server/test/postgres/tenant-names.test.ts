@@ -18,7 +18,7 @@ describe('the name of a tenant', () => {
   after(() => databases[Symbol.asyncDispose]())
 
   const create = (store: StorageEngine, name: string, id: string) =>
-    store.keys.createTenant({ tenantId: uuid(id), name, createdMs: 1, suspended: false })
+    store.keys.createTenant({ tenantId: uuid(id), name, createdMs: 1, suspended: false }, 'cli:test')
 
   it('goes to one of several nodes that ask for it at the same time (D11)', async () => {
     const url = await databases.create()

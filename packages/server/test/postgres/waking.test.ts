@@ -87,7 +87,10 @@ describe('nodes that wait for each other', () => {
     await using two = await openStorage(options)
     const tenantIds = Array.from({ length: 400 }, (_, n) => uuid(`tenant ${n}`))
     for (const [n, tenantId] of tenantIds.entries()) {
-      await one.keys.createTenant({ tenantId, name: `Agency ${n}`, createdMs: n, suspended: false })
+      await one.keys.createTenant(
+        { tenantId, name: `Agency ${n}`, createdMs: n, suspended: false },
+        'cli:test',
+      )
     }
     const heard = new Map<StorageEngine, string[]>([one, two].map((node) => [node, []]))
     for (const [node, keys] of heard) node.events.watch((key) => keys.push(key?.tenantId ?? 'any feed'))

@@ -1,6 +1,7 @@
 /** What every engine promises through the port: one suite, run on each of them without exception (P12). */
 import { after, describe } from 'node:test'
 import { appendingContract } from './contract/appending.ts'
+import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { forgettingContract } from './contract/forgetting.ts'
@@ -51,5 +52,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)
+    auditContract(factory)
   })
 }

@@ -70,7 +70,10 @@ describe('a second opinion on types and categories', () => {
       fc.asyncProperty(fc.array(request({ plain: true }), { maxLength: 12 }), async (requests) => {
         runs += 1
         const tenantId = uuid(`run ${runs}`)
-        await store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false })
+        await store.keys.createTenant(
+          { tenantId, name: tenantId, createdMs: 0, suspended: false },
+          'cli:test',
+        )
         const batches = requests.map((words) => batchOf(words, [tenantId, tenantId]))
         await store.events.append(batches)
 

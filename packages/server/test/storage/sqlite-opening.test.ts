@@ -193,7 +193,10 @@ describe('opening a data folder', () => {
     using folder = temporaryFolder()
     await using server = await open(folder.path)
     await using command = await open(folder.path, { create: false })
-    await command.keys.createTenant({ tenantId: tenantA, name: 'A', createdMs: 1, suspended: false })
+    await command.keys.createTenant(
+      { tenantId: tenantA, name: 'A', createdMs: 1, suspended: false },
+      'cli:test',
+    )
     assert.equal((await server.keys.tenants()).length, 1)
     await publish(server, [draft({ subject: 'p' })])
     assert.equal((await headOf(command)).position, 1)

@@ -34,7 +34,11 @@ async function linkTo(folder: string): Promise<Linked> {
   const options = { file, maxBytes: undefined, clock: undefined, overrideClockCheck: false }
   const host = hostWriter({ ...options, changes: changeCounts().memory }, commitLine())
   const link = linkWriter(host)
-  await link.call('createTenant', { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false })
+  await link.call(
+    'createTenant',
+    { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false },
+    'cli:test',
+  )
   return { link, host, file }
 }
 

@@ -111,7 +111,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
   async function issue({ grants = [], operator = false, expiresMs }: IssueOptions) {
     const nowMs = options.clock?.() ?? Date.now()
-    const request = { label: 'test', operator, grants, expiresMs, nowMs }
+    const request = { label: 'test', operator, grants, expiresMs, nowMs, actor: 'cli:test' as const }
     const outcome = await issueKey(storage.keys, pepper, request)
     if (outcome.kind !== 'issued') throw new Error(`no key: ${outcome.kind}`)
     return { text: outcome.text, keyId: outcome.record.keyId }
@@ -119,7 +119,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
   async function createTenant(name: string): Promise<TestTenant> {
     const tenantId = randomUUID()
-    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false })
+    await storage.keys.createTenant({ tenantId, name, createdMs: Date.now(), suspended: false }, 'cli:test')
     const keyWith = async (verb: string) => {
       const wanted = scopes.filter((scope) => scope.endsWith(verb))
       return (await issue({ grants: [{ tenantId, scopes: wanted }] })).text

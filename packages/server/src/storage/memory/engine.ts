@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { deserialize, serialize } from 'node:v8'
+import { maintenanceSet } from '../audit-changes.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { settingsRefusal } from '../settings.ts'
@@ -8,6 +10,7 @@ import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 import type { StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
+import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryEvents } from './events.ts'
 import { memoryKeys } from './keys.ts'
@@ -34,7 +37,7 @@ export async function openMemory(
   const state = options.file === undefined ? newState(settingsOf(wanted)) : await readBackup(options.file)
   const refusal = settingsRefusal(state.settings, wanted)
   if (refusal !== undefined) throw refusal
-  const store: MemoryStore = { state, nodes: new Map(), closed: false }
+  const store: MemoryStore = { state, clock, nodes: new Map(), closed: false }
   const watching = watchers()
 
   const close = async (): Promise<void> => {
@@ -43,27 +46,31 @@ export async function openMemory(
   return {
     settings: state.settings,
     keys: memoryKeys(store),
-    nodes: memoryNodes(store, clock),
-    moves: memoryMoves(store, clock, (key) => watching.tell(key)),
+    nodes: memoryNodes(store),
+    moves: memoryMoves(store, (key) => watching.tell(key)),
+    audit: memoryAudit(store),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
-    startEpoch: async (continueAfter, feeds) => {
-      startEpoch(openState(store), continueAfter, feeds)
+    startEpoch: async (continueAfter, actor, feeds) => {
+      startEpoch(store, continueAfter, actor, feeds)
       watching.tell(undefined)
     },
-    acceptHistory: async () => acceptHistory(openState(store)),
+    acceptHistory: async (actor) => acceptHistory(store, actor),
     epochNeed: async () => epochNeed(openState(store)),
     waitingFeeds: async () => waitingFeeds(openState(store)),
     maintenance: async () => openState(store).maintenance,
-    setMaintenance: async (maintenance) => {
-      openState(store).maintenance = maintenance
+    setMaintenance: async (maintenance, actor) => {
+      const state = openState(store)
+      if (isDeepStrictEqual(state.maintenance, maintenance)) return
+      state.maintenance = maintenance
+      noteChanges(store, maintenanceSet(maintenance), actor)
     },
     // Nothing is lost from under a process that holds it.
     onLoss: () => () => undefined,
     backup: async (path) => writeBackup(store, path),
     exportRecords: async (after, take) => exportRecords(store, after, take),
-    importRecords: async (records) => {
+    importRecords: async (records, actor) => {
       try {
-        importRecords(store, records)
+        importRecords(store, records, actor)
         watching.tell(undefined)
       } catch (cause) {
         throw cause instanceof StorageFailure ? cause : new StorageFailure('storage_unavailable', cause)
@@ -99,5 +106,6 @@ async function writeBackup(store: MemoryStore, path: string): Promise<void> {
 
 async function readBackup(file: string): Promise<MemoryState> {
   const state: MemoryState = deserialize(await readFile(file))
-  return state
+  // A backup of an earlier version has no audit.
+  return { ...newState(state.settings), ...state }
 }

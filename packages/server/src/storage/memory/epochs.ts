@@ -1,35 +1,51 @@
 import { feedNames } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import { feedName } from '../storage.ts'
-import type { EpochNeed, FeedKey, WaitingFeed } from '../storage.ts'
-import { headOf } from './state.ts'
-import type { MemoryState } from './state.ts'
+import { epochStarted, historyAccepted } from '../audit-changes.ts'
+import type { Actor, EpochNeed, FeedKey, WaitingFeed } from '../storage.ts'
+import { noteChanges } from './audit.ts'
+import { headOf, openState } from './state.ts'
+import type { MemoryState, MemoryStore } from './state.ts'
 
-export function startEpoch(state: MemoryState, continueAfter: number, keys?: readonly FeedKey[]): void {
+export function startEpoch(
+  store: MemoryStore,
+  continueAfter: number,
+  actor: Actor,
+  keys?: readonly FeedKey[],
+): void {
+  const state = openState(store)
   if (keys === undefined) {
     const held = [...state.feeds.values()].map((feed) => headOf(feed).sequenceNumber)
     const offset = Math.max(continueAfter, state.firstOffset, ...held)
     for (const name of state.feeds.keys()) begin(state, name, offset)
     state.firstOffset = offset
     state.needsEpoch = false
+    noteChanges(store, epochStarted(continueAfter, undefined), actor)
     return
   }
   if (state.needsEpoch) for (const feed of state.feeds.values()) feed.needsEpoch = true
   state.needsEpoch = false
-  for (const name of new Set(keys.map(feedName))) begin(state, name, continueAfter)
+  const begun = new Map(keys.map((key) => [feedName(key), key]))
+  for (const name of begun.keys()) if (!begin(state, name, continueAfter)) begun.delete(name)
+  noteChanges(store, epochStarted(continueAfter, [...begun.values()]), actor)
 }
 
-function begin(state: MemoryState, name: string, after: number): void {
+/** False: there is no such feed. */
+function begin(state: MemoryState, name: string, after: number): boolean {
   const feed = state.feeds.get(name)
-  if (feed === undefined) return
+  if (feed === undefined) return false
   feed.epoch = newEpochId()
   feed.offset = Math.max(after, headOf(feed).sequenceNumber) - feed.events.length
   feed.needsEpoch = false
+  return true
 }
 
-export function acceptHistory(state: MemoryState): 'accepted' {
+export function acceptHistory(store: MemoryStore, actor: Actor): 'accepted' {
+  const state = openState(store)
+  if (epochNeed(state) === 'none' && !state.needsEpoch) return 'accepted'
   for (const feed of state.feeds.values()) feed.needsEpoch = false
   state.needsEpoch = false
+  noteChanges(store, historyAccepted(), actor)
   return 'accepted'
 }
 

@@ -1,50 +1,37 @@
 import { feedNames } from '@property-events/protocol'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  expirySet,
+  keyCreated,
+  keyGranted,
+  keyRehashed,
+  keyRevoked,
+  suspensionSet,
+  tenantCreated,
+} from '../audit-changes.ts'
 import { feedName } from '../storage.ts'
-import type { FoundKey, KeyRecord, KeyStore, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import type {
+  Actor,
+  FoundKey,
+  KeyRecord,
+  KeyStore,
+  NewTenantOptions,
+  NewTenantOutcome,
+  Tenant,
+} from '../storage.ts'
+import { noteChanges } from './audit.ts'
 import { newFeed, openState } from './state.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
 
 export function memoryKeys(store: MemoryStore): KeyStore {
   return {
-    createTenant: async (tenant, options) => createTenant(openState(store), tenant, options),
+    ...keyWrites(store),
     async tenants() {
       return [...openState(store).tenants.values()]
-    },
-    async setTenantSuspended(tenantId, suspended) {
-      const { tenants } = openState(store)
-      const tenant = tenants.get(tenantId)
-      if (tenant === undefined) return 'unknownTenant'
-      tenants.set(tenantId, { ...tenant, suspended })
-      return 'done'
-    },
-    async insertKey(record) {
-      const { keys, tenants } = openState(store)
-      if (keys.has(record.keyId)) return 'exists'
-      if (record.grants.some((grant) => !tenants.has(grant.tenantId))) return 'unknownTenant'
-      keys.set(record.keyId, structuredClone(record))
-      return 'created'
-    },
-    async grant(keyId, { tenantId, scopes }) {
-      const { keys, tenants } = openState(store)
-      if (keys.has(keyId) && !tenants.has(tenantId)) return 'unknownTenant'
-      const others = (keys.get(keyId)?.grants ?? []).filter((grant) => grant.tenantId !== tenantId)
-      return change(openState(store), keyId, (record) => ({
-        ...record,
-        grants: [...others, { tenantId, scopes }],
-      }))
     },
     findKey: async (keyId) => findKey(openState(store), keyId),
     async keys() {
       return [...openState(store).keys.values()]
-    },
-    async revokeKey(keyId, revokedMs) {
-      return change(openState(store), keyId, (record) => ({
-        ...record,
-        revokedMs: record.revokedMs ?? revokedMs,
-      }))
-    },
-    async setKeyExpiry(keyId, expiresMs) {
-      return change(openState(store), keyId, (record) => ({ ...record, expiresMs }))
     },
     async keyIds() {
       return [...openState(store).keys.keys()]
@@ -53,55 +40,104 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       const used = [...openState(store).keys.values()].filter(({ revokedMs }) => revokedMs === undefined)
       return [...new Set(used.map(({ pepperId }) => pepperId))]
     },
-    async rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
-      if (openState(store).keys.get(keyId)?.pepperId !== fromPepperId) return 'unchanged'
-      change(openState(store), keyId, (record) => ({
-        ...record,
-        secretHash: Uint8Array.from(secretHash),
-        pepperId,
-      }))
+  }
+}
+
+function keyWrites(
+  store: MemoryStore,
+): Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'keyIds' | 'pepperIdsInUse'> {
+  return {
+    createTenant: async (tenant, actor, options) => createTenant(store, tenant, actor, options),
+    async setTenantSuspended(tenantId, suspended, actor) {
+      const { tenants } = openState(store)
+      const tenant = tenants.get(tenantId)
+      if (tenant === undefined) return 'unknownTenant'
+      if (tenant.suspended === suspended) return 'done'
+      tenants.set(tenantId, { ...tenant, suspended })
+      noteChanges(store, suspensionSet(tenantId, suspended), actor)
+      return 'done'
+    },
+    async insertKey(record, actor) {
+      const { keys, tenants } = openState(store)
+      if (keys.has(record.keyId)) return 'exists'
+      if (record.grants.some((grant) => !tenants.has(grant.tenantId))) return 'unknownTenant'
+      keys.set(record.keyId, structuredClone(record))
+      noteChanges(store, keyCreated(record), actor)
+      return 'created'
+    },
+    async grant(keyId, grant, actor) {
+      const { keys, tenants } = openState(store)
+      const record = keys.get(keyId)
+      if (record === undefined) return 'unknownKey'
+      if (!tenants.has(grant.tenantId)) return 'unknownTenant'
+      const before = record.grants.find(({ tenantId }) => tenantId === grant.tenantId)
+      if (before !== undefined && isDeepStrictEqual(before.scopes, grant.scopes)) return 'done'
+      const others = record.grants.filter((one) => one !== before)
+      keys.set(keyId, { ...record, grants: [...others, structuredClone(grant)] })
+      noteChanges(store, keyGranted(keyId, grant), actor)
+      return 'done'
+    },
+    async revokeKey(keyId, revokedMs, actor) {
+      const { keys } = openState(store)
+      const record = keys.get(keyId)
+      if (record === undefined) return 'unknownKey'
+      if (record.revokedMs !== undefined) return 'done'
+      keys.set(keyId, { ...record, revokedMs })
+      noteChanges(store, keyRevoked(keyId, tenantIdsOf(record)), actor)
+      return 'done'
+    },
+    async setKeyExpiry(keyId, expiresMs, actor) {
+      const { keys } = openState(store)
+      const record = keys.get(keyId)
+      if (record === undefined) return 'unknownKey'
+      if (record.expiresMs === expiresMs) return 'done'
+      keys.set(keyId, { ...record, expiresMs })
+      noteChanges(store, expirySet(keyId, tenantIdsOf(record), expiresMs), actor)
+      return 'done'
+    },
+    async rehashKey(keyId, fromPepperId, { secretHash, pepperId }, actor) {
+      const { keys } = openState(store)
+      const record = keys.get(keyId)
+      if (record?.pepperId !== fromPepperId) return 'unchanged'
+      keys.set(keyId, { ...record, secretHash: Uint8Array.from(secretHash), pepperId })
+      noteChanges(store, keyRehashed(keyId, tenantIdsOf(record), pepperId), actor)
       return 'done'
     },
     async recordKeyUses(uses) {
+      const { keys } = openState(store)
       for (const { keyId, usedMs } of uses) {
-        change(openState(store), keyId, (record) => ({
-          ...record,
-          lastUsedMs: Math.max(usedMs, record.lastUsedMs ?? usedMs),
-        }))
+        const record = keys.get(keyId)
+        if (record === undefined) continue
+        keys.set(keyId, { ...record, lastUsedMs: Math.max(usedMs, record.lastUsedMs ?? usedMs) })
       }
     },
   }
 }
 
 function createTenant(
-  { tenants, feeds, firstOffset }: MemoryState,
+  store: MemoryStore,
   tenant: Tenant,
+  actor: Actor,
   options: NewTenantOptions | undefined,
 ): NewTenantOutcome {
+  const { tenants, feeds, firstOffset } = openState(store)
   if (tenants.has(tenant.tenantId)) return 'exists'
   const names = new Set([...tenants.values()].map(({ name }) => name))
   if (options?.sameName !== 'allowed' && names.has(tenant.name)) return 'nameTaken'
   const { tenantId } = tenant
   tenants.set(tenantId, { ...tenant })
   for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
+  noteChanges(store, tenantCreated(tenant), actor)
   return 'created'
 }
 
 function findKey({ keys, tenants, pepperId }: MemoryState, keyId: string): FoundKey | undefined {
   const record = keys.get(keyId)
   if (record === undefined) return undefined
-  const ids = record.grants.map((grant) => grant.tenantId)
-  const suspendedTenantIds = ids.filter((id) => tenants.get(id)?.suspended === true)
+  const suspendedTenantIds = tenantIdsOf(record).filter((id) => tenants.get(id)?.suspended === true)
   return { record, suspendedTenantIds, currentPepperId: pepperId }
 }
 
-function change(
-  { keys }: MemoryState,
-  keyId: string,
-  changed: (record: KeyRecord) => KeyRecord,
-): 'done' | 'unknownKey' {
-  const record = keys.get(keyId)
-  if (record === undefined) return 'unknownKey'
-  keys.set(keyId, changed(record))
-  return 'done'
+function tenantIdsOf({ grants }: KeyRecord): readonly string[] {
+  return grants.map(({ tenantId }) => tenantId)
 }

@@ -1,20 +1,17 @@
 import { feedNames } from '@property-events/protocol'
+import { tenantMoved } from '../audit-changes.ts'
 import { floorAfter, readClock } from '../clock.ts'
-import type { SharedClock } from '../clock.ts'
 import { feedName } from '../storage.ts'
 import type { FeedKey, HeldPart, MoveState, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
+import { noteChanges } from './audit.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 import { eventRecords } from './transfer.ts'
 
 /** `changed`: told of each feed whose state is another one. */
-export function memoryMoves(
-  store: MemoryStore,
-  clock: SharedClock | undefined,
-  changed: (key: FeedKey) => void,
-): MoveStore {
+export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void): MoveStore {
   return {
     async states() {
       const { tenants, feeds } = openState(store)
@@ -23,10 +20,11 @@ export function memoryMoves(
       })
       return new Map(entries.filter(([, move]) => move !== 'open'))
     },
-    async change(tenantId, from, to) {
+    async change(tenantId, from, to, actor) {
       const feeds = feedNames.map((feed) => feedOf(store, { tenantId, feed }))
       if (feeds.some((feed) => feed?.move !== from)) return 'otherState'
       for (const feed of feeds) if (feed !== undefined) feed.move = to
+      noteChanges(store, tenantMoved(tenantId, from, to), actor)
       for (const feed of feedNames) changed({ tenantId, feed })
       return 'done'
     },
@@ -35,7 +33,7 @@ export function memoryMoves(
         const key = { tenantId, feed: name }
         const feed = feedOf(store, key)
         if (feed === undefined) continue
-        const counter = counterOf(store, key, feed, floorAfter(readClock(clock)))
+        const counter = counterOf(store, key, feed, floorAfter(readClock(store.clock)))
         for (const piece of piecesOf(feed, key, held(key))) await take(piece)
         await take([counter])
       }

@@ -1,13 +1,14 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
+import { pepperFinished } from '../audit-changes.ts'
 import { readClock } from '../clock.ts'
-import type { SharedClock } from '../clock.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { LiveNode, NodeStore } from '../node-store.ts'
+import { noteChanges } from './audit.ts'
 import { openState } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
-export function memoryNodes(store: MemoryStore, clock: SharedClock | undefined): NodeStore {
-  const nowMs = () => millisecondsOfTicks(readClock(clock))
+export function memoryNodes(store: MemoryStore): NodeStore {
+  const nowMs = () => millisecondsOfTicks(readClock(store.clock))
   const live = (): readonly LiveNode[] => {
     openState(store)
     return [...store.nodes.values()]
@@ -25,10 +26,12 @@ export function memoryNodes(store: MemoryStore, clock: SharedClock | undefined):
     },
     live: async () => live(),
     pepperId: async () => openState(store).pepperId,
-    async finishPepper(pepperId) {
+    async finishPepper(pepperId, actor) {
       const nodes = live().filter(({ pepperIds }) => !pepperIds.includes(pepperId))
       if (nodes.length > 0) return { kind: 'lacking', nodes }
+      if (openState(store).pepperId === pepperId) return { kind: 'finished' }
       openState(store).pepperId = pepperId
+      noteChanges(store, pepperFinished(pepperId), actor)
       return { kind: 'finished' }
     },
   }

@@ -1,10 +1,12 @@
 /** What the in-memory engine keeps: arrays and maps, nothing clever. It is the reference other engines are held to (P12). */
 import type { Category, FeedName, Ticks, ViewName } from '@property-events/protocol'
 import { viewsOf } from '@property-events/protocol'
+import type { SharedClock } from '../clock.ts'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure, feedName } from '../storage.ts'
 import type {
+  AuditRow,
   FeedKey,
   Head,
   KeyRecord,
@@ -59,11 +61,14 @@ export interface MemoryState {
   /** The pepper that new keys are made with, once a node has said which. */
   pepperId: string | undefined
   maintenance: Maintenance | undefined
+  /** In the order of their changes. */
+  audit: readonly AuditRow[]
 }
 
 /** The state, and what lives only as long as the engine is open. */
 export interface MemoryStore {
   readonly state: MemoryState
+  readonly clock: SharedClock | undefined
   readonly nodes: Map<string, NodeAnnouncement & { readonly seenMs: number }>
   closed: boolean
 }
@@ -79,6 +84,7 @@ export function newState(settings: StoreSettings): MemoryState {
     keys: new Map(),
     pepperId: undefined,
     maintenance: undefined,
+    audit: [],
   }
 }
 

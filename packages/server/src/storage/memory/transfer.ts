@@ -1,9 +1,11 @@
 import { feedNames } from '@property-events/protocol'
 import { parseEventJson } from '../event-json.ts'
 import { feedName } from '../storage.ts'
-import type { FeedKey } from '../storage.ts'
+import { storeFilled } from '../audit-changes.ts'
+import type { Actor, FeedKey } from '../storage.ts'
 import { positionFault, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, StoreRecord } from '../store-records.ts'
+import { noteChanges } from './audit.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 
@@ -68,9 +70,12 @@ export function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventReco
   })
 }
 
-export function importRecords(store: MemoryStore, records: readonly StoreRecord[]): void {
+export function importRecords(store: MemoryStore, records: readonly StoreRecord[], actor: Actor): void {
   checkPositions(store, records)
-  for (const record of records) importRecord(store, record)
+  for (const record of records) {
+    importRecord(store, record)
+    if (record.kind === 'whole') noteChanges(store, storeFilled(record), actor)
+  }
 }
 
 /** Before anything is changed. */

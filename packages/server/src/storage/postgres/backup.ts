@@ -33,6 +33,7 @@ const tables: Readonly<Record<string, string>> = {
   key: 'key_no',
   key_grant: 'key_no, grant_no',
   time_reservation: 'only_row',
+  audit: 'audit_no',
 }
 
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }
@@ -104,6 +105,8 @@ END $$`
 
 async function restore(session: Session, path: string): Promise<void> {
   let table: string | undefined
+  /** The schema of then may lack some. */
+  const found = new Set<string>()
   let rows: string[] = []
   let count = 0
   const put = async (): Promise<void> => {
@@ -126,8 +129,10 @@ async function restore(session: Session, path: string): Promise<void> {
       await put()
       const end = endLine.exec(line)?.[1]
       if (end !== undefined) told = Number(end)
-      else if (Object.hasOwn(tables, line)) table = line
-      else throw notWhole(path)
+      else if (Object.hasOwn(tables, line)) {
+        table = line
+        found.add(line)
+      } else throw notWhole(path)
     }
   }
   if (format === undefined) throw notABackup(path)
@@ -139,7 +144,9 @@ async function restore(session: Session, path: string): Promise<void> {
   for (const [table, column] of [
     ['tenant', 'tenant_no'],
     ['key', 'key_no'],
+    ['audit', 'audit_no'],
   ] as const) {
+    if (!found.has(table)) continue
     const text = `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) FROM ${table}`
     await session.query({ name: `restore-${table}-numbers`, text }, [])
   }

@@ -13,6 +13,8 @@ import { watchers } from '../watchers.ts'
 import type { Watchers } from '../watchers.ts'
 import { appender } from './append.ts'
 import type { Appender } from './append.ts'
+import { changeNoter } from './audit.ts'
+import type { NoteChanges } from './audit.ts'
 import { databaseChanges } from './changes.ts'
 import type { Changes } from './changes.ts'
 import { connect, defaultReadTimeoutMs, isConnectionLoss } from './connection.ts'
@@ -29,6 +31,8 @@ export interface EngineParts {
   /** In place of the database's clock, for tests; and the floor of later stamps that follows from it. */
   readonly given: () => Ticks | undefined
   readonly givenFloor: () => Ticks | undefined
+  /** Notes a change in the audit. */
+  readonly note: NoteChanges
   readonly shown: ShownNumbers
   readonly history: Witness
   readonly remembered: RememberedFeeds
@@ -76,6 +80,7 @@ export function engineParts(setting: EngineSetting): EngineParts {
     database,
     given,
     givenFloor,
+    note: changeNoter(given),
     shown,
     history,
     remembered,

@@ -3,10 +3,19 @@ import { feedNames } from '@property-events/protocol'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
-import { countedRuns, guardedKeys, guardedMoves, guardedNodes, storeGuard } from '../guarded-verbs.ts'
+import {
+  countedRuns,
+  guardedAudit,
+  guardedKeys,
+  guardedMoves,
+  guardedNodes,
+  storeGuard,
+} from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
+import { databaseAudit } from './audit.ts'
+import type { NoteChanges } from './audit.ts'
 import { backUp } from './backup.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
@@ -103,7 +112,7 @@ function engineOver(
   const writeConnections = appendsAtOnce + otherWriteConnections
   const connections = { ...options, readConnections, writeConnections }
   const parts = engineParts({ connections, settings, clock, overrideClockCheck, counts })
-  const { database, history, given, remembered } = parts
+  const { database, history, given, note, remembered } = parts
   const guard = storeGuard(failureOf)
   const { isClosed } = guard
   const { guarded, ended } = countedRuns(guard.guarded)
@@ -119,24 +128,27 @@ function engineOver(
   }
   return {
     settings,
-    keys: guardedKeys(databaseKeys(database), guarded),
-    nodes: guardedNodes(databaseNodes(database, given), guarded),
+    keys: guardedKeys(databaseKeys(database, note), guarded),
+    nodes: guardedNodes(databaseNodes(database, given, note), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
+    audit: guardedAudit(databaseAudit(database, note), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
-    startEpoch: (continueAfter, feeds) => guarded(() => startEpoch(database, continueAfter, feeds)),
-    acceptHistory: () => guarded(() => acceptHistory(database)),
+    startEpoch: (continueAfter, actor, feeds) =>
+      guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
+    acceptHistory: (actor) => guarded(() => acceptHistory(database, note, actor)),
     waitingFeeds: () => guarded(() => waitingFeeds(database, history)),
     maintenance: () => guarded(() => readMaintenance(database)),
-    setMaintenance: (maintenance) => guarded(() => writeMaintenance(database, maintenance)),
+    setMaintenance: (maintenance, actor) =>
+      guarded(() => writeMaintenance(database, note, maintenance, actor)),
     onLoss: (listener) => history.onLoss(listener),
     epochNeed: () => guarded(() => epochNeed(database, history)),
     backup: (path) => guarded(() => backUp(database, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
-    importRecords: (records) =>
+    importRecords: (records, actor) =>
       guarded(() =>
         inFeedLines([imports], () => {
           remembered.forgetAll()
-          return importRecords(database, records)
+          return importRecords(database, note, records, actor)
         }),
       ),
     forgetSkippedIds: () => guarded(() => forgetSkippedIds(database, given())),
@@ -152,9 +164,9 @@ function engineOver(
   }
 }
 
-function databaseKeys(database: Database): Unguarded<KeyStore> {
+function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore> {
   return {
-    ...keyWrites(database),
+    ...keyWrites(database, note),
     tenants: () => readTenants(database),
     keys: () => readKeys(database),
     findKey: (keyId) => findKey(database, keyId),
@@ -163,11 +175,11 @@ function databaseKeys(database: Database): Unguarded<KeyStore> {
   }
 }
 
-function databaseMoves({ database, changes, givenFloor }: EngineParts): MoveStore {
+function databaseMoves({ database, changes, givenFloor, note }: EngineParts): MoveStore {
   return {
     states: () => moveStates(database),
-    async change(tenantId, from, to) {
-      const outcome = await changeMove(database, tenantId, from, to)
+    async change(tenantId, from, to, actor) {
+      const outcome = await changeMove(database, note, tenantId, from, to, actor)
       changes.send(feedNames.map((feed) => ({ tenantId, feed })))
       return outcome
     },

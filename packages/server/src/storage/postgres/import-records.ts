@@ -1,8 +1,10 @@
-import type { FeedKey } from '../storage.ts'
+import { storeFilled } from '../audit-changes.ts'
+import type { Actor, FeedKey } from '../storage.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { bigints, booleans, texts, uuids } from './array.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { raiseFloorToReservation } from './witness.ts'
@@ -72,9 +74,17 @@ const putReservation: Statement = {
 }
 
 /** Puts records of another store in place, in one commit. Rejects, and leaves all as it was, when they do not follow on. */
-export function importRecords(database: Database, records: readonly StoreRecord[]): Promise<void> {
+export function importRecords(
+  database: Database,
+  note: NoteChanges,
+  records: readonly StoreRecord[],
+  actor: Actor,
+): Promise<void> {
   return database.transaction(async (session) => {
-    for (const run of runsOf(records)) await importRun(session, run)
+    for (const run of runsOf(records)) {
+      await importRun(session, run)
+      for (const record of run) if (record.kind === 'whole') await note(session, storeFilled(record), actor)
+    }
   })
 }
 

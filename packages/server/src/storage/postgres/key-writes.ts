@@ -1,9 +1,27 @@
 /** Writing keys and tenants. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
-import type { Grant, KeyRecord, KeyStore, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import {
+  expirySet,
+  keyCreated,
+  keyGranted,
+  keyRehashed,
+  keyRevoked,
+  suspensionSet,
+  tenantCreated,
+} from '../audit-changes.ts'
+import type {
+  AuditChange,
+  Grant,
+  KeyRecord,
+  KeyStore,
+  NewTenantOptions,
+  NewTenantOutcome,
+  Tenant,
+} from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
-import type { Database, Session, Statement } from './connection.ts'
+import type { NoteChanges } from './audit.ts'
+import type { Database, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 /** One new name at a time. Readers, publishers and all else that names a tenant only read the table, and do not wait. */
@@ -32,7 +50,7 @@ const insertView: Statement = {
 }
 const suspend: Statement = {
   name: 'tenant-suspend',
-  text: 'UPDATE tenant SET suspended = $2 WHERE tenant = $1 RETURNING tenant',
+  text: 'UPDATE tenant SET suspended = $2 WHERE tenant = $1 AND suspended <> $2 RETURNING tenant',
 }
 const insertKeyRow: Statement = {
   name: 'key-insert',
@@ -47,7 +65,11 @@ const insertGrant: Statement = {
 /** An UPDATE where there is one: nodes need not be allowed to delete. */
 const setGrant: Statement = {
   name: 'grant-set',
-  text: 'UPDATE key_grant SET scopes = $3 WHERE key_no = $1 AND tenant = $2 RETURNING grant_no',
+  text: 'UPDATE key_grant SET scopes = $3 WHERE key_no = $1 AND tenant = $2 AND scopes <> $3 RETURNING grant_no',
+}
+const hasGrant: Statement = {
+  name: 'grant-exists',
+  text: 'SELECT FROM key_grant WHERE key_no = $1 AND tenant = $2',
 }
 const addGrant: Statement = {
   name: 'grant-add',
@@ -61,17 +83,19 @@ const countTenants: Statement = {
   name: 'tenant-count',
   text: 'SELECT count(*) AS count FROM tenant WHERE tenant = ANY ($1::uuid[])',
 }
+const tenantsOfKey =
+  'ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants'
 const revoke: Statement = {
   name: 'key-revoke',
-  text: 'UPDATE key SET revoked_ms = coalesce(revoked_ms, $2) WHERE key_id = $1 RETURNING key_no',
+  text: `UPDATE key SET revoked_ms = $2 WHERE key_id = $1 AND revoked_ms IS NULL RETURNING ${tenantsOfKey}`,
 }
 const expire: Statement = {
   name: 'key-expire',
-  text: 'UPDATE key SET expires_ms = $2 WHERE key_id = $1 RETURNING key_no',
+  text: `UPDATE key SET expires_ms = $2 WHERE key_id = $1 AND expires_ms IS DISTINCT FROM $2 RETURNING ${tenantsOfKey}`,
 }
 const rehash: Statement = {
   name: 'key-rehash',
-  text: 'UPDATE key SET secret_hash = $3, pepper_id = $4 WHERE key_id = $1 AND pepper_id = $2 RETURNING key_no',
+  text: `UPDATE key SET secret_hash = $3, pepper_id = $4 WHERE key_id = $1 AND pepper_id = $2 RETURNING ${tenantsOfKey}`,
 }
 /** In order of id, so that two nodes that report uses of the same keys never wait in a circle. */
 const use: Statement = {
@@ -85,32 +109,77 @@ const use: Statement = {
 
 export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'keyIds' | 'pepperIdsInUse'>
 
-export function keyWrites(database: Database): KeyWrites {
-  const changed = (statement: Statement, values: Parameters<Session['query']>[1]): Promise<boolean> =>
-    database.write(async (session) => (await session.query(statement, values)).length > 0)
-
+export function keyWrites(database: Database, note: NoteChanges): KeyWrites {
   return {
-    createTenant: (tenant, options) =>
-      database.transaction((session) => createTenant(session, tenant, options)),
-    async setTenantSuspended(tenantId, suspended) {
-      return (await changed(suspend, [tenantId, suspended])) ? 'done' : 'unknownTenant'
-    },
-    insertKey: (record) => database.transaction((session) => insertKey(session, record)),
-    grant: (keyId, grant) => database.transaction((session) => giveGrant(session, keyId, grant)),
-    async revokeKey(keyId, revokedMs) {
-      return (await changed(revoke, [keyId, revokedMs])) ? 'done' : 'unknownKey'
-    },
-    async setKeyExpiry(keyId, expiresMs) {
-      return (await changed(expire, [keyId, expiresMs ?? null])) ? 'done' : 'unknownKey'
-    },
-    async rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
-      const values = [keyId, fromPepperId, Buffer.from(secretHash), pepperId]
-      return (await changed(rehash, values)) ? 'done' : 'unchanged'
-    },
+    createTenant: (tenant, actor, options) =>
+      database.transaction(async (session) => {
+        const outcome = await createTenant(session, tenant, options)
+        if (outcome === 'created') await note(session, tenantCreated(tenant), actor)
+        return outcome
+      }),
+    setTenantSuspended: (tenantId, suspended, actor) =>
+      database.transaction(async (session) => {
+        const changed = await session.query(suspend, [tenantId, suspended])
+        if (changed.length > 0) await note(session, suspensionSet(tenantId, suspended), actor)
+        else if ((await session.query(hasTenant, [tenantId])).length === 0) return 'unknownTenant'
+        return 'done'
+      }),
+    insertKey: (record, actor) =>
+      database.transaction(async (session) => {
+        const outcome = await insertKey(session, record)
+        if (outcome === 'created') await note(session, keyCreated(record), actor)
+        return outcome
+      }),
+    grant: (keyId, grant, actor) =>
+      database.transaction((session) =>
+        giveGrant(session, keyId, grant, (changes) => note(session, changes, actor)),
+      ),
+    ...keyChanges(database, note),
     async recordKeyUses(uses) {
-      const ids = uses.map(({ keyId }) => keyId)
-      await changed(use, [texts(ids), bigints(uses.map(({ usedMs }) => usedMs))])
+      const values = [texts(uses.map(({ keyId }) => keyId)), bigints(uses.map(({ usedMs }) => usedMs))]
+      await database.write((session) => session.query(use, values))
     },
+  }
+}
+
+function keyChanges(
+  database: Database,
+  note: NoteChanges,
+): Pick<KeyWrites, 'revokeKey' | 'setKeyExpiry' | 'rehashKey'> {
+  /** Answers with the tenants of the key if the statement changed it. */
+  const change = async (
+    session: Session,
+    statement: Statement,
+    values: readonly Value[],
+  ): Promise<readonly string[] | undefined> => {
+    const [row] = await session.query<{ tenants: readonly string[] }>(statement, values)
+    return row?.tenants
+  }
+  const known = async (session: Session, keyId: string): Promise<'done' | 'unknownKey'> =>
+    (await session.query(hasKey, [keyId])).length === 0 ? 'unknownKey' : 'done'
+  return {
+    revokeKey: (keyId, revokedMs, actor) =>
+      database.transaction(async (session) => {
+        const tenants = await change(session, revoke, [keyId, revokedMs])
+        if (tenants === undefined) return known(session, keyId)
+        await note(session, keyRevoked(keyId, tenants), actor)
+        return 'done'
+      }),
+    setKeyExpiry: (keyId, expiresMs, actor) =>
+      database.transaction(async (session) => {
+        const tenants = await change(session, expire, [keyId, expiresMs ?? null])
+        if (tenants === undefined) return known(session, keyId)
+        await note(session, expirySet(keyId, tenants, expiresMs), actor)
+        return 'done'
+      }),
+    rehashKey: (keyId, fromPepperId, { secretHash, pepperId }, actor) =>
+      database.transaction(async (session) => {
+        const values = [keyId, fromPepperId, Buffer.from(secretHash), pepperId]
+        const tenants = await change(session, rehash, values)
+        if (tenants === undefined) return 'unchanged'
+        await note(session, keyRehashed(keyId, tenants, pepperId), actor)
+        return 'done'
+      }),
   }
 }
 
@@ -139,13 +208,19 @@ async function createTenant(
 async function giveGrant(
   session: Session,
   keyId: string,
-  { tenantId, scopes }: Grant,
+  grant: Grant,
+  note: (changes: readonly AuditChange[]) => Promise<void>,
 ): Promise<'done' | 'unknownKey' | 'unknownTenant'> {
+  const { tenantId, scopes } = grant
   const [key] = await session.query<{ key_no: string }>(lockKey, [keyId])
   if (key === undefined) return 'unknownKey'
   if ((await session.query(hasTenant, [tenantId])).length === 0) return 'unknownTenant'
   const given = [key.key_no, tenantId, scopes.join(' ')]
-  if ((await session.query(setGrant, given)).length === 0) await session.query(addGrant, given)
+  if ((await session.query(setGrant, given)).length === 0) {
+    if ((await session.query(hasGrant, [key.key_no, tenantId])).length > 0) return 'done'
+    await session.query(addGrant, given)
+  }
+  await note(keyGranted(keyId, grant))
   return 'done'
 }
 

@@ -1,4 +1,6 @@
-import type { Maintenance } from '../storage.ts'
+import { maintenanceSet } from '../audit-changes.ts'
+import type { Actor, Maintenance } from '../storage.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Database, Statement } from './connection.ts'
 
 const select: Statement = {
@@ -9,7 +11,9 @@ const select: Statement = {
 /** `$1`: milliseconds since 1970; NULL ends it. */
 const update: Statement = {
   name: 'maintenance-write',
-  text: `UPDATE store SET maintenance_since = to_timestamp($1::float8 / 1000), maintenance_retry_after = $2`,
+  text: `UPDATE store SET maintenance_since = to_timestamp($1::float8 / 1000), maintenance_retry_after = $2
+    WHERE maintenance_since IS DISTINCT FROM to_timestamp($1::float8 / 1000) OR maintenance_retry_after IS DISTINCT FROM $2
+    RETURNING only_row`,
 }
 
 export async function readMaintenance(database: Database): Promise<Maintenance | undefined> {
@@ -17,7 +21,15 @@ export async function readMaintenance(database: Database): Promise<Maintenance |
   return row && { sinceMs: Math.round(row.since_ms), retryAfterSeconds: row.retry_after }
 }
 
-export function writeMaintenance(database: Database, maintenance: Maintenance | undefined): Promise<void> {
+export function writeMaintenance(
+  database: Database,
+  note: NoteChanges,
+  maintenance: Maintenance | undefined,
+  actor: Actor,
+): Promise<void> {
   const { sinceMs = null, retryAfterSeconds = null } = maintenance ?? {}
-  return database.write(async (session) => void (await session.query(update, [sinceMs, retryAfterSeconds])))
+  return database.transaction(async (session) => {
+    const changed = await session.query(update, [sinceMs, retryAfterSeconds])
+    if (changed.length > 0) await note(session, maintenanceSet(maintenance), actor)
+  })
 }

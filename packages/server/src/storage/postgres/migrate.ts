@@ -53,6 +53,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0011-waiting-feeds.sql'),
   filesOf('0012-moving-tenants.sql'),
   filesOf('0013-maintenance.sql'),
+  filesOf('0014-audit.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

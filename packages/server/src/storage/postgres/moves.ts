@@ -1,11 +1,13 @@
 /** Moving one tenant: its state, and its records for the other store. */
 import { feedNames } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
+import { tenantMoved } from '../audit-changes.ts'
 import { moveStateOf, moveText } from '../move-store.ts'
-import type { FeedKey, MoveState, MoveStore } from '../storage.ts'
+import type { Actor, FeedKey, MoveState, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { FeedRecord, StoreRecord } from '../store-records.ts'
 import { uuids } from './array.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Database, Statement } from './connection.ts'
 import { eventRecord, feedRecord, idRecord, subjectRecord } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
@@ -59,14 +61,17 @@ export async function moveStates(database: Database): Promise<ReadonlyMap<string
 
 export function changeMove(
   database: Database,
+  note: NoteChanges,
   tenantId: string,
   from: MoveState,
   to: MoveState,
+  actor: Actor,
 ): Promise<'done' | 'otherState'> {
   return database.transaction(async (session) => {
     const rows = await session.query<{ move: string | null }>(lockTenant, [tenantId])
     if (rows.length === 0 || rows.some(({ move }) => moveStateOf(move) !== from)) return 'otherState'
     await session.query(setState, [tenantId, moveText(to)])
+    await note(session, tenantMoved(tenantId, from, to), actor)
     return 'done'
   })
 }

@@ -1,8 +1,10 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
+import { pepperFinished } from '../audit-changes.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { LiveNode, NodeStore } from '../node-store.ts'
 import { texts } from './array.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 
 /** The database's clock, unless the value says another time, in milliseconds; for tests. */
@@ -30,7 +32,10 @@ const selectLive: Statement = {
 const selectPepper: Statement = { name: 'node-pepper', text: 'SELECT pepper_id FROM store' }
 /** No node announces itself meanwhile. */
 const lock: Statement = { name: 'node-lock', text: 'LOCK TABLE node IN EXCLUSIVE MODE' }
-const setPepper: Statement = { name: 'node-set-pepper', text: 'UPDATE store SET pepper_id = $1' }
+const setPepper: Statement = {
+  name: 'node-set-pepper',
+  text: 'UPDATE store SET pepper_id = $1 WHERE pepper_id IS DISTINCT FROM $1 RETURNING pepper_id',
+}
 
 interface NodeRow {
   readonly node: string
@@ -40,7 +45,11 @@ interface NodeRow {
 }
 
 /** `given`: in place of the database's clock, for tests. */
-export function databaseNodes(database: Database, given: () => Ticks | undefined): NodeStore {
+export function databaseNodes(
+  database: Database,
+  given: () => Ticks | undefined,
+  note: NoteChanges,
+): NodeStore {
   const now = (): number | null => {
     const ticks = given()
     return ticks === undefined ? null : millisecondsOfTicks(ticks)
@@ -58,14 +67,15 @@ export function databaseNodes(database: Database, given: () => Ticks | undefined
       const [row] = await database.read<{ pepper_id: string | null }>(selectPepper, [])
       return row?.pepper_id ?? undefined
     },
-    finishPepper: (pepperId) =>
+    finishPepper: (pepperId, actor) =>
       database.transaction(async (session) => {
         await session.query(lock, [])
         const nodes = (await liveNodes(session, now())).filter(
           ({ pepperIds }) => !pepperIds.includes(pepperId),
         )
         if (nodes.length > 0) return { kind: 'lacking', nodes }
-        await session.query(setPepper, [pepperId])
+        const changed = await session.query(setPepper, [pepperId])
+        if (changed.length > 0) await note(session, pepperFinished(pepperId), actor)
         return { kind: 'finished' }
       }),
   }

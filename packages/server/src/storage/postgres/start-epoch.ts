@@ -1,6 +1,8 @@
 import { newEpochId } from '../epoch-id.ts'
-import type { FeedKey } from '../storage.ts'
+import { epochStarted, historyAccepted } from '../audit-changes.ts'
+import type { Actor, FeedKey } from '../storage.ts'
 import { smallints, texts, uuids } from './array.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -56,7 +58,7 @@ const updateSome: Statement = {
     )
     UPDATE feed f SET epoch = begun.epoch, number_offset = begun.start - f.last_position, epoch_start = begun.start,
       needs_epoch = false
-    FROM begun WHERE f.tenant = begun.tenant AND f.feed = begun.feed`,
+    FROM begun WHERE f.tenant = begun.tenant AND f.feed = begun.feed RETURNING f.tenant, f.feed`,
 }
 const forgetSomeLosses: Statement = {
   name: 'epoch-forget-some-losses',
@@ -70,14 +72,17 @@ const forgetSomeLosses: Statement = {
  */
 export function startEpoch(
   database: Database,
+  note: NoteChanges,
   continueAfter: number,
+  actor: Actor,
   feeds: readonly FeedKey[] | undefined,
 ): Promise<void> {
   return database.transaction(async (session) => {
     await session.query(lock, [])
     await session.query(raiseFloor, [])
     if (feeds === undefined) await startEverywhere(session, continueAfter)
-    else await startIn(session, continueAfter, feeds)
+    const begun = feeds && (await startIn(session, continueAfter, feeds))
+    await note(session, epochStarted(continueAfter, begun), actor)
   })
 }
 
@@ -90,13 +95,27 @@ async function startEverywhere(session: Session, continueAfter: number): Promise
   await session.query(forgetLosses, [])
 }
 
-async function startIn(session: Session, continueAfter: number, feeds: readonly FeedKey[]): Promise<void> {
+/** Answers with those of the feeds that there are, each once. */
+async function startIn(
+  session: Session,
+  continueAfter: number,
+  feeds: readonly FeedKey[],
+): Promise<readonly FeedKey[]> {
   const tenants = uuids(feeds.map(({ tenantId }) => tenantId))
   const numbers = smallints(feeds.map(({ feed }) => feedNumbers[feed]))
   await session.query(spread, [])
   await session.query(recordSpread, [])
-  await session.query(updateSome, [continueAfter, tenants, numbers, texts(feeds.map(newEpochId))])
+  const values = [continueAfter, tenants, numbers, texts(feeds.map(newEpochId))]
+  const begun = await session.query<BegunRow>(updateSome, values)
   await session.query(forgetSomeLosses, [tenants, numbers])
+  const found = new Set(begun.map(({ tenant, feed }) => `${tenant} ${feed}`))
+  return feeds.filter(({ tenantId, feed }) => found.delete(`${tenantId} ${feedNumbers[feed]}`))
+}
+
+interface BegunRow {
+  readonly tenant: string
+  readonly feed: number
+  readonly [column: string]: unknown
 }
 
 /** Some node has shown a number that is not here. */
@@ -104,19 +123,29 @@ const findMissing: Statement = {
   name: 'epoch-find-missing',
   text: 'SELECT FROM lost_number LIMIT 1',
 }
+const storeWaits: Statement = {
+  name: 'epoch-store-waits',
+  text: 'SELECT FROM store WHERE needs_epoch OR incarnation <> incarnation()',
+}
 const acceptFeeds: Statement = {
   name: 'epoch-accept-feeds',
-  text: 'UPDATE feed SET needs_epoch = false WHERE needs_epoch',
+  text: 'UPDATE feed SET needs_epoch = false WHERE needs_epoch RETURNING tenant',
 }
 
 /** Publishing goes on in the epochs there are: an operator knows that nothing is missing, and no node knows better. */
-export function acceptHistory(database: Database): Promise<'accepted' | 'missing'> {
+export function acceptHistory(
+  database: Database,
+  note: NoteChanges,
+  actor: Actor,
+): Promise<'accepted' | 'missing'> {
   return database.transaction(async (session) => {
     await session.query(lock, [])
     if ((await session.query(findMissing, [])).length > 0) return 'missing'
     await session.query(raiseFloor, [])
-    await session.query(acceptFeeds, [])
+    const waiting =
+      (await session.query(storeWaits, [])).length + (await session.query(acceptFeeds, [])).length
     await session.query(recordSpread, [])
+    if (waiting > 0) await note(session, historyAccepted(), actor)
     return 'accepted'
   })
 }

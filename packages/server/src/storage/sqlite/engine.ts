@@ -3,10 +3,11 @@ import type { MessagePort } from 'node:worker_threads'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
-import { guardedKeys, guardedMoves, guardedNodes, storeGuard } from '../guarded-verbs.ts'
+import { guardedAudit, guardedKeys, guardedMoves, guardedNodes, storeGuard } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import { auditReader } from './audit.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
@@ -132,18 +133,21 @@ function engineOver(parts: EngineParts): StorageEngine {
     keys: guardedKeys(fileKeys(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
+    audit: guardedAudit(fileAudit(db, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard }),
-    startEpoch: (continueAfter, feeds) => guarded(() => link.call('startEpoch', continueAfter, feeds)),
-    acceptHistory: () => guarded(() => link.call('acceptHistory')),
+    startEpoch: (continueAfter, actor, feeds) =>
+      guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
+    acceptHistory: (actor) => guarded(() => link.call('acceptHistory', actor)),
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
     maintenance: () => guarded(() => readMaintenance(db)),
-    setMaintenance: (maintenance) => guarded(() => link.call('setMaintenance', maintenance)),
+    setMaintenance: (maintenance, actor) =>
+      guarded(() => link.call('setMaintenance', maintenance, actor)),
     // Nothing is lost from under a process that holds the file.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),
     backup: (path) => guarded(() => backUp(file, path)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
-    importRecords: (records) => guarded(() => link.call('importRecords', records)),
+    importRecords: (records, actor) => guarded(() => link.call('importRecords', records, actor)),
     forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
     // A reader keeps pages in the WAL, and no search goes through them.
     heldSnapshots: () => guarded(() => []),
@@ -160,13 +164,15 @@ function engineOver(parts: EngineParts): StorageEngine {
 function fileKeys(db: Connection, link: WriterLink): Unguarded<KeyStore> {
   return {
     ...keyReads(db),
-    createTenant: (tenant, options) => link.call('createTenant', tenant, options),
-    setTenantSuspended: (tenantId, suspended) => link.call('setTenantSuspended', tenantId, suspended),
-    insertKey: (record) => link.call('insertKey', record),
-    grant: (keyId, grant) => link.call('grant', keyId, grant),
-    revokeKey: (keyId, revokedMs) => link.call('revokeKey', keyId, revokedMs),
-    setKeyExpiry: (keyId, expiresMs) => link.call('setKeyExpiry', keyId, expiresMs),
-    rehashKey: (keyId, fromPepperId, hashed) => link.call('rehashKey', keyId, fromPepperId, hashed),
+    createTenant: (tenant, actor, options) => link.call('createTenant', tenant, actor, options),
+    setTenantSuspended: (tenantId, suspended, actor) =>
+      link.call('setTenantSuspended', tenantId, suspended, actor),
+    insertKey: (record, actor) => link.call('insertKey', record, actor),
+    grant: (keyId, grant, actor) => link.call('grant', keyId, grant, actor),
+    revokeKey: (keyId, revokedMs, actor) => link.call('revokeKey', keyId, revokedMs, actor),
+    setKeyExpiry: (keyId, expiresMs, actor) => link.call('setKeyExpiry', keyId, expiresMs, actor),
+    rehashKey: (keyId, fromPepperId, hashed, actor) =>
+      link.call('rehashKey', keyId, fromPepperId, hashed, actor),
     recordKeyUses: (uses) => link.call('recordKeyUses', uses),
   }
 }
@@ -176,14 +182,22 @@ function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<Node
     ...nodeReads(db, clock),
     announce: (node) => link.call('announceNode', node),
     retire: (nodeId) => link.call('retireNode', nodeId),
-    finishPepper: (pepperId) => link.call('finishPepper', pepperId),
+    finishPepper: (pepperId, actor) => link.call('finishPepper', pepperId, actor),
+  }
+}
+
+function fileAudit(db: Connection, link: WriterLink): Unguarded<AuditStore> {
+  return {
+    read: auditReader(db),
+    take: (rows) => link.call('takeAudit', rows),
+    prune: (beforeMs, actor) => link.call('pruneAudit', beforeMs, actor),
   }
 }
 
 function fileMoves(db: Connection, { file, clock, link }: EngineParts): Unguarded<MoveStore> {
   return {
     states: moveStates(db),
-    change: (tenantId, from, to) => link.call('changeMove', tenantId, from, to),
+    change: (tenantId, from, to, actor) => link.call('changeMove', tenantId, from, to, actor),
     exportTenant: (tenantId, held, take) => exportTenant(file, clock, tenantId, held, take),
   }
 }

@@ -1,7 +1,10 @@
 import { bytesOfUuid } from '@property-events/protocol/plain'
+import { storeFilled } from '../audit-changes.ts'
+import type { Actor } from '../audit-store.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
 import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
@@ -12,24 +15,28 @@ import { subjectValues } from './subject-row.ts'
 import { raiseReservation } from './stored-reservation.ts'
 
 /** Puts records of another store in place, in one commit. Throws, and leaves all as it was, when they do not follow on. */
-export function recordImporter(db: Connection): (records: readonly StoreRecord[]) => void {
+export function recordImporter(
+  db: Connection,
+  note: NoteChanges,
+): (records: readonly StoreRecord[], actor: Actor) => void {
   const feedOf = feedReader(db)
   const statements = importStatements(db)
-  const put = (record: StoreRecord): void => {
+  const put = (record: StoreRecord, actor: Actor): void => {
     if (record.kind === 'whole') {
       metaOf(db).set('first_offset', String(record.firstOffset))
       metaOf(db).set('needs_epoch', record.needsEpoch ? '1' : '0')
       raiseReservation(db, record.reservedUntil ?? 0n)
+      note(storeFilled(record), actor)
       return
     }
     const feed = feedOf(record.key)
     if (feed === undefined) throw new Error(`no tenant ${record.key.tenantId}`)
     putOfFeed(statements, feed, record)
   }
-  const all = db.transaction((records: readonly StoreRecord[]) => {
-    for (const record of records) put(record)
+  const all = db.transaction((records: readonly StoreRecord[], actor: Actor) => {
+    for (const record of records) put(record, actor)
   })
-  return (records) => all.immediate(records)
+  return (records, actor) => all.immediate(records, actor)
 }
 
 type ImportStatements = ReturnType<typeof importStatements>

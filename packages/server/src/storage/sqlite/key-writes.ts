@@ -1,81 +1,148 @@
 /** Writing keys and tenants, each in one immediate transaction. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { newEpochId } from '../epoch-id.ts'
-import type { Grant, KeyRecord, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import {
+  expirySet,
+  keyCreated,
+  keyGranted,
+  keyRehashed,
+  keyRevoked,
+  suspensionSet,
+  tenantCreated,
+} from '../audit-changes.ts'
+import type { Actor, Grant, KeyRecord, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
 export interface KeyWrites {
-  createTenant(tenant: Tenant, options?: NewTenantOptions): NewTenantOutcome
-  setTenantSuspended(tenantId: string, suspended: boolean): 'done' | 'unknownTenant'
-  insertKey(record: KeyRecord): 'created' | 'exists' | 'unknownTenant'
-  grant(keyId: string, grant: Grant): 'done' | 'unknownKey' | 'unknownTenant'
-  revokeKey(keyId: string, revokedMs: number): 'done' | 'unknownKey'
-  setKeyExpiry(keyId: string, expiresMs: number | undefined): 'done' | 'unknownKey'
+  createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): NewTenantOutcome
+  setTenantSuspended(tenantId: string, suspended: boolean, actor: Actor): 'done' | 'unknownTenant'
+  insertKey(record: KeyRecord, actor: Actor): 'created' | 'exists' | 'unknownTenant'
+  grant(keyId: string, grant: Grant, actor: Actor): 'done' | 'unknownKey' | 'unknownTenant'
+  revokeKey(keyId: string, revokedMs: number, actor: Actor): 'done' | 'unknownKey'
+  setKeyExpiry(keyId: string, expiresMs: number | undefined, actor: Actor): 'done' | 'unknownKey'
   rehashKey(
     keyId: string,
     fromPepperId: string,
     hashed: { readonly secretHash: Uint8Array; readonly pepperId: string },
+    actor: Actor,
   ): 'done' | 'unchanged'
   recordKeyUses(uses: readonly { readonly keyId: string; readonly usedMs: number }[]): void
 }
 
-export function keyWrites(db: Connection): KeyWrites {
+export function keyWrites(db: Connection, note: NoteChanges): KeyWrites {
+  const use = db.prepare('UPDATE key SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE key_id = ?')
+  const recordUses = db.transaction((uses: Parameters<KeyWrites['recordKeyUses']>[0]) => {
+    for (const { keyId, usedMs } of uses) use.run(usedMs, keyId)
+  })
+  return {
+    ...tenantWrites(db, note),
+    ...keyChanges(db, note),
+    recordKeyUses: (uses) => recordUses.immediate(uses),
+  }
+}
+
+function tenantWrites(
+  db: Connection,
+  note: NoteChanges,
+): Pick<KeyWrites, 'createTenant' | 'setTenantSuspended'> {
   const hasTenant = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE tenant = ?').pluck()
   const hasName = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE name = ?').pluck()
-  const hasKey = db.prepare<[string], number>('SELECT 1 FROM key WHERE key_id = ?').pluck()
-  const suspend = db.prepare('UPDATE tenant SET suspended = ? WHERE tenant = ?')
-  const revoke = db.prepare('UPDATE key SET revoked_ms = coalesce(revoked_ms, ?) WHERE key_id = ?')
-  const expire = db.prepare('UPDATE key SET expires_ms = ? WHERE key_id = ?')
+  const setSuspended = db.prepare('UPDATE tenant SET suspended = ? WHERE tenant = ? AND suspended <> ?')
+  const createTenant = db.transaction(
+    (tenant: Tenant, actor: Actor, sameName: NewTenantOptions['sameName']) => {
+      if (hasTenant.get(tenant.tenantId) !== undefined) return 'exists'
+      if (sameName !== 'allowed' && hasName.get(tenant.name) !== undefined) return 'nameTaken'
+      insertTenant(db, tenant)
+      note(tenantCreated(tenant), actor)
+      return 'created'
+    },
+  )
+  const suspend = db.transaction((tenantId: string, suspended: boolean, actor: Actor) => {
+    const value = suspended ? 1 : 0
+    if (setSuspended.run(value, tenantId, value).changes > 0) note(suspensionSet(tenantId, suspended), actor)
+    else if (hasTenant.get(tenantId) === undefined) return 'unknownTenant'
+    return 'done'
+  })
+  return {
+    createTenant: (tenant, actor, options) => createTenant.immediate(tenant, actor, options?.sameName),
+    setTenantSuspended: (tenantId, suspended, actor) => suspend.immediate(tenantId, suspended, actor),
+  }
+}
+
+type KeyChanges = Pick<KeyWrites, 'insertKey' | 'grant' | 'revokeKey' | 'setKeyExpiry' | 'rehashKey'>
+
+function keyChanges(db: Connection, note: NoteChanges): KeyChanges {
+  const revoke = db.prepare('UPDATE key SET revoked_ms = ? WHERE key_id = ? AND revoked_ms IS NULL')
+  const expire = db.prepare('UPDATE key SET expires_ms = ? WHERE key_id = ? AND expires_ms IS NOT ?')
   const rehash = db.prepare(
     'UPDATE key SET secret_hash = ?, pepper_id = ? WHERE key_id = ? AND pepper_id = ?',
   )
-  const use = db.prepare('UPDATE key SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE key_id = ?')
+  const hasKey = db.prepare<[string], number>('SELECT 1 FROM key WHERE key_id = ?').pluck()
+  const tenantsOf = db
+    .prepare<[string], string>(
+      'SELECT tenant FROM key_grant JOIN key USING (key_no) WHERE key_id = ? ORDER BY grant_no',
+    )
+    .pluck()
+  const known = (keyId: string) => (hasKey.get(keyId) === undefined ? 'unknownKey' : 'done')
+  const revokeKey = db.transaction((keyId: string, revokedMs: number, actor: Actor) => {
+    if (revoke.run(revokedMs, keyId).changes === 0) return known(keyId)
+    note(keyRevoked(keyId, tenantsOf.all(keyId)), actor)
+    return 'done'
+  })
+  const setKeyExpiry = db.transaction((keyId: string, expiresMs: number | undefined, actor: Actor) => {
+    const value = expiresMs ?? null
+    if (expire.run(value, keyId, value).changes === 0) return known(keyId)
+    note(expirySet(keyId, tenantsOf.all(keyId), expiresMs), actor)
+    return 'done'
+  })
+  const rehashKey = db.transaction((...[keyId, from, hashed, actor]: Parameters<KeyWrites['rehashKey']>) => {
+    const { secretHash, pepperId } = hashed
+    if (rehash.run(secretHash, pepperId, keyId, from).changes === 0) return 'unchanged'
+    note(keyRehashed(keyId, tenantsOf.all(keyId), pepperId), actor)
+    return 'done'
+  })
+  return {
+    ...grantWrites(db, note),
+    revokeKey: (keyId, revokedMs, actor) => revokeKey.immediate(keyId, revokedMs, actor),
+    setKeyExpiry: (keyId, expiresMs, actor) => setKeyExpiry.immediate(keyId, expiresMs, actor),
+    rehashKey: (keyId, from, hashed, actor) => rehashKey.immediate(keyId, from, hashed, actor),
+  }
+}
 
-  const createTenant = db.transaction((tenant: Tenant, sameName: NewTenantOptions['sameName']) => {
-    if (hasTenant.get(tenant.tenantId) !== undefined) return 'exists'
-    if (sameName !== 'allowed' && hasName.get(tenant.name) !== undefined) return 'nameTaken'
-    insertTenant(db, tenant)
-    return 'created'
-  })
-  const insert = db.transaction((record: KeyRecord) => {
-    if (hasKey.get(record.keyId) !== undefined) return 'exists'
-    if (record.grants.some((grant) => hasTenant.get(grant.tenantId) === undefined)) return 'unknownTenant'
-    insertKey(db, record)
-    return 'created'
-  })
+function grantWrites(db: Connection, note: NoteChanges): Pick<KeyWrites, 'insertKey' | 'grant'> {
+  const hasTenant = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE tenant = ?').pluck()
   const keyNo = db.prepare<[string], number>('SELECT key_no FROM key WHERE key_id = ?').pluck()
+  const scopesOf = db
+    .prepare<[number, string], string>('SELECT scopes FROM key_grant WHERE key_no = ? AND tenant = ?')
+    .pluck()
   const ungrant = db.prepare('DELETE FROM key_grant WHERE key_no = ? AND tenant = ?')
   const addGrant = db.prepare(
     `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
       SELECT ?, coalesce(max(grant_no) + 1, 0), ?, ? FROM key_grant WHERE key_no = ?`,
   )
-  const grant = db.transaction((keyId: string, { tenantId, scopes }: Grant) => {
+  const insert = db.transaction((record: KeyRecord, actor: Actor) => {
+    if (keyNo.get(record.keyId) !== undefined) return 'exists'
+    if (record.grants.some((grant) => hasTenant.get(grant.tenantId) === undefined)) return 'unknownTenant'
+    insertKey(db, record)
+    note(keyCreated(record), actor)
+    return 'created'
+  })
+  const give = db.transaction((keyId: string, grant: Grant, actor: Actor) => {
+    const { tenantId, scopes } = grant
     const no = keyNo.get(keyId)
     if (no === undefined) return 'unknownKey'
     if (hasTenant.get(tenantId) === undefined) return 'unknownTenant'
+    if (scopesOf.get(no, tenantId) === scopes.join(' ')) return 'done'
     ungrant.run(no, tenantId)
     addGrant.run(no, tenantId, scopes.join(' '), no)
+    note(keyGranted(keyId, grant), actor)
     return 'done'
   })
-  const recordUses = db.transaction((uses: Parameters<KeyWrites['recordKeyUses']>[0]) => {
-    for (const { keyId, usedMs } of uses) use.run(usedMs, keyId)
-  })
-
   return {
-    createTenant: (tenant, options) => createTenant.immediate(tenant, options?.sameName),
-    setTenantSuspended: (tenantId, suspended) =>
-      suspend.run(suspended ? 1 : 0, tenantId).changes === 0 ? 'unknownTenant' : 'done',
-    insertKey: (record) => insert.immediate(record),
-    grant: (keyId, given) => grant.immediate(keyId, given),
-    revokeKey: (keyId, revokedMs) => (revoke.run(revokedMs, keyId).changes === 0 ? 'unknownKey' : 'done'),
-    setKeyExpiry: (keyId, expiresMs) =>
-      expire.run(expiresMs ?? null, keyId).changes === 0 ? 'unknownKey' : 'done',
-    rehashKey(keyId, fromPepperId, { secretHash, pepperId }) {
-      const { changes } = rehash.run(secretHash, pepperId, keyId, fromPepperId)
-      return changes === 0 ? 'unchanged' : 'done'
-    },
-    recordKeyUses: (uses) => recordUses.immediate(uses),
+    insertKey: (record, actor) => insert.immediate(record, actor),
+    grant: (keyId, grant, actor) => give.immediate(keyId, grant, actor),
   }
 }
 

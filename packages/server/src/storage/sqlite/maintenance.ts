@@ -1,4 +1,6 @@
-import type { Maintenance } from '../storage.ts'
+import { maintenanceSet } from '../audit-changes.ts'
+import type { Actor, Maintenance } from '../storage.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
@@ -9,8 +11,17 @@ export function readMaintenance(db: Connection): Maintenance | undefined {
   return { sinceMs: Number(sinceMs), retryAfterSeconds: Number(retryAfterSeconds) }
 }
 
-export function writeMaintenance(db: Connection, maintenance: Maintenance | undefined): void {
-  const meta = metaOf(db)
-  if (maintenance === undefined) meta.remove('maintenance')
-  else meta.set('maintenance', `${maintenance.sinceMs} ${maintenance.retryAfterSeconds}`)
+export function maintenanceWriter(
+  db: Connection,
+  note: NoteChanges,
+): (maintenance: Maintenance | undefined, actor: Actor) => void {
+  const write = db.transaction((maintenance: Maintenance | undefined, actor: Actor) => {
+    const meta = metaOf(db)
+    const value = maintenance && `${maintenance.sinceMs} ${maintenance.retryAfterSeconds}`
+    if (meta.find('maintenance') === value) return
+    if (value === undefined) meta.remove('maintenance')
+    else meta.set('maintenance', value)
+    note(maintenanceSet(maintenance), actor)
+  })
+  return (maintenance, actor) => write.immediate(maintenance, actor)
 }

@@ -19,6 +19,7 @@ const migrations: readonly string[] = [
   '0006-nodes.sql',
   '0007-waiting-feeds.sql',
   '0008-moving-tenants.sql',
+  '0009-audit.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -1,12 +1,14 @@
 /** Moving one tenant: its state, and its records for the other store. */
 import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
+import { tenantMoved } from '../audit-changes.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { moveStateOf, moveText } from '../move-store.ts'
-import type { FeedKey, MoveState, MoveStore } from '../storage.ts'
+import type { Actor, FeedKey, MoveState, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
+import type { NoteChanges } from './audit.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { eventRecordOf, idRecordOf } from './export-records.ts'
@@ -18,13 +20,16 @@ import type { SubjectRow } from './subject-row.ts'
 /** On the writer's connection, which is alone in its transaction. */
 export function moveChanger(
   db: Connection,
-): (tenantId: string, from: MoveState, to: MoveState) => 'done' | 'otherState' {
+  note: NoteChanges,
+): (tenantId: string, from: MoveState, to: MoveState, actor: Actor) => 'done' | 'otherState' {
   const update = db.prepare('UPDATE feed SET move = ? WHERE tenant = ? AND move IS ?')
-  const change = db.transaction((tenantId: string, from: MoveState, to: MoveState) => {
+  const change = db.transaction((tenantId: string, from: MoveState, to: MoveState, actor: Actor) => {
     const { changes } = update.run(moveText(to), tenantId, moveText(from))
-    return changes === 0 ? 'otherState' : 'done'
+    if (changes === 0) return 'otherState'
+    note(tenantMoved(tenantId, from, to), actor)
+    return 'done'
   })
-  return (tenantId, from, to) => change.immediate(tenantId, from, to)
+  return (tenantId, from, to, actor) => change.immediate(tenantId, from, to, actor)
 }
 
 export function moveStates(db: Connection): () => ReadonlyMap<string, MoveState> {

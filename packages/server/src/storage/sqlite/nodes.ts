@@ -1,8 +1,11 @@
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { pepperFinished } from '../audit-changes.ts'
+import type { Actor } from '../audit-store.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { FinishOutcome, LiveNode, NodeAnnouncement } from '../node-store.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
@@ -40,10 +43,10 @@ export function nodeReads(db: Connection, clock: SharedClock | undefined): NodeR
 export interface NodeWrites {
   announceNode(node: NodeAnnouncement): void
   retireNode(nodeId: string): void
-  finishPepper(pepperId: string): FinishOutcome
+  finishPepper(pepperId: string, actor: Actor): FinishOutcome
 }
 
-export function nodeWrites(db: Connection, clock: SharedClock | undefined): NodeWrites {
+export function nodeWrites(db: Connection, clock: SharedClock | undefined, note: NoteChanges): NodeWrites {
   const reads = nodeReads(db, clock)
   const put = db.prepare(
     `INSERT INTO node (node, place, pepper_ids, seen_ms) VALUES (?, ?, ?, ?)
@@ -56,15 +59,17 @@ export function nodeWrites(db: Connection, clock: SharedClock | undefined): Node
     removeGone.run(nowMs - nodeSilenceMs)
     put.run(nodeId, place, pepperIds.join(' '), nowMs)
   })
-  const finish = db.transaction((pepperId: string): FinishOutcome => {
+  const finish = db.transaction((pepperId: string, actor: Actor): FinishOutcome => {
     const nodes = reads.live().filter(({ pepperIds }) => !pepperIds.includes(pepperId))
     if (nodes.length > 0) return { kind: 'lacking', nodes }
+    if (reads.pepperId() === pepperId) return { kind: 'finished' }
     metaOf(db).set('pepper_id', pepperId)
+    note(pepperFinished(pepperId), actor)
     return { kind: 'finished' }
   })
   return {
     announceNode: (node) => announce.immediate(node),
     retireNode: (nodeId) => void remove.run(nodeId),
-    finishPepper: (pepperId) => finish.immediate(pepperId),
+    finishPepper: (pepperId, actor) => finish.immediate(pepperId, actor),
   }
 }

@@ -1,18 +1,27 @@
 import { newEpochId } from '../epoch-id.ts'
-import type { FeedKey } from '../storage.ts'
+import { epochStarted, historyAccepted } from '../audit-changes.ts'
+import { feedName } from '../feed-key.ts'
+import type { Actor, FeedKey } from '../storage.ts'
+import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
-import type { FeedRow } from './feed-row.ts'
 import { metaOf } from './meta.ts'
 
 /**
  * A new epoch in every feed, or in the given ones, in one commit (D13): the next numbers come after all that were or may have
  * been shown.
  */
-export function startEpoch(db: Connection, continueAfter: number, keys?: readonly FeedKey[]): void {
+export function startEpoch(
+  db: Connection,
+  note: NoteChanges,
+  continueAfter: number,
+  actor: Actor,
+  keys?: readonly FeedKey[],
+): void {
   const begin = db.transaction(() => {
     if (keys === undefined) startEverywhere(db, continueAfter)
-    else startIn(db, continueAfter, keys)
+    const begun = keys && startIn(db, continueAfter, keys)
+    note(epochStarted(continueAfter, begun), actor)
   })
   begin.immediate()
 }
@@ -36,24 +45,30 @@ function startEverywhere(db: Connection, continueAfter: number): void {
   meta.set('needs_epoch', '0')
 }
 
-function startIn(db: Connection, continueAfter: number, keys: readonly FeedKey[]): void {
+/** Answers with those of the feeds that there are, each once. */
+function startIn(db: Connection, continueAfter: number, keys: readonly FeedKey[]): readonly FeedKey[] {
   const meta = metaOf(db)
   if (meta.get('needs_epoch') === '1') db.prepare('UPDATE feed SET needs_epoch = 1').run()
   meta.set('needs_epoch', '0')
   const [feedOf, headOf] = [feedReader(db), headReader(db)]
   const update = db.prepare(beginSql)
-  const feeds = keys.map(feedOf).filter((feed): feed is FeedRow => feed !== undefined)
-  for (const feed of new Map(feeds.map((one) => [one.feedNo, one])).values()) {
+  const begun = [...new Map(keys.map((key) => [feedName(key), key])).values()]
+  return begun.filter((key) => {
+    const feed = feedOf(key)
+    if (feed === undefined) return false
     const offset = Math.max(continueAfter, headOf(feed).sequenceNumber)
     update.run(newEpochId(), offset, feed.feedNo)
-  }
+    return true
+  })
 }
 
 /** Publishing goes on in the epochs there are: an operator knows that nothing is missing. */
-export function acceptHistory(db: Connection): 'accepted' {
+export function acceptHistory(db: Connection, note: NoteChanges, actor: Actor): 'accepted' {
   const accept = db.transaction(() => {
-    db.prepare('UPDATE feed SET needs_epoch = 0 WHERE needs_epoch = 1').run()
+    const { changes } = db.prepare('UPDATE feed SET needs_epoch = 0 WHERE needs_epoch = 1').run()
+    if (changes === 0 && metaOf(db).get('needs_epoch') === '0') return
     metaOf(db).set('needs_epoch', '0')
+    note(historyAccepted(), actor)
   })
   accept.immediate()
   return 'accepted'

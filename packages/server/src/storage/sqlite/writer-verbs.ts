@@ -1,6 +1,7 @@
 /** The questions to the writer's thread, and how question and answer travel. */
 import type { SharedClock } from '../clock.ts'
 import type {
+  Actor,
   AppendBatch,
   AppendOutcome,
   FeedKey,
@@ -10,17 +11,18 @@ import type {
 } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
+import type { AuditWrites } from './audit.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { NodeWrites } from './nodes.ts'
 
-export interface WriterVerbs extends KeyWrites, NodeWrites {
+export interface WriterVerbs extends KeyWrites, NodeWrites, AuditWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
-  startEpoch(continueAfter: number, feeds?: readonly FeedKey[]): void
-  acceptHistory(): 'accepted'
-  setMaintenance(maintenance: Maintenance | undefined): void
-  changeMove(tenantId: string, from: MoveState, to: MoveState): 'done' | 'otherState'
-  importRecords(records: readonly StoreRecord[]): void
+  startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void
+  acceptHistory(actor: Actor): 'accepted'
+  setMaintenance(maintenance: Maintenance | undefined, actor: Actor): void
+  changeMove(tenantId: string, from: MoveState, to: MoveState, actor: Actor): 'done' | 'otherState'
+  importRecords(records: readonly StoreRecord[], actor: Actor): void
   forgetSkippedIds(): number
   /** Moves the reservation of time on, if need be, and answers when that is on disk (P3). */
   reserveTime(): Reserved

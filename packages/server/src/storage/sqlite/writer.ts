@@ -6,6 +6,7 @@ import { readClock } from '../clock.ts'
 import { StorageFailure } from '../storage.ts'
 import { appendedFeeds } from '../watchers.ts'
 import { appender } from './append.ts'
+import { auditWrites, changeNoter } from './audit.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
@@ -13,7 +14,7 @@ import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
-import { writeMaintenance } from './maintenance.ts'
+import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
@@ -43,33 +44,35 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     clock,
     overrideClockCheck,
   })
-  const changeMove = moveChanger(db)
-  const importRecords = recordImporter(db)
+  const note = changeNoter(db, clock)
+  const changeMove = moveChanger(db, note)
+  const importRecords = recordImporter(db, note)
   const forgetSkippedIds = skippedIdRemover(db)
   const stopFilling = fillChecksums(db)
   const reservation = storedReservation(db, clock)
   return {
-    ...keyWrites(db),
-    ...nodeWrites(db, clock),
+    ...keyWrites(db, note),
+    ...nodeWrites(db, clock, note),
+    ...auditWrites(db, note),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
       return outcomes
     },
     preview: (batch) => appending.preview(batch),
-    startEpoch(continueAfter, feeds) {
-      startEpoch(db, continueAfter, feeds)
+    startEpoch(continueAfter, actor, feeds) {
+      startEpoch(db, note, continueAfter, actor, feeds)
       changes.raise(undefined)
     },
-    acceptHistory: () => acceptHistory(db),
-    setMaintenance: (maintenance) => writeMaintenance(db, maintenance),
-    changeMove(tenantId, from, to) {
-      const outcome = changeMove(tenantId, from, to)
+    acceptHistory: (actor) => acceptHistory(db, note, actor),
+    setMaintenance: maintenanceWriter(db, note),
+    changeMove(tenantId, from, to, actor) {
+      const outcome = changeMove(tenantId, from, to, actor)
       changes.raise(undefined)
       return outcome
     },
-    importRecords(records) {
-      line.commit(() => importRecords(records))
+    importRecords(records, actor) {
+      line.commit(() => importRecords(records, actor))
       for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)
       changes.raise(undefined)
     },

@@ -106,7 +106,7 @@ export function forgettingContract(factory: StoreFactory): void {
       const path = factory.backupPath()
       await store.backup(path)
       await using restored = await factory.openBackup(path, { clock })
-      await restored.startEpoch(100)
+      await restored.startEpoch(100, 'cli:test')
       for (const copy of [other, restored]) {
         set(keptUntil)
         assert.equal(await forgetAll(copy), 0)

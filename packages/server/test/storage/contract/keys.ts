@@ -34,9 +34,9 @@ export function keysContract(factory: StoreFactory): void {
       const tenants = ['z', 'a', 'm'].map((name, n) => {
         return { tenantId: uuid(name), name, createdMs: 5 - n, suspended: name === 'a' }
       })
-      for (const tenant of tenants) assert.equal(await store.keys.createTenant(tenant), 'created')
+      for (const tenant of tenants) assert.equal(await store.keys.createTenant(tenant, 'cli:test'), 'created')
       const again = { tenantId: uuid('a'), name: 'other', createdMs: 9, suspended: false }
-      assert.equal(await store.keys.createTenant(again), 'exists')
+      assert.equal(await store.keys.createTenant(again, 'cli:test'), 'exists')
       assert.deepEqual(await store.keys.tenants(), tenants)
     })
 
@@ -45,13 +45,13 @@ export function keysContract(factory: StoreFactory): void {
       const called = (name: string, n: number) =>
         ({ tenantId: uuid(`${name} ${n}`), name, createdMs: n, suspended: false }) as const
       const outcomes = await Promise.all(
-        Array.from({ length: 8 }, (_, n) => store.keys.createTenant(called('Hill & Co', n))),
+        Array.from({ length: 8 }, (_, n) => store.keys.createTenant(called('Hill & Co', n), 'cli:test')),
       )
       assert.deepEqual(outcomes.toSorted(), ['created', ...Array.from({ length: 7 }, () => 'nameTaken')])
-      assert.equal(await store.keys.createTenant(called('Hill & Sons', 1)), 'created')
+      assert.equal(await store.keys.createTenant(called('Hill & Sons', 1), 'cli:test'), 'created')
       const [first] = await store.keys.tenants()
       assert(first !== undefined)
-      assert.equal(await store.keys.createTenant(first), 'exists')
+      assert.equal(await store.keys.createTenant(first, 'cli:test'), 'exists')
       assert.equal((await store.keys.tenants()).length, 2)
     })
 
@@ -61,10 +61,10 @@ export function keysContract(factory: StoreFactory): void {
         return { tenantId: uuid(id), name: 'Hill & Co', createdMs: n, suspended: false }
       })
       assert(one !== undefined && other !== undefined && third !== undefined)
-      assert.equal(await store.keys.createTenant(one, { sameName: 'allowed' }), 'created')
-      assert.equal(await store.keys.createTenant(other, { sameName: 'allowed' }), 'created')
-      assert.equal(await store.keys.createTenant(other, { sameName: 'allowed' }), 'exists')
-      assert.equal(await store.keys.createTenant(third), 'nameTaken')
+      assert.equal(await store.keys.createTenant(one, 'cli:test', { sameName: 'allowed' }), 'created')
+      assert.equal(await store.keys.createTenant(other, 'cli:test', { sameName: 'allowed' }), 'created')
+      assert.equal(await store.keys.createTenant(other, 'cli:test', { sameName: 'allowed' }), 'exists')
+      assert.equal(await store.keys.createTenant(third, 'cli:test'), 'nameTaken')
       assert.deepEqual(await store.keys.tenants(), [one, other])
       const [line] = await publish(store, [draft({ subject: 'p' })], { key: feedKey(other.tenantId) })
       assert.equal(line?.stored?.sequenceNumber, 1)
@@ -75,13 +75,13 @@ export function keysContract(factory: StoreFactory): void {
       const grants = [tenantA, tenantB].map((tenantId) => {
         return { tenantId, scopes: ['property:read'] as const }
       })
-      await store.keys.insertKey(record('k', { grants }))
-      assert.equal(await store.keys.setTenantSuspended(tenantB, true), 'done')
+      await store.keys.insertKey(record('k', { grants }), 'cli:test')
+      assert.equal(await store.keys.setTenantSuspended(tenantB, true, 'cli:test'), 'done')
       assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [tenantB])
       assert.equal((await store.keys.tenants())[1]?.suspended, true)
-      await store.keys.setTenantSuspended(tenantB, false)
+      await store.keys.setTenantSuspended(tenantB, false, 'cli:test')
       assert.deepEqual((await store.keys.findKey('k'))?.suspendedTenantIds, [])
-      assert.equal(await store.keys.setTenantSuspended(uuid('nobody'), true), 'unknownTenant')
+      assert.equal(await store.keys.setTenantSuspended(uuid('nobody'), true, 'cli:test'), 'unknownTenant')
     })
 
     it('gives a key back as it was stored (D11)', async () => {
@@ -98,7 +98,7 @@ export function keysContract(factory: StoreFactory): void {
       })
       const operator = record('operator', { operator: true, grants: [] })
       for (const key of [full, operator, record('plain')]) {
-        assert.equal(await store.keys.insertKey(key), 'created')
+        assert.equal(await store.keys.insertKey(key, 'cli:test'), 'created')
         assert.deepEqual(plain((await store.keys.findKey(key.keyId))?.record), key)
       }
       assert.deepEqual((await store.keys.keys()).map(plain), [full, operator, record('plain')])
@@ -107,20 +107,23 @@ export function keysContract(factory: StoreFactory): void {
 
     it('takes a key id once, and grants only on tenants that exist (D11)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.keys.insertKey(record('k'))
-      assert.equal(await store.keys.insertKey(record('k', { label: 'other' })), 'exists')
+      await store.keys.insertKey(record('k'), 'cli:test')
+      assert.equal(await store.keys.insertKey(record('k', { label: 'other' }), 'cli:test'), 'exists')
       const grants = [{ tenantId: uuid('nobody'), scopes: ['property:read'] as const }]
-      assert.equal(await store.keys.insertKey(record('l', { grants })), 'unknownTenant')
+      assert.equal(await store.keys.insertKey(record('l', { grants }), 'cli:test'), 'unknownTenant')
       assert.equal((await store.keys.keys()).length, 1)
       assert.equal((await store.keys.findKey('k'))?.record.label, 'Website')
     })
 
     it('gives a key scopes for a further tenant, and others for one it has (D11)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.keys.insertKey(record('k', { grants: [{ tenantId: tenantA, scopes: ['property:read'] }] }))
+      await store.keys.insertKey(
+        record('k', { grants: [{ tenantId: tenantA, scopes: ['property:read'] }] }),
+        'cli:test',
+      )
       const given = { tenantId: tenantB, scopes: ['contact:read', 'contact:publish'] } as const
-      assert.equal(await store.keys.grant('k', given), 'done')
-      assert.equal(await store.keys.grant('k', { ...given, scopes: ['contact:read'] }), 'done')
+      assert.equal(await store.keys.grant('k', given, 'cli:test'), 'done')
+      assert.equal(await store.keys.grant('k', { ...given, scopes: ['contact:read'] }, 'cli:test'), 'done')
       const grants = (await store.keys.findKey('k'))?.record.grants
       assert.deepEqual(
         grants?.map(({ tenantId, scopes }) => [tenantId, scopes]),
@@ -129,32 +132,35 @@ export function keysContract(factory: StoreFactory): void {
           [tenantB, ['contact:read']],
         ],
       )
-      assert.equal(await store.keys.grant('nobody', given), 'unknownKey')
-      assert.equal(await store.keys.grant('k', { ...given, tenantId: uuid('nobody') }), 'unknownTenant')
+      assert.equal(await store.keys.grant('nobody', given, 'cli:test'), 'unknownKey')
+      assert.equal(
+        await store.keys.grant('k', { ...given, tenantId: uuid('nobody') }, 'cli:test'),
+        'unknownTenant',
+      )
     })
 
     it('revokes for ever: the first revocation stays (D11)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.keys.insertKey(record('k'))
-      assert.equal(await store.keys.revokeKey('k', 2000), 'done')
-      assert.equal(await store.keys.revokeKey('k', 1000), 'done')
+      await store.keys.insertKey(record('k'), 'cli:test')
+      assert.equal(await store.keys.revokeKey('k', 2000, 'cli:test'), 'done')
+      assert.equal(await store.keys.revokeKey('k', 1000, 'cli:test'), 'done')
       assert.equal((await store.keys.findKey('k'))?.record.revokedMs, 2000)
-      assert.equal(await store.keys.revokeKey('unknown', 1), 'unknownKey')
+      assert.equal(await store.keys.revokeKey('unknown', 1, 'cli:test'), 'unknownKey')
     })
 
     it('sets and lifts an expiry (D11)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.keys.insertKey(record('k'))
-      assert.equal(await store.keys.setKeyExpiry('k', 5000), 'done')
+      await store.keys.insertKey(record('k'), 'cli:test')
+      assert.equal(await store.keys.setKeyExpiry('k', 5000, 'cli:test'), 'done')
       assert.equal((await store.keys.findKey('k'))?.record.expiresMs, 5000)
-      await store.keys.setKeyExpiry('k', undefined)
+      await store.keys.setKeyExpiry('k', undefined, 'cli:test')
       assert.equal((await store.keys.findKey('k'))?.record.expiresMs, undefined)
-      assert.equal(await store.keys.setKeyExpiry('unknown', 1), 'unknownKey')
+      assert.equal(await store.keys.setKeyExpiry('unknown', 1, 'cli:test'), 'unknownKey')
     })
 
     it('keeps the latest use of a key, in whatever order uses arrive (D11)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.keys.insertKey(record('k'))
+      await store.keys.insertKey(record('k'), 'cli:test')
       await store.keys.recordKeyUses([
         { keyId: 'k', usedMs: 300 },
         { keyId: 'unknown', usedMs: 400 },

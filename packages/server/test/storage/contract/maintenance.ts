@@ -15,18 +15,18 @@ export function maintenanceContract(factory: StoreFactory): void {
         { sinceMs: 0, retryAfterSeconds: 1 },
         { sinceMs: 1_790_000_000_123, retryAfterSeconds: 3_600 },
       ]) {
-        await store.setMaintenance(maintenance)
+        await store.setMaintenance(maintenance, 'cli:test')
         assert.deepEqual(await store.maintenance(), maintenance)
       }
-      await store.setMaintenance(undefined)
+      await store.setMaintenance(undefined, 'cli:test')
       assert.equal(await store.maintenance(), undefined)
-      await store.setMaintenance(undefined)
+      await store.setMaintenance(undefined, 'cli:test')
       assert.equal(await store.maintenance(), undefined, 'ending it twice')
     })
 
     it('changes nothing of what the store itself takes: nodes refuse publications (P12)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.setMaintenance({ sinceMs: 1, retryAfterSeconds: 30 })
+      await store.setMaintenance({ sinceMs: 1, retryAfterSeconds: 30 }, 'cli:test')
       await publish(store, [draft({ subject: 'a' })])
       assert.equal((await store.events.preview(batch([draft({ subject: 'b' })]))).kind, 'stored')
       assert.equal(await store.epochNeed(), 'none')
@@ -35,7 +35,7 @@ export function maintenanceContract(factory: StoreFactory): void {
     it('stays with the store that is served, and is not in its backup (P12)', async () => {
       await using store = await withTenants(await factory.create())
       const maintenance = { sinceMs: 1_790_000_000_123, retryAfterSeconds: 30 }
-      await store.setMaintenance(maintenance)
+      await store.setMaintenance(maintenance, 'cli:test')
       const path = factory.backupPath()
       await store.backup(path)
       await using copy = await factory.openBackup(path)

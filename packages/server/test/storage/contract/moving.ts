@@ -26,14 +26,17 @@ export async function moveRound(
   const held = ({ feed }: FeedKey) => ({ position: positions.get(feed) ?? 0, skippedUntil: 0n })
   await from.moves.exportTenant(tenantId, held, async (records) => {
     taken.push(...records)
-    await to.importRecords(records.map((one) => (one.kind === 'feed' ? { ...one, move: arriving } : one)))
+    await to.importRecords(
+      records.map((one) => (one.kind === 'feed' ? { ...one, move: arriving } : one)),
+      'cli:test',
+    )
   })
   return taken
 }
 
 async function target(factory: StoreFactory): Promise<StorageEngine> {
   const store = await withTenants(await factory.create())
-  await store.moves.change(tenantA, 'open', arriving)
+  await store.moves.change(tenantA, 'open', arriving, 'cli:test')
   return store
 }
 
@@ -44,7 +47,7 @@ export function movingContract(factory: StoreFactory): void {
       await publish(store, [draft({ subject: 'p' })])
       let state: MoveState = 'open'
       for (const next of ['leaving', 'left', 'abandoned', arriving] as const) {
-        assert.equal(await store.moves.change(tenantA, state, next), 'done')
+        assert.equal(await store.moves.change(tenantA, state, next, 'cli:test'), 'done')
         state = next
         assert.deepEqual(await store.moves.states(), new Map([[tenantA, next]]))
         const [refused, stored] = await store.events.append([
@@ -57,27 +60,30 @@ export function movingContract(factory: StoreFactory): void {
         assert.deepEqual(await store.events.append([contacts]), closed)
         assert.deepEqual(await store.events.preview(batch([draft({ subject: 'p' })])), closed[0])
       }
-      assert.equal(await store.moves.change(tenantA, state, 'open'), 'done')
+      assert.equal(await store.moves.change(tenantA, state, 'open', 'cli:test'), 'done')
       assert.deepEqual(await store.moves.states(), new Map())
       assert.deepEqual(numbers(await publish(store, [draft({ subject: 'p' })]).then(storedOf)), [2])
     })
 
     it('changes a state only from the one that is named, and of a tenant that is there', async () => {
       await using store = await withTenants(await factory.create())
-      assert.equal(await store.moves.change(tenantA, 'leaving', 'left'), 'otherState')
-      assert.equal(await store.moves.change(tenantA, 'open', arriving), 'done')
-      assert.equal(await store.moves.change(tenantA, 'arriving another run', 'open'), 'otherState')
-      assert.equal(await store.moves.change(uuid('nobody'), 'open', 'leaving'), 'otherState')
+      assert.equal(await store.moves.change(tenantA, 'leaving', 'left', 'cli:test'), 'otherState')
+      assert.equal(await store.moves.change(tenantA, 'open', arriving, 'cli:test'), 'done')
+      assert.equal(
+        await store.moves.change(tenantA, 'arriving another run', 'open', 'cli:test'),
+        'otherState',
+      )
+      assert.equal(await store.moves.change(uuid('nobody'), 'open', 'leaving', 'cli:test'), 'otherState')
       assert.deepEqual(await store.moves.states(), new Map([[tenantA, arriving]]))
     })
 
     it('keeps its state and its answers when the store is backed up', async () => {
       const path = factory.backupPath()
       await using store = await withTenants(await factory.create())
-      await store.moves.change(tenantA, 'open', 'left')
+      await store.moves.change(tenantA, 'open', 'left', 'cli:test')
       await store.backup(path)
       await using copy = await factory.openBackup(path)
-      await copy.startEpoch(10)
+      await copy.startEpoch(10, 'cli:test')
       assert.deepEqual(await copy.moves.states(), new Map([[tenantA, 'left']]))
       assert.deepEqual(await copy.events.append([batch([draft({ subject: 'p' })])]), closed)
     })
@@ -85,10 +91,10 @@ export function movingContract(factory: StoreFactory): void {
     it('is kept by a copy of the whole store', async () => {
       await using from = await withTenants(await factory.create())
       await using to = await withTenants(await factory.create())
-      await from.moves.change(tenantA, 'open', 'left')
+      await from.moves.change(tenantA, 'open', 'left', 'cli:test')
       await from.exportRecords(
         () => 0,
-        (records) => to.importRecords(records),
+        (records) => to.importRecords(records, 'cli:test'),
       )
       assert.deepEqual(await to.moves.states(), new Map([[tenantA, 'left']]))
     })
@@ -98,14 +104,14 @@ export function movingContract(factory: StoreFactory): void {
       await publish(store, [draft({ subject: 'p', wishedCreated: ticks('2025-01-30') })])
       await publish(store, [draft({ subject: 'p', wishedCreated: ticks('2025-01-31') })])
       const open = { from: ticks('2025-01-01') }
-      await store.moves.change(tenantA, 'open', 'leaving')
+      await store.moves.change(tenantA, 'open', 'leaving', 'cli:test')
       assert.equal((await located(store, open)).range.count, 2)
       for (const [from, to] of [
         ['leaving', 'left'],
         ['left', 'abandoned'],
         ['abandoned', arriving],
       ] as const) {
-        await store.moves.change(tenantA, from, to)
+        await store.moves.change(tenantA, from, to, 'cli:test')
         await assert.rejects(located(store, open), { name: 'StorageFailure', code: 'tenant_moving' })
         await assert.rejects(located(store, { to: ticks('2099-01-01') }), { code: 'tenant_moving' })
         assert.equal((await located(store)).range.count, 2)
@@ -121,10 +127,10 @@ export function movingContract(factory: StoreFactory): void {
       await using to = await withTenants(await factory.create({ clock: here.clock }))
       const asked = { from: ticks('2025-01-31T12:00:30') }
       assert.deepEqual(await list(from, asked), [])
-      await from.moves.change(tenantA, 'open', 'left')
-      await to.moves.change(tenantA, 'open', arriving)
+      await from.moves.change(tenantA, 'open', 'left', 'cli:test')
+      await to.moves.change(tenantA, 'open', arriving, 'cli:test')
       await moveRound(from, to)
-      await to.moves.change(tenantA, arriving, 'open')
+      await to.moves.change(tenantA, arriving, 'open', 'cli:test')
       await publish(to, [draft({ subject: 'a' }), draft({ subject: 'b' })])
       await publish(to, [draft({ subject: 'c' })])
       assert.deepEqual(numbers(await list(to, asked)), [1, 2, 3])
@@ -138,14 +144,14 @@ export function movingContract(factory: StoreFactory): void {
     it('brings one tenant with all that publishing goes by, beside those that are there (P9, D12, D14)', async () => {
       await using from = await storeWithHistory(await factory.create())
       await using to = await target(factory)
-      await to.startEpoch(90_000)
+      await to.startEpoch(90_000, 'cli:test')
       await publish(to, [draft({ subject: 'own' })], { key: feedKey(tenantB) })
       const before = await list(to, { key: feedKey(tenantB) })
-      await from.moves.change(tenantA, 'open', 'leaving')
+      await from.moves.change(tenantA, 'open', 'leaving', 'cli:test')
       const records = await moveRound(from, to)
       assert.ok(records.every((record) => record.kind !== 'whole' && record.key.tenantId === tenantA))
-      assert.equal(await to.moves.change(tenantA, arriving, 'open'), 'done')
-      await from.moves.change(tenantA, 'leaving', 'open')
+      assert.equal(await to.moves.change(tenantA, arriving, 'open', 'cli:test'), 'done')
+      await from.moves.change(tenantA, 'leaving', 'open', 'cli:test')
       for (const store of [from, to]) {
         const repeat = draft({ subject: 'p', id: 'first', text: 'a', category: 'sales' })
         assert.equal((await publish(store, [repeat]))[0]?.status, 'repeated')
@@ -176,14 +182,14 @@ export function movingContract(factory: StoreFactory): void {
       const stopped = from.moves.exportTenant(tenantA, held, async (records) => {
         pieces += 1
         if (pieces === 3) throw new Error('stopped')
-        await to.importRecords(records)
+        await to.importRecords(records, 'cli:test')
       })
       await assert.rejects(stopped)
       assert.equal((await headOf(to)).position, 1_000)
       await publish(from, [draft({ subject: 'p1', id: 'skipped', text: '701' })], { unchanged: 'skip' })
       await publish(from, [draft({ subject: 'p2', text: 'news' })])
       await moveRound(from, to)
-      await to.moves.change(tenantA, arriving, 'open')
+      await to.moves.change(tenantA, arriving, 'open', 'cli:test')
       for (const store of [from, to]) {
         const again = [many[0], many[999], many[1_100]].flatMap((one) => one ?? [])
         const skipped = draft({ subject: 'p1', id: 'skipped', text: '701' })
@@ -214,7 +220,7 @@ export function movingContract(factory: StoreFactory): void {
         }
       })
       await until(() => acknowledged.length >= 20, { what: '20 publications', everyMs: 0 })
-      await store.moves.change(tenantA, 'open', 'leaving')
+      await store.moves.change(tenantA, 'open', 'leaving', 'cli:test')
       const { position } = await headOf(store)
       await Promise.all(publishing)
       assert.equal((await headOf(store)).position, position)

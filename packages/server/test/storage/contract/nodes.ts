@@ -56,13 +56,13 @@ export function nodesContract(factory: StoreFactory): void {
         revokedMs: undefined,
         lastUsedMs: undefined,
       })
-      await store.keys.insertKey(key('k', 'old'))
-      await store.keys.insertKey(key('gone', 'older'))
-      await store.keys.revokeKey('gone', 2)
+      await store.keys.insertKey(key('k', 'old'), 'cli:test')
+      await store.keys.insertKey(key('gone', 'older'), 'cli:test')
+      await store.keys.revokeKey('gone', 2, 'cli:test')
       assert.deepEqual(await store.keys.pepperIdsInUse(), ['old'])
       await store.nodes.announce(node('one', 'old'))
       await store.nodes.announce(node('two', 'new', 'old'))
-      const refused = await store.nodes.finishPepper('new')
+      const refused = await store.nodes.finishPepper('new', 'cli:test')
       assert(refused.kind === 'lacking')
       assert.deepEqual(
         refused.nodes.map(({ place }) => place),
@@ -71,7 +71,7 @@ export function nodesContract(factory: StoreFactory): void {
       assert.equal(await store.nodes.pepperId(), undefined)
       assert.equal((await store.keys.findKey('k'))?.currentPepperId, undefined)
       await store.nodes.announce(node('one', 'new', 'old'))
-      assert.deepEqual(await store.nodes.finishPepper('new'), { kind: 'finished' })
+      assert.deepEqual(await store.nodes.finishPepper('new', 'cli:test'), { kind: 'finished' })
       assert.equal(await store.nodes.pepperId(), 'new')
       assert.equal((await store.keys.findKey('k'))?.currentPepperId, 'new')
     })
@@ -80,19 +80,25 @@ export function nodesContract(factory: StoreFactory): void {
       await using store = await withTenants(await factory.create())
       const hash = (byte: number) => new Uint8Array(32).fill(byte)
       const parts = { label: 'l', operator: true, grants: [], createdMs: 1, expiresMs: undefined }
-      await store.keys.insertKey({
-        ...parts,
-        keyId: 'k',
-        secretHash: hash(1),
-        pepperId: 'old',
-        revokedMs: undefined,
-        lastUsedMs: 5,
-      })
+      await store.keys.insertKey(
+        {
+          ...parts,
+          keyId: 'k',
+          secretHash: hash(1),
+          pepperId: 'old',
+          revokedMs: undefined,
+          lastUsedMs: 5,
+        },
+        'cli:test',
+      )
       const fresh = { secretHash: hash(2), pepperId: 'new' }
-      assert.equal(await store.keys.rehashKey('k', 'older', fresh), 'unchanged')
-      assert.equal(await store.keys.rehashKey('other', 'old', fresh), 'unchanged')
-      assert.equal(await store.keys.rehashKey('k', 'old', fresh), 'done')
-      assert.equal(await store.keys.rehashKey('k', 'old', { ...fresh, secretHash: hash(3) }), 'unchanged')
+      assert.equal(await store.keys.rehashKey('k', 'older', fresh, 'cli:test'), 'unchanged')
+      assert.equal(await store.keys.rehashKey('other', 'old', fresh, 'cli:test'), 'unchanged')
+      assert.equal(await store.keys.rehashKey('k', 'old', fresh, 'cli:test'), 'done')
+      assert.equal(
+        await store.keys.rehashKey('k', 'old', { ...fresh, secretHash: hash(3) }, 'cli:test'),
+        'unchanged',
+      )
       const record = (await store.keys.findKey('k'))?.record
       assert.deepEqual([...(record?.secretHash ?? [])], [...hash(2)])
       assert.deepEqual([record?.pepperId, record?.lastUsedMs, record?.label], ['new', 5, 'l'])

@@ -21,7 +21,7 @@ export function numberingContract(factory: StoreFactory): void {
       await using store = await withTenants(await factory.create())
       await publish(store, [draft({ subject: 'a' }), draft({ subject: 'b' })])
       const before = await headOf(store)
-      await store.startEpoch(1000)
+      await store.startEpoch(1000, 'cli:test')
       const after = await headOf(store)
       assert.notEqual(after.epoch, before.epoch)
       assert.deepEqual({ ...after, epoch: '' }, { ...before, epoch: '' })
@@ -41,7 +41,7 @@ export function numberingContract(factory: StoreFactory): void {
         Array.from({ length: 5 }, (_, n) => draft({ subject: `p${n}` })),
       )
       await publish(store, [draft({ subject: 'p' })], { key: feedKey(tenantB) })
-      await store.startEpoch(2)
+      await store.startEpoch(2, 'cli:test')
       await publish(store, [draft({ subject: 'q' })], { key: feedKey(tenantB) })
       await publish(store, [draft({ subject: 'q' })])
       assert.deepEqual(numbers(await list(store, { key: feedKey(tenantB) })), [1, 6])
@@ -50,9 +50,9 @@ export function numberingContract(factory: StoreFactory): void {
 
     it('numbers a tenant made later behind them too: it may have been there before (D13)', async () => {
       await using store = await withTenants(await factory.create())
-      await store.startEpoch(700)
+      await store.startEpoch(700, 'cli:test')
       const tenantId = uuid('tenant C')
-      await store.keys.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false })
+      await store.keys.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false }, 'cli:test')
       const [line] = await publish(store, [draft({ subject: 'p' })], { key: feedKey(tenantId) })
       assert.equal(line?.stored?.sequenceNumber, 701)
     })
@@ -64,7 +64,7 @@ export function numberingContract(factory: StoreFactory): void {
         for (const key of [feedKey(), feedKey(tenantB), feedKey(tenantA, 'contact')]) {
           names.add((await headOf(store, key)).epoch)
         }
-        await store.startEpoch(0)
+        await store.startEpoch(0, 'cli:test')
       }
       assert.equal(names.size, 9)
     })

@@ -76,9 +76,9 @@ export function readAfterContract(factory: StoreFactory): void {
     it('follows across the gap of a new epoch (D13)', async () => {
       await using store = await withTenants(await factory.create({ startSequence: 10 }))
       await publishMixture(store, 5)
-      await store.startEpoch(100)
+      await store.startEpoch(100, 'cli:test')
       await publishMixture(store, 3)
-      await store.startEpoch(0)
+      await store.startEpoch(0, 'cli:test')
       await publishMixture(store, 2)
       const all = [11, 12, 13, 14, 15, 101, 102, 103, 104, 105]
       assert.deepEqual(numbers(await list(store)), all)

@@ -42,7 +42,7 @@ export function readSubjectContract(factory: StoreFactory): void {
       const subjectId = uuid('mover')
       await publish(store, [draft({ subject: 'mover', category: 'sales' }), draft({ subject: 'other' })])
       await publish(store, [draft({ subject: 'mover', category: 'lettings', text: 'now to let' })])
-      await store.startEpoch(100)
+      await store.startEpoch(100, 'cli:test')
       await publish(store, [removal({ subject: 'mover' }, 'withdrawn')])
       const history = async (after: number) =>
         numbers(await store.events.readSubject({ key: feedKey(), subjectId, after, limit: 10 }))

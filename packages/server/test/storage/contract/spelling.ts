@@ -32,6 +32,7 @@ async function asWrittenBefore(store: StorageEngine, factory: StoreFactory): Pro
             ? { ...record, state: { ...record.state, spelling: null, updateDateHash: null } }
             : record,
         ),
+        'cli:test',
       ),
   )
   return older
@@ -143,11 +144,11 @@ export function spellingContract(factory: StoreFactory): void {
       const path = factory.backupPath()
       await store.backup(path)
       await using backup = await factory.openBackup(path)
-      await backup.startEpoch(10)
+      await backup.startEpoch(10, 'cli:test')
       await using copy = await withTenants(await factory.create())
       await store.exportRecords(
         () => 0,
-        (records) => copy.importRecords(records),
+        (records) => copy.importRecords(records, 'cli:test'),
       )
       for (const again of [store, backup, copy]) {
         const [line] = await publish(again, [home({ updateDate: 'monday', text: 'a' })])

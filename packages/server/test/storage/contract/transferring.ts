@@ -20,7 +20,7 @@ export async function transfer(from: StorageEngine, to: StorageEngine): Promise<
   }
   const after = ({ tenantId, feed }: { tenantId: string; feed: string }) =>
     held.get(`${tenantId} ${feed}`) ?? 0
-  await from.exportRecords(after, (records) => to.importRecords(records))
+  await from.exportRecords(after, (records) => to.importRecords(records, 'cli:test'))
 }
 
 /** Everything the port shows of two stores is the same. */
@@ -46,7 +46,7 @@ export async function storeWithHistory(store: StorageEngine): Promise<StorageEng
   await publish(store, [draft({ subject: 'p', id: 'first', text: 'a', category: 'sales' })])
   await publish(store, [draft({ subject: 'p', id: 'skipped', text: 'a' })], { unchanged: 'skip' })
   await publish(store, [draft({ subject: 'p', category: 'lettings', branch: 'north' })])
-  await store.startEpoch(5_000)
+  await store.startEpoch(5_000, 'cli:test')
   await publish(store, [removal({ subject: 'p' }), draft({ subject: 'q', text: 'a "£" 🏡' })])
   await publish(store, [draft({ subject: 'c' })], { key: feedKey(tenantB, 'contact') })
   return store
@@ -71,7 +71,10 @@ export function transferringContract(factory: StoreFactory): void {
         const clash = draft({ subject: 'p', id: 'skipped', text: 'other' })
         assert.equal((await store.events.append([batch([clash])]))[0]?.kind, 'idConflict')
         await publish(store, [draft({ subject: 'q', category: 'lettings' }), draft({ subject: 'p' })])
-        await store.keys.createTenant({ tenantId: uuid('late'), name: '', createdMs: 0, suspended: false })
+        await store.keys.createTenant(
+          { tenantId: uuid('late'), name: '', createdMs: 0, suspended: false },
+          'cli:test',
+        )
         await publish(store, [draft({ subject: 'n' })], { key: feedKey(uuid('late')) })
       }
       assert.deepEqual(numbers(await list(to)), numbers(await list(from)))
@@ -104,7 +107,7 @@ export function transferringContract(factory: StoreFactory): void {
         async (records) => {
           pieces += 1
           if (pieces > 1) throw new Error('stopped')
-          await to.importRecords(records.slice(0, 70))
+          await to.importRecords(records.slice(0, 70), 'cli:test')
         },
       )
       await stopped.catch(() => undefined)
@@ -139,14 +142,14 @@ export function transferringContract(factory: StoreFactory): void {
         record.kind === 'event' && record.key.tenantId === tenantA && record.key.feed === 'property'
       const events = records.filter(ofOneFeed)
       const wrong = [...events.slice(0, 3), ...events.slice(4, 6)]
-      await assert.rejects(to.importRecords(wrong), { name: 'StorageFailure' })
-      await assert.rejects(to.importRecords(events.slice(1, 2)), { name: 'StorageFailure' })
+      await assert.rejects(to.importRecords(wrong, 'cli:test'), { name: 'StorageFailure' })
+      await assert.rejects(to.importRecords(events.slice(1, 2), 'cli:test'), { name: 'StorageFailure' })
       assert.equal((await headOf(to)).position, 0)
     })
 
     it('keeps publishers out of a store that is being filled (D13)', async () => {
       await using to = await withTenants(await factory.create())
-      await to.importRecords([{ kind: 'whole', firstOffset: 0, needsEpoch: true }])
+      await to.importRecords([{ kind: 'whole', firstOffset: 0, needsEpoch: true }], 'cli:test')
       assert.deepEqual(await to.events.append([batch([draft({ subject: 'p' })])]), [
         { kind: 'epochRequired' },
       ])

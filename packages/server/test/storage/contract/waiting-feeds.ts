@@ -12,9 +12,10 @@ const contacts = feedKey(tenantA, 'contact')
 async function stopFeed(store: StorageEngine, key: FeedKey): Promise<void> {
   const { position, sequenceNumber, epoch, revision } = await headOf(store, key)
   const offset = sequenceNumber - position
-  await store.importRecords([
-    { kind: 'feed', key, epoch, offset, revision, lastPosition: position, needsEpoch: true },
-  ])
+  await store.importRecords(
+    [{ kind: 'feed', key, epoch, offset, revision, lastPosition: position, needsEpoch: true }],
+    'cli:test',
+  )
 }
 
 async function outcomeOf(store: StorageEngine, key: FeedKey): Promise<string | undefined> {
@@ -56,7 +57,7 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       await stopFeed(store, contacts)
       const before = await headOf(store, other)
       const epoch = (await headOf(store)).epoch
-      await store.startEpoch(100, [feedKey(), feedKey()])
+      await store.startEpoch(100, 'cli:test', [feedKey(), feedKey()])
       assert.deepEqual(await headOf(store, other), before)
       assert.notEqual((await headOf(store)).epoch, epoch)
       assert.equal(await outcomeOf(store, feedKey()), 'stored')
@@ -64,15 +65,15 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       assert.equal(await outcomeOf(store, other), 'stored')
       assert.deepEqual(numbers(await list(store)), [1, 101])
       assert.deepEqual(numbers(await list(store, { key: other })), [1, 2])
-      await store.startEpoch(0, [contacts])
+      await store.startEpoch(0, 'cli:test', [contacts])
       assert.equal(await store.epochNeed(), 'none')
       assert.equal((await headOf(store, contacts)).sequenceNumber, 0, 'nothing was shown of it')
-      await store.startEpoch(50, [feedKey()])
+      await store.startEpoch(50, 'cli:test', [feedKey()])
       await publish(store, [draft({ subject: 'z' })])
       assert.deepEqual(numbers(await list(store)), [1, 101, 102], 'never back')
       // A tenant made later begins where it would have begun.
       const tenantId = uuid('tenant C')
-      await store.keys.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false })
+      await store.keys.createTenant({ tenantId, name: 'C', createdMs: 1, suspended: false }, 'cli:test')
       assert.equal((await headOf(store, feedKey(tenantId))).sequenceNumber, 0)
     })
 
@@ -84,7 +85,7 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       await store.backup(path)
       await using copy = await factory.openBackup(path)
       assert.equal((await copy.waitingFeeds()).length, 4)
-      await copy.startEpoch(10, [feedKey(), contacts])
+      await copy.startEpoch(10, 'cli:test', [feedKey(), contacts])
       assert.equal(await copy.epochNeed(), 'some')
       assert.equal(await outcomeOf(copy, feedKey()), 'stored')
       assert.equal(await outcomeOf(copy, feedKey(tenantB)), 'epochRequired')
@@ -92,7 +93,7 @@ export function waitingFeedsContract(factory: StoreFactory): void {
         (await copy.waitingFeeds()).map(({ key }) => key),
         [feedKey(tenantB), feedKey(tenantB, 'contact')],
       )
-      await copy.startEpoch(20)
+      await copy.startEpoch(20, 'cli:test')
       assert.equal(await copy.epochNeed(), 'none')
       assert.deepEqual(await copy.waitingFeeds(), [])
       assert.equal(await outcomeOf(copy, feedKey(tenantB)), 'stored')
@@ -106,13 +107,13 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       const path = factory.backupPath()
       await store.backup(path)
       await using copy = await factory.openBackup(path)
-      assert.equal(await copy.acceptHistory(), 'accepted')
+      assert.equal(await copy.acceptHistory('cli:test'), 'accepted')
       assert.equal(await copy.epochNeed(), 'none')
       assert.equal(await outcomeOf(copy, feedKey()), 'stored')
       assert.deepEqual(numbers(await list(copy)), [1, 2])
       assert.equal((await headOf(copy)).epoch, before.epoch)
       await stopFeed(copy, contacts)
-      assert.equal(await copy.acceptHistory(), 'accepted')
+      assert.equal(await copy.acceptHistory('cli:test'), 'accepted')
       assert.equal(await outcomeOf(copy, contacts), 'stored')
     })
 
@@ -122,12 +123,12 @@ export function waitingFeedsContract(factory: StoreFactory): void {
       const path = factory.backupPath()
       await store.backup(path)
       await using copy = await factory.openBackup(path)
-      await copy.startEpoch(0, [feedKey(), feedKey(tenantB), feedKey(tenantB, 'contact')])
+      await copy.startEpoch(0, 'cli:test', [feedKey(), feedKey(tenantB), feedKey(tenantB, 'contact')])
       assert.equal(await outcomeOf(copy, contacts), 'epochRequired')
       await using other = await withTenants(await factory.create())
       await store.exportRecords(
         () => 0,
-        (records) => other.importRecords(records),
+        (records) => other.importRecords(records, 'cli:test'),
       )
       assert.equal(await outcomeOf(other, contacts), 'epochRequired')
       assert.equal(await outcomeOf(other, feedKey()), 'stored')

@@ -68,7 +68,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           return
         }
         case 'epoch':
-          await agree((store) => store.startEpoch(action.continueAfter))
+          await agree((store) => store.startEpoch(action.continueAfter, 'cli:test'))
       }
     }
 
@@ -115,7 +115,10 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           const tenants = [uuid(`run ${runs} a`), uuid(`run ${runs} b`)] as const
           for (const tenantId of tenants) {
             await agree((store) =>
-              store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }),
+              store.keys.createTenant(
+                { tenantId, name: tenantId, createdMs: 0, suspended: false },
+                'cli:test',
+              ),
             )
           }
           for (const action of history) await play(action, tenants)

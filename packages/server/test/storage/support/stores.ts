@@ -68,7 +68,10 @@ export function sqliteStores(): StoreFactory {
 export async function withTenants(store: StorageEngine): Promise<StorageEngine> {
   for (const [index, tenantId] of [tenantA, tenantB].entries()) {
     const name = `Agency ${index + 1}`
-    await store.keys.createTenant({ tenantId, name, createdMs: 1_700_000_000_000 + index, suspended: false })
+    await store.keys.createTenant(
+      { tenantId, name, createdMs: 1_700_000_000_000 + index, suspended: false },
+      'cli:test',
+    )
   }
   return store
 }

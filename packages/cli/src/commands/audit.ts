@@ -1,0 +1,166 @@
+/** The record of who changed what: for people, for storage elsewhere, and its end after years. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { parseUuid } from '@property-events/protocol'
+import type { AuditQuery, AuditRow } from '@property-events/server'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { momentJson, momentText, pastWords, readPast } from '../moment.ts'
+import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
+import { addSettings } from '../read-settings.ts'
+import type { SettingReader } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+
+export function addAudit(program: Command, context: CommandContext): void {
+  const audit = program.command('audit').description('who changed what: keys, tenants, epochs, settings')
+  addList(audit, context)
+  addExport(audit, context)
+  addPrune(audit, context)
+}
+
+function addList(audit: Command, context: CommandContext): void {
+  const command = audit
+    .command('list')
+    .description('show the last changes, the newest first')
+    .option('--tenant <tenant>', 'only those of one tenant, by id or name')
+    .option('--action <action>', 'only of one kind, such as key.revoked')
+    .option('--target <id>', 'only of what has this id, such as a key')
+    .option('--from <time>', pastWords)
+    .option('--to <time>', 'up to and with this time, in the same forms')
+    .option('--limit <number>', 'at most so many', '100')
+  addSettings(command, storeSettings)
+  addAction(command, context, (invocation) => {
+    const { output, settings: reader, flags } = invocation
+    const limit = flagNumber(invocation, '--limit', { from: 1, to: 100_000 }) ?? 1
+    const times = { fromMs: readTime(flags, 'from', reader), toMs: readTime(flags, 'to', reader) }
+    return withStore(reader, flags, async (store) => {
+      const query = { ...times, ...(await conditionsOf(store, flags)), first: 'newest', limit } as const
+      const rows = await store.storage.audit.read(query)
+      if (rows === 'unknownRow') return
+      if (output.json) return output.writeJson(rows.map(rowJson))
+      const cells = rows.map((row) => [
+        momentText(row.atMs),
+        row.actor,
+        row.action,
+        row.tenant ?? '',
+        row.target === row.tenant ? '' : (row.target ?? ''),
+        Object.keys(row.detail).length === 0 ? '' : JSON.stringify(row.detail),
+      ])
+      return output.write(tableText(['at (UTC)', 'actor', 'action', 'tenant', 'target', ''], cells))
+    })
+  })
+}
+
+/** How often new rows are looked for. */
+const followEveryMs = 1_000
+const rowsPerPiece = 500
+
+function addExport(audit: Command, context: CommandContext): void {
+  const command = audit
+    .command('export')
+    .description('write every row as a line of JSON, in the order of commits')
+    .option('--after <id>', 'continue after the row with this id, the last one of an earlier export')
+    .option('--tenant <tenant>', 'only rows of one tenant, by id or name')
+    .option('--follow', 'go on with new rows as they come; end with Ctrl+C')
+    .addHelpText(
+      'after',
+      '\nTo keep the rows where nobody can change them, pipe the lines into storage that is written once. No row ever comes in front\n' +
+        'of one that was written: after an end at any moment, --after goes on without a gap.',
+    )
+  addSettings(command, storeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }) => {
+    const written = flagText(flags, 'after')
+    const after = written === undefined ? undefined : parseUuid(written)
+    if (written !== undefined && after === undefined) reader.fault('--after must be the id of a row.')
+    const signal = stopSignal()
+    return withStore(reader, flags, async (store) => {
+      const conditions = await conditionsOf(store, flags)
+      await exportRows(store, { ...conditions, after }, flags['follow'] === true, signal, (text) =>
+        output.write(text),
+      )
+    })
+  })
+}
+
+async function exportRows(
+  { storage }: OpenedStore,
+  query: Pick<AuditQuery, 'after' | 'tenant'>,
+  follows: boolean,
+  signal: AbortSignal,
+  write: (text: string) => Promise<void>,
+): Promise<void> {
+  for (let { after } = query; !signal.aborted;) {
+    const rows = await storage.audit.read({ ...query, after, first: 'oldest', limit: rowsPerPiece })
+    if (rows === 'unknownRow') {
+      throw new Refusal(
+        `There is no row ${after} in this store: it is another store's, or was removed by \`audit prune\`. ` +
+          'Leave out --after to export every row there is.',
+      )
+    }
+    if (rows.length > 0) await write(rows.map((row) => `${JSON.stringify(rowJson(row))}\n`).join(''))
+    after = rows.at(-1)?.id ?? after
+    if (rows.length === rowsPerPiece) continue
+    if (!follows) return
+    await delay(followEveryMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+const defaultKeep = '6y'
+
+function addPrune(audit: Command, context: CommandContext): void {
+  const command = audit
+    .command('prune')
+    .description('remove rows that have been kept long enough')
+    .option('--keep <years>', 'how long rows are kept: 1y or more', defaultKeep)
+    .addHelpText(
+      'after',
+      '\nOn PostgreSQL only the role that owns the tables may do this: name its address with --database. The removal is noted.',
+    )
+  addSettings(command, changeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }) => {
+    const keep = flagText(flags, 'keep') ?? defaultKeep
+    const [, years] = /^([1-9][0-9]?)y$/.exec(keep) ?? []
+    if (years === undefined) {
+      reader.fault(`--keep is "${plainText(keep)}", but must be a number of years from 1y to 99y.`)
+    }
+    const before = new Date()
+    before.setUTCFullYear(before.getUTCFullYear() - Number(years))
+    return withStore(reader, flags, async ({ storage, actor }) => {
+      const removed = await storage.audit.prune(before.getTime(), actor)
+      if (output.json) return output.writeJson({ before: before.toISOString(), removed })
+      return output.write(`${removed} rows from before ${momentText(before.getTime())} UTC are removed.\n`)
+    })
+  })
+}
+
+async function conditionsOf(
+  store: OpenedStore,
+  flags: Invocation['flags'],
+): Promise<Pick<AuditQuery, 'tenant' | 'action' | 'target'>> {
+  const name = flagText(flags, 'tenant')
+  return {
+    tenant: name === undefined ? undefined : (await findTenant(store, name)).tenantId,
+    action: flagText(flags, 'action'),
+    target: flagText(flags, 'target'),
+  }
+}
+
+function readTime(
+  flags: Invocation['flags'],
+  bound: 'from' | 'to',
+  reader: SettingReader,
+): number | undefined {
+  const written = flagText(flags, bound)
+  if (written === undefined) return undefined
+  const ms = readPast(bound, written, Date.now())
+  if (ms === undefined) reader.fault(`--${bound} is "${plainText(written)}", but must be ${pastWords}.`)
+  return ms
+}
+
+/** Details stay as they are kept, but for times. */
+function rowJson({ id, atMs, actor, action, tenant, target, detail }: AuditRow) {
+  return { id, at: momentJson(atMs), actor, action, tenant, target, detail }
+}

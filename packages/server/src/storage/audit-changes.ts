@@ -1,0 +1,113 @@
+/** What the rows of each change say: written once, for every engine. */
+import { uuidV7 } from '@property-events/protocol/plain'
+import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
+import type { FeedKey } from './feed-key.ts'
+import type { Grant, KeyRecord, Tenant } from './key-store.ts'
+import type { Maintenance } from './maintenance.ts'
+import type { MoveState } from './move-store.ts'
+import type { WholeRecord } from './store-records.ts'
+
+type Changes = readonly AuditChange[]
+
+export function tenantCreated({ tenantId, suspended }: Tenant): Changes {
+  return [{ action: 'tenant.created', tenant: tenantId, target: tenantId, detail: { suspended } }]
+}
+
+export function suspensionSet(tenantId: string, suspended: boolean): Changes {
+  const action = suspended ? 'tenant.suspended' : 'tenant.resumed'
+  return [{ action, tenant: tenantId, target: tenantId, detail: {} }]
+}
+
+export function tenantMoved(tenantId: string, from: MoveState, to: MoveState): Changes {
+  const detail = { from: stageOf(from), to: stageOf(to) }
+  return [{ action: 'tenant.moved', tenant: tenantId, target: tenantId, detail }]
+}
+
+function stageOf(state: MoveState): AuditedMove {
+  if (state === 'open' || state === 'leaving' || state === 'left' || state === 'abandoned') return state
+  return 'arriving'
+}
+
+/** A row for each tenant, so that what a tenant is shown says nothing of another. */
+export function keyCreated({ keyId, operator, grants, expiresMs, revokedMs }: KeyRecord): Changes {
+  const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined }
+  return overTenants(grants, (grant) => {
+    const detail = { ...common, scopes: grant?.scopes ?? [] }
+    return { action: 'key.created', tenant: grant?.tenantId ?? null, target: keyId, detail }
+  })
+}
+
+export function keyGranted(keyId: string, { tenantId, scopes }: Grant): Changes {
+  return [{ action: 'key.granted', tenant: tenantId, target: keyId, detail: { scopes } }]
+}
+
+export function keyRevoked(keyId: string, tenantIds: readonly string[]): Changes {
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'key.revoked', tenant: tenant ?? null, target: keyId, detail: {} }
+  })
+}
+
+export function expirySet(
+  keyId: string,
+  tenantIds: readonly string[],
+  expiresMs: number | undefined,
+): Changes {
+  const detail = { expiresMs: expiresMs ?? null }
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'key.expiry_set', tenant: tenant ?? null, target: keyId, detail }
+  })
+}
+
+export function keyRehashed(keyId: string, tenantIds: readonly string[], pepperId: string): Changes {
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'key.rehashed', tenant: tenant ?? null, target: keyId, detail: { pepperId } }
+  })
+}
+
+export function pepperFinished(pepperId: string): Changes {
+  return [{ action: 'pepper.finished', tenant: null, target: pepperId, detail: {} }]
+}
+
+export function epochStarted(continueAfter: number, feeds: readonly FeedKey[] | undefined): Changes {
+  if (feeds === undefined) {
+    const detail = { continueAfter, feed: null }
+    return [{ action: 'epoch.started', tenant: null, target: null, detail }]
+  }
+  return feeds.map(({ tenantId, feed }) => {
+    const detail = { continueAfter, feed }
+    return { action: 'epoch.started', tenant: tenantId, target: tenantId, detail }
+  })
+}
+
+export function historyAccepted(): Changes {
+  return [{ action: 'history.accepted', tenant: null, target: null, detail: {} }]
+}
+
+/** Begun again with another time to wait, too. */
+export function maintenanceSet(maintenance: Maintenance | undefined): Changes {
+  const common = { tenant: null, target: null }
+  if (maintenance === undefined) return [{ action: 'maintenance.ended', ...common, detail: {} }]
+  const { retryAfterSeconds } = maintenance
+  return [{ action: 'maintenance.began', ...common, detail: { retryAfterSeconds } }]
+}
+
+export function storeFilled({ firstOffset, needsEpoch }: WholeRecord): Changes {
+  return [{ action: 'store.filled', tenant: null, target: null, detail: { firstOffset, needsEpoch } }]
+}
+
+export function auditPruned(beforeMs: number, rows: number): Changes {
+  return [{ action: 'audit.pruned', tenant: null, target: null, detail: { beforeMs, rows } }]
+}
+
+/** The rows of some changes of one commit, in their order. */
+export function auditRows(changes: Changes, actor: Actor, nowMs: number): readonly AuditRow[] {
+  return changes.map((change) => ({ id: uuidV7(nowMs), atMs: nowMs, actor, ...change }))
+}
+
+/** One row for what belongs to no tenant. */
+function overTenants<T>(
+  tenants: readonly T[],
+  changeOf: (tenant: T | undefined) => AuditChange,
+): readonly AuditChange[] {
+  return tenants.length === 0 ? [changeOf(undefined)] : tenants.map((tenant) => changeOf(tenant))
+}

@@ -1,0 +1,103 @@
+/** The port's part for the audit: who changed or searched what, and when. */
+import type { FeedName, Scope } from '@property-events/protocol'
+
+/**
+ * Who changes something, opaque: an API key by its id, somebody at the command line by an id that says no name, or the
+ * service itself, which sets up the demo and hashes keys anew.
+ */
+export type Actor = `key:${string}` | `cli:${string}` | 'service'
+
+/** Where a move of a tenant stands, without the name of the run. */
+export type AuditedMove = 'open' | 'leaving' | 'left' | 'arriving' | 'abandoned'
+
+/** What one action says beside its tenant and its target: no free text, so that nobody's name can stand in it. */
+interface AuditDetails {
+  'tenant.created': { readonly suspended: boolean }
+  'tenant.suspended': Nothing
+  'tenant.resumed': Nothing
+  'tenant.moved': { readonly from: AuditedMove; readonly to: AuditedMove }
+  /** `scopes`: for the row's tenant; an operator's key has none. Times are milliseconds since 1970. */
+  'key.created': {
+    readonly operator: boolean
+    readonly scopes: readonly Scope[]
+    readonly expiresMs: number | null
+    readonly revoked: boolean
+  }
+  'key.granted': { readonly scopes: readonly Scope[] }
+  'key.revoked': Nothing
+  'key.expiry_set': { readonly expiresMs: number | null }
+  'key.rehashed': { readonly pepperId: string }
+  'pepper.finished': Nothing
+  /** `continueAfter`: as it was asked for. Without a tenant: in every feed. */
+  'epoch.started': { readonly continueAfter: number; readonly feed: FeedName | null }
+  'history.accepted': Nothing
+  'maintenance.began': { readonly retryAfterSeconds: number }
+  'maintenance.ended': Nothing
+  /** Records of another store were put into this one. `needsEpoch`: more is to come. */
+  'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
+  'audit.pruned': { readonly beforeMs: number; readonly rows: number }
+}
+
+type Nothing = Readonly<Record<string, never>>
+
+export type AuditAction = keyof AuditDetails
+
+/** One change, as a verb describes it. */
+export type AuditChange = {
+  readonly [Action in AuditAction]: {
+    readonly action: Action
+    /** `null`: of no tenant. A change that concerns several has one row for each. */
+    readonly tenant: string | null
+    /** The id of what was changed: a tenant, a key, a pepper. */
+    readonly target: string | null
+    readonly detail: AuditDetails[Action]
+  }
+}[AuditAction]
+
+/** As it is kept. Read loosely: a row may be of an action that a newer program has written. */
+export interface AuditRow {
+  /** UUID version 7 of the row's time. */
+  readonly id: string
+  /** By the clock of the node that made the change. */
+  readonly atMs: number
+  readonly actor: string
+  readonly action: string
+  readonly tenant: string | null
+  readonly target: string | null
+  readonly detail: Readonly<Record<string, unknown>>
+}
+
+export interface AuditQuery {
+  /** `oldest`: in the order of commits, to be continued. */
+  readonly first: 'oldest' | 'newest'
+  /** Only rows that come after this one in that order. */
+  readonly after?: string | undefined
+  readonly limit: number
+  readonly tenant?: string | undefined
+  readonly action?: string | undefined
+  readonly target?: string | undefined
+  readonly fromMs?: number | undefined
+  /** The first millisecond after the time asked for. */
+  readonly toMs?: number | undefined
+}
+
+/**
+ * Every verb of the port that changes something takes an `Actor` and writes its rows in the same commit: there is never a
+ * change without its row, nor a row without its change. A verb that finds everything as it was asked to be writes none.
+ * A row is never changed, and removed by `prune` alone: the stores refuse anything else.
+ */
+export interface AuditStore {
+  /**
+   * Rows by a query. With `first: 'oldest'` no row is ever committed in front of one that was handed over, so that a
+   * reader who continues after the last one misses none; it waits for commits under way that could do so.
+   * `unknownRow`: there is no row `after` (any more).
+   */
+  read(query: AuditQuery): Promise<readonly AuditRow[] | 'unknownRow'>
+  /** Rows of another store, in their order; those whose ids are here already stay as they are. For `copy`. */
+  take(rows: readonly AuditRow[]): Promise<void>
+  /**
+   * Removes rows of before this time, and notes that it has. Only for the owner of the store: rejects with the
+   * `StorageRefusal` `not_permitted` for another role. Returns how many it removed.
+   */
+  prune(beforeMs: number, actor: Actor): Promise<number>
+}

@@ -1,0 +1,30 @@
+/** Changes keys and tenants without end in the store that is named as JSON, until it is killed. */
+import { writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
+
+const place: OpenStorageOptions = JSON.parse(process.argv[2] ?? '')
+const store = await openStorage(place)
+const scopes = ['contact:read'] as const
+
+async function changeForEver(worker: number): Promise<never> {
+  const actor = `cli:${worker}` as const
+  for (;;) {
+    const tenants = [randomUUID(), randomUUID()]
+    for (const tenantId of tenants) {
+      await store.keys.createTenant({ tenantId, name: tenantId, createdMs: 0, suspended: false }, actor)
+    }
+    const grants = tenants.map((tenantId) => ({ tenantId, scopes }))
+    const keyId = randomUUID()
+    const times = { createdMs: 1, expiresMs: undefined, revokedMs: undefined, lastUsedMs: undefined }
+    const secret = { secretHash: new Uint8Array(32), pepperId: 'one' }
+    await store.keys.insertKey({ keyId, label: '', operator: false, grants, ...secret, ...times }, actor)
+    writeSync(1, 'made\n')
+    await store.keys.setKeyExpiry(keyId, 5, actor)
+    await store.keys.setTenantSuspended(tenants[0] ?? '', true, actor)
+    await store.keys.revokeKey(keyId, 7, actor)
+  }
+}
+
+await Promise.all([0, 1, 2].map(changeForEver))

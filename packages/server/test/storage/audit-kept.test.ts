@@ -1,0 +1,62 @@
+/** The audit in a file: nothing but `audit prune` removes a row, and an upgraded store has an audit too. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import Database from 'better-sqlite3'
+import { catalogues } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { tenantA } from './support/drafts.ts'
+import { toOlderSchema } from './support/older-schema.ts'
+import { withTenants } from './support/stores.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { testClock } from './support/test-clock.ts'
+
+/** The last schema without an audit. */
+const lastWithout = 8
+
+describe('the audit in a file', () => {
+  const open = (folder: string, clock?: ReturnType<typeof testClock>['clock']): Promise<StorageEngine> =>
+    openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default, clock })
+
+  it('cannot be changed or emptied by statements, and after a pruning keeps what it kept', async () => {
+    using folder = temporaryFolder()
+    const { clock, set } = testClock('2019-01-01')
+    await using store = await withTenants(await open(folder.path, clock))
+    set('2026-01-01')
+    await store.keys.setTenantSuspended(tenantA, true, 'cli:one')
+    const before = await store.audit.read({ first: 'oldest', limit: 10 })
+    const db = new Database(join(folder.path, 'property-events.db'))
+    const refused = (sql: string) => assert.throws(() => db.exec(sql), /rows of the audit are/, sql)
+    const statements = [
+      `UPDATE audit SET actor = 'cli:other'`,
+      'DELETE FROM audit',
+      'DELETE FROM audit WHERE audit_no = 3',
+      `REPLACE INTO audit SELECT audit_no, id, at_ms, 'cli:other', action, tenant, target, detail FROM audit`,
+      `INSERT OR REPLACE INTO audit (id, at_ms, actor, action, detail)
+        SELECT id, 0, 'cli:other', action, detail FROM audit`,
+    ]
+    for (const sql of statements) refused(sql)
+    assert.deepEqual(await store.audit.read({ first: 'oldest', limit: 10 }), before)
+    assert.equal(await store.audit.prune(Date.parse('2020-01-01'), 'cli:one'), 2)
+    for (const sql of statements) refused(sql)
+    assert.deepEqual((await store.audit.read({ first: 'oldest', limit: 10 })).length, 2)
+    db.close()
+  })
+
+  it('begins empty in a store of an earlier version, and has what is changed from then on', async () => {
+    using folder = temporaryFolder()
+    await (await withTenants(await open(folder.path))).close()
+    toOlderSchema(folder.path, lastWithout)
+    await using store = await open(folder.path)
+    assert.equal((await store.keys.tenants()).length, 2)
+    assert.deepEqual(await store.audit.read({ first: 'oldest', limit: 10 }), [])
+    await store.keys.setTenantSuspended(tenantA, true, 'cli:one')
+    const rows = await store.audit.read({ first: 'newest', limit: 10 })
+    assert(rows !== 'unknownRow')
+    assert.deepEqual(
+      rows.map(({ action }) => action),
+      ['tenant.suspended'],
+    )
+  })
+})
