@@ -140,8 +140,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     acceptHistory: (actor) => guarded(() => link.call('acceptHistory', actor)),
     waitingFeeds: () => guarded(() => epochs.waitingFeeds()),
     maintenance: () => guarded(() => readMaintenance(db)),
-    setMaintenance: (maintenance, actor) =>
-      guarded(() => link.call('setMaintenance', maintenance, actor)),
+    setMaintenance: (maintenance, actor) => guarded(() => link.call('setMaintenance', maintenance, actor)),
     // Nothing is lost from under a process that holds the file.
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),
