@@ -45,7 +45,10 @@ async function serve(folder: string): Promise<void> {
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
   const tenantId = randomUUID()
   const nowMs = Date.now()
-  await storage.keys.createTenant({ tenantId, name: 'Timing', createdMs: nowMs, suspended: false })
+  await storage.keys.createTenant(
+    { tenantId, name: 'Timing', createdMs: nowMs, suspended: false },
+    'cli:bench',
+  )
   const grants = [{ tenantId, scopes: ['property:read'] as const }]
   const keys: string[] = []
   for (let made = 0; made <= keysAtRest; made += 1) {
@@ -55,6 +58,7 @@ async function serve(folder: string): Promise<void> {
       grants,
       expiresMs: undefined,
       nowMs,
+      actor: 'cli:bench',
     })
     if (outcome.kind === 'issued') keys.push(outcome.text)
   }
