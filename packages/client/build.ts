@@ -33,7 +33,10 @@ function publishedPackage(): object {
   const source: unknown = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))
   if (typeof source !== 'object' || source === null) throw new Error('package.json is not an object')
   const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` })
-  return { ...source, exports: { '.': entry('index'), './node': entry('node') } }
+  return {
+    ...source,
+    exports: { '.': entry('index'), './listing': entry('listing/index'), './node': entry('node') },
+  }
 }
 
 function filesUnder(folder: string): readonly string[] {

@@ -5,6 +5,7 @@
 export { EventPage, FeedEvent } from './event.ts'
 export { Problem, ProblemError } from './problem.ts'
 export { PublishReceipt, PublishWarning, ReceiptEvent } from './receipt.ts'
+export { codedFields, codeNamesModule, codeNamesPhp } from './payload/code-name-files.ts'
 export { payloadCheckFiles } from './payload/check-files.ts'
 export { ContactPayload } from './payload/contact.ts'
 export { PropertyPayload } from './payload/property.ts'

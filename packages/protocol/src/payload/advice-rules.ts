@@ -37,6 +37,8 @@ export type Show = (value: unknown) => string
 
 export interface ValueRule {
   readonly kind: 'value'
+  /** Where the value is a code: the list it should be of. */
+  readonly codes?: CodeList<number | string>
   check(value: unknown, show: Show): Complaint | undefined
 }
 
@@ -77,17 +79,15 @@ export function codeIn<C extends number | string>(codes: CodeList<C>): ValueRule
     known.size > 30
       ? `is not a known ${codes.name} code`
       : `is not a known ${codes.name} code (${[...known].join(', ')})`
-  return value((sent, show) => {
-    return known.has(sent)
-      ? undefined
-      : { code: 'unknown_code', message: `${advice}; ${show(sent)} was sent` }
-  })
+  const check: ValueRule['check'] = (sent, show) =>
+    known.has(sent) ? undefined : { code: 'unknown_code', message: `${advice}; ${show(sent)} was sent` }
+  return { kind: 'value', codes, check }
 }
 
 /** Words of any kind, or a code of the list. */
 export function wordsOrCodeIn(codes: CodeList<number>): ValueRule {
   const code = codeIn(codes)
-  return value((sent, show) => (typeof sent === 'number' ? code.check(sent, show) : undefined))
+  return { ...code, check: (sent, show) => (typeof sent === 'number' ? code.check(sent, show) : undefined) }
 }
 
 /** A text with so many characters. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { payloadCheckFiles, payloadSchemaFiles } from '../../src/schemas.ts'
+import { codeNamesModule, codeNamesPhp, payloadCheckFiles, payloadSchemaFiles } from '../../src/schemas.ts'
 
 const folder = new URL('../../schemas/', import.meta.url)
 
@@ -24,6 +24,17 @@ describe('checks of the payloads, made ahead of time', () => {
     it(`${name} is what TypeBox makes of the schema today (P11)`, () => {
       const committed = readFileSync(new URL(name, folder), 'utf8')
       assert.equal(committed, text, 'Stale: run `npm run openapi`')
+    })
+  }
+})
+
+describe('the names of codes, for consumers', () => {
+  for (const [name, text] of [
+    ['../../client/src/listing/code-names.ts', codeNamesModule()],
+    ['../../../examples/php/CodeNames.php', codeNamesPhp()],
+  ] as const) {
+    it(`${name} are those of the code lists`, () => {
+      assert.equal(readFileSync(new URL(name, folder), 'utf8'), text, 'Stale: run `npm run openapi`')
     })
   }
 })

@@ -1,0 +1,728 @@
+<?php
+
+declare(strict_types=1);
+
+require_once __DIR__ . '/CodeNames.php';
+
+use PropertyEvents\CodeNames;
+
+/**
+ * A property as a page shows it: names in place of codes, a price as text, photographs in their order, a description that is safe
+ * to put into a page. Two files (this one and CodeNames.php), PHP 8.1 or later, no extension and no package needed.
+ *
+ *     $listing = PropertyListing::of($change['payload']);
+ *     echo htmlspecialchars($listing['address']['display'] ?? ''), ' ', htmlspecialchars($listing['price']['text'] ?? '');
+ *     echo $listing['description']['html'];
+ *
+ * The members are those of `listing()` in the TypeScript client, where each is explained (packages/client/src/listing). Only the
+ * two members named `html` may stand in a page as they are; escape all others.
+ */
+final class PropertyListing
+{
+    private const LET_AGREED = 6;
+    private const ON_APPLICATION = 1;
+    /** Pounds; no home costs more. */
+    private const HIGHEST_PRICE = 1e12;
+    /** What JavaScript calls white space. */
+    private const BLANK = '[\s\p{Z}\x{FEFF}]';
+    private const FREQUENCY_TEXTS = [1 => 'pa', 4 => 'per quarter', 12 => 'pcm', 52 => 'pw', 365 => 'per day'];
+    private const MEDIA_KINDS = [
+        1 => 'photographs',
+        2 => 'floorPlans',
+        3 => 'documents',
+        4 => 'tours',
+        5 => 'tours',
+        6 => 'energyCertificates',
+        7 => 'energyCertificates',
+    ];
+
+    /**
+     * @param array<string, mixed> $payload the payload, read with json_decode($text, true)
+     * @param 'sales'|'lettings'|null $category where it is known; else it is read from the payload
+     * @return array<string, mixed>
+     */
+    public static function of(array $payload, ?string $category = null): array
+    {
+        $category ??= self::isLetting($payload) ? 'lettings' : 'sales';
+        $details = self::record($payload, 'details');
+        $price = self::price(self::record($payload, 'price_information'), $category === 'lettings');
+        $address = self::address(self::record($payload, 'address'));
+        $summary = self::describe(self::text($details, 'summary'));
+        $description = self::describe(self::text($details, 'description'));
+        $reference = self::text($payload, 'agent_ref');
+        $status = self::named('status', self::integer($payload, 'status'));
+        if ($status !== null) {
+            $status['name'] ??= self::words(self::text($payload, 'statusstring'));
+        }
+        $listing = [
+            'reference' => $reference === null ? null : strtolower($reference),
+            'agentReference' => self::text($payload, 'reference'),
+            'branchId' => self::text($payload, 'branch_id'),
+            'category' => $category,
+            'published' => self::flag($payload, 'published'),
+            'status' => $status,
+            'type' => self::named('propertyType', self::integer($payload, 'property_type')),
+            'isNewHome' => self::flag($payload, 'new_home') === true,
+            'price' => $price,
+            'address' => $address,
+            'summary' => $summary,
+            'description' => $description,
+            'directions' => self::describe(self::text($payload, 'directions')),
+            ...self::facts($payload, $details),
+            ...self::media($payload),
+            'availableOn' => self::day($payload, 'date_available'),
+            'addedOn' => self::day($payload, 'create_date'),
+            'changedOn' => self::day($payload, 'update_date'),
+            'removalReason' => self::reason(self::text($payload, 'removal_reason')),
+        ];
+        $listing['missing'] = self::missing($listing);
+        return $listing;
+    }
+
+    /** What a code of a list means (the lists of CodeNames); null for one that is not in the list. */
+    public static function nameOf(string $list, int|string $code): ?string
+    {
+        return CodeNames::LISTS[$list][$code] ?? null;
+    }
+
+    /** The code of a name, in either case; null for a text that is none of the list's names. */
+    public static function codeOf(string $list, string $name): int|string|null
+    {
+        foreach (CodeNames::LISTS[$list] ?? [] as $code => $known) {
+            if (strtolower($known) === strtolower($name)) {
+                return $code;
+            }
+        }
+        return null;
+    }
+
+    /** In words, also where the payload has a code. */
+    private static function reason(?string $reason): ?string
+    {
+        return $reason === null ? null : self::nameOf('removalReason', $reason) ?? $reason;
+    }
+
+    /** @param array<string, mixed> $payload */
+    private static function isLetting(array $payload): bool
+    {
+        $price = self::record($payload, 'price_information');
+        $details = self::record($payload, 'details');
+        $signs = [
+            self::integer($price, 'rent_frequency'),
+            self::decimal($price, 'deposit'),
+            self::integer($payload, 'contract_months'),
+            self::integer($payload, 'let_type'),
+            self::integer($payload, 'minimum_term'),
+            self::integer($details, 'furnished_type'),
+            self::flag($details, 'deposit_replacement_scheme'),
+        ];
+        $isLetAgreed = self::integer($payload, 'status') === self::LET_AGREED;
+        return $isLetAgreed || array_filter($signs, static fn ($sign) => $sign !== null) !== [];
+    }
+
+    /** @param array<string, mixed> $price @return array<string, mixed> */
+    private static function price(array $price, bool $isLetting): array
+    {
+        $qualifier = self::integer($price, 'price_qualifier');
+        $words = self::words(self::text($price, 'price_qualifier_string')) ?? '';
+        $isOnApplication = $qualifier === self::ON_APPLICATION
+            || preg_match('/^(?:poa|price on application)\.?\z/i', $words) === 1;
+        $amount = self::decimal($price, 'price');
+        if ($isOnApplication || ($amount !== null && ($amount <= 0 || $amount > self::HIGHEST_PRICE))) {
+            $amount = null;
+        }
+        $frequency = $isLetting ? self::integer($price, 'rent_frequency') : null;
+        $suffix = self::FREQUENCY_TEXTS[$frequency ?? -1] ?? null;
+        $prefix = $qualifier === null || $qualifier === 0 ? $words : self::nameOf('priceQualifier', $qualifier) ?? $words;
+        $parts = $amount === null ? [] : array_filter([$prefix, self::pounds($amount), $suffix ?? ''], 'strlen');
+        $text = implode(' ', $parts);
+        return [
+            'text' => $isOnApplication ? 'POA' : ($text === '' ? null : $text),
+            'amount' => $amount,
+            'qualifier' => self::named('priceQualifier', $qualifier),
+            'rentFrequency' => self::named('rentFrequency', $frequency),
+            'rentPerMonth' => $amount === null || $suffix === null ? null : self::pence($amount * $frequency / 12) / 100,
+            'deposit' => self::decimal($price, 'deposit'),
+            'sharedOwnership' => self::sharedOwnership($price),
+        ];
+    }
+
+    /** @param array<string, mixed> $price @return array<string, mixed>|null */
+    private static function sharedOwnership(array $price): ?array
+    {
+        $percentage = self::decimal($price, 'shared_ownership_percentage');
+        $rent = self::decimal($price, 'shared_ownership_rent');
+        if (self::flag($price, 'shared_ownership') !== true && $percentage === null && $rent === null) {
+            return null;
+        }
+        $frequency = self::named('rentFrequency', self::integer($price, 'shared_ownership_rent_frequency'));
+        return ['percentage' => $percentage, 'rent' => $rent, 'rentFrequency' => $frequency];
+    }
+
+    private static function pounds(float $amount): string
+    {
+        $pence = self::pence($amount);
+        $whole = '£' . number_format(intdiv($pence, 100), 0, '.', ',');
+        return $pence % 100 === 0 ? $whole : sprintf('%s.%02d', $whole, $pence % 100);
+    }
+
+    private static function pence(float $amount): int
+    {
+        return (int) floor($amount * 100 + 0.5);
+    }
+
+    /** @param array<string, mixed> $address @return array<string, mixed> */
+    private static function address(array $address): array
+    {
+        $tidy = static fn (string $name): string => self::tidy(self::text($address, $name) ?? '');
+        $codes = array_filter([$tidy('postcode_1'), $tidy('postcode_2')], 'strlen');
+        $postcode = strtoupper(implode(' ', $codes));
+        [$house, $street, $town] = [$tidy('house_name_number'), $tidy('address_2'), $tidy('town')];
+        // "12" belongs in front of its street, "Rose Cottage" on a line of its own.
+        $isNumber = preg_match('/^\d+[A-Za-z]?\z/', $house) === 1 && $street !== '';
+        $first = $isNumber ? ["$house $street"] : [$house, $street];
+        $rest = [$tidy('address_3'), $tidy('address_4'), $town, $postcode];
+        $lines = self::eachOnce([...$first, ...$rest]);
+        $shown = implode(', ', self::eachOnce([$street, ...array_slice($rest, 0, 3)]));
+        $display = $tidy('display_address');
+        return [
+            'display' => $display !== '' ? $display : ($shown !== '' ? $shown : null),
+            'lines' => $lines,
+            'town' => $town === '' ? null : $town,
+            'postcode' => $postcode === '' ? null : $postcode,
+            'position' => self::position($address),
+        ];
+    }
+
+    /** @param array<string, mixed> $address @return array{latitude: float, longitude: float}|null */
+    private static function position(array $address): ?array
+    {
+        $latitude = self::decimal($address, 'latitude');
+        $longitude = self::decimal($address, 'longitude');
+        if ($latitude === null || $longitude === null || abs($latitude) > 90 || abs($longitude) > 180) {
+            return null;
+        }
+        return $latitude == 0 && $longitude == 0 ? null : ['latitude' => $latitude, 'longitude' => $longitude];
+    }
+
+    /** @param array<string, mixed> $payload @param array<string, mixed> $details @return array<string, mixed> */
+    private static function facts(array $payload, array $details): array
+    {
+        $price = self::record($payload, 'price_information');
+        $energy = self::record($details, 'epc_information');
+        $features = array_map(self::tidyEnds(...), self::texts($details, 'features'));
+        $one = static fn (string $list, array $from, string $name): ?array => self::named($list, self::integer($from, $name));
+        $word = static fn (string $list, array $from, string $name): ?array => self::named($list, self::text($from, $name));
+        $some = static fn (string $list, string $name): array => self::namedAll($list, self::integers($details, $name));
+        $words = static fn (string $list, string $name): array => self::namedAll($list, self::texts($details, $name));
+        return [
+            'bedrooms' => self::integer($details, 'bedrooms'),
+            'bathrooms' => self::integer($details, 'bathrooms'),
+            'receptionRooms' => self::integer($details, 'reception_rooms'),
+            'features' => array_values(array_filter($features, 'strlen')),
+            'rooms' => array_map(self::room(...), self::records($details, 'rooms')),
+            'internalArea' => self::area($details, 'internal_area'),
+            'landArea' => self::area($details, 'land_area'),
+            'sizes' => self::sizes(self::record($details, 'sizing')),
+            'tenure' => $one('tenure', $price, 'tenure_type'),
+            'leaseYears' => self::integer($price, 'tenure_unexpired_years'),
+            'furnished' => $one('furnishedType', $details, 'furnished_type'),
+            'letType' => $one('letType', $payload, 'let_type'),
+            'entranceFloor' => $one('entranceFloor', $details, 'entrance_floor'),
+            'condition' => $one('condition', $details, 'condition'),
+            'councilTaxBand' => $word('councilTaxBand', $details, 'council_tax_band'),
+            'energyRating' => $word('energyRating', $energy, 'current_energy_rating'),
+            'potentialEnergyRating' => $word('energyRating', $energy, 'potential_energy_rating'),
+            'heating' => $some('heating', 'heating'),
+            'parking' => $some('parking', 'parking'),
+            'outsideSpace' => $some('outsideSpace', 'outside_space'),
+            'accessibility' => $some('accessibility', 'accessibility'),
+            'electricity' => $words('electricity', 'electricity'),
+            'water' => $word('water', $details, 'water'),
+            'sewerage' => $word('sewerage', $details, 'sewerage'),
+            'broadband' => $words('broadband', 'broadband'),
+            'floodingSources' => self::namedAll('sourceOfFlooding', self::floodingSources($payload, $details)),
+            'commercialUse' => $some('commercialUseClass', 'comm_use_class'),
+        ];
+    }
+
+    /** In the order of their weight: the contract's place, the datafeed's, and one more. */
+    private static function floodingSources(array $payload, array $details): array
+    {
+        foreach ([self::record($payload, 'risks'), self::record($details, 'risks'), $details] as $place) {
+            $sources = self::texts($place, 'sources_of_flooding');
+            if ($sources !== []) {
+                return $sources;
+            }
+        }
+        return [];
+    }
+
+    /** @param array<string, mixed> $room @return array<string, mixed> */
+    private static function room(array $room): array
+    {
+        $unit = self::nameOf('roomDimensionUnit', self::integer($room, 'room_dimension_unit') ?? -1) ?? '';
+        $length = self::decimal($room, 'room_length');
+        $width = self::decimal($room, 'room_width');
+        $measured = $length === null || $width === null
+            ? null
+            : self::tidyEnds(self::figure($length) . ' × ' . self::figure($width) . " $unit");
+        return [
+            'name' => self::tidyEnds(self::text($room, 'room_name') ?? ''),
+            'description' => self::tidyEnds(self::text($room, 'room_description') ?? ''),
+            'size' => self::words(self::text($room, 'room_dimension_text')) ?? $measured,
+        ];
+    }
+
+    /** @param array<string, mixed> $details @return array<string, mixed>|null */
+    private static function area(array $details, string $name): ?array
+    {
+        $size = self::decimal($details, $name);
+        $unit = self::named('areaUnit', self::integer($details, "{$name}_unit"));
+        return $size === null || $size <= 0 ? null : ['size' => $size, 'unit' => $unit];
+    }
+
+    /** @param array<string, mixed> $sizing @return array<string, mixed>|null */
+    private static function sizes(array $sizing): ?array
+    {
+        $minimum = self::decimal($sizing, 'minimum');
+        $maximum = self::decimal($sizing, 'maximum');
+        $unit = self::named('areaUnit', self::integer($sizing, 'area_unit'));
+        return $minimum === null && $maximum === null ? null : ['minimum' => $minimum, 'maximum' => $maximum, 'unit' => $unit];
+    }
+
+    /** @param array<string, mixed> $payload @return array<string, list<array<string, mixed>>> */
+    private static function media(array $payload): array
+    {
+        $kinds = ['photographs', 'floorPlans', 'energyCertificates', 'tours', 'documents', 'otherMedia'];
+        $media = array_fill_keys($kinds, []);
+        $items = self::records($payload, 'media');
+        $places = array_map(static fn (array $item): float => self::integer($item, 'sort_order') ?? INF, $items);
+        // Stable: those without a place keep the order of the payload.
+        uksort($items, static fn (int $a, int $b): int => $places[$a] <=> $places[$b] ?: $a <=> $b);
+        foreach ($items as $item) {
+            $url = self::text($item, 'media_url') ?? '';
+            // Nothing that a browser would run, and nothing that leaves an attribute.
+            if (preg_match('/^https?:\/\/[^"\'<>\\\\^`{|}\s\p{Z}\x{FEFF}]+\z/iu', $url) !== 1) {
+                continue;
+            }
+            $type = self::integer($item, 'media_type');
+            $media[self::MEDIA_KINDS[$type ?? -1] ?? 'otherMedia'][] = [
+                'url' => $url,
+                'caption' => self::tidyEnds(self::text($item, 'caption') ?? ''),
+                'type' => self::named('mediaType', $type),
+                'updatedOn' => self::wallTime($item, 'media_update_date'),
+            ];
+        }
+        return $media;
+    }
+
+    /** @param array<string, mixed> $listing @return list<string> */
+    private static function missing(array $listing): array
+    {
+        $isThere = [
+            '/property_type' => $listing['type'] !== null,
+            '/status' => $listing['status'] !== null,
+            '/price_information/price' => $listing['price']['text'] !== null,
+            '/price_information/rent_frequency' =>
+                $listing['category'] === 'sales' || $listing['price']['rentFrequency'] !== null,
+            '/address/display_address' => $listing['address']['display'] !== null,
+            '/address/postcode_1' => $listing['address']['postcode'] !== null,
+            '/address/latitude' => $listing['address']['position'] !== null,
+            '/details/description' => $listing['description']['text'] !== '',
+            '/details/summary' => $listing['summary']['text'] !== '',
+            '/details/bedrooms' => $listing['bedrooms'] !== null,
+            '/media' => $listing['photographs'] !== [],
+        ];
+        return array_keys(array_filter($isThere, static fn (bool $there): bool => !$there));
+    }
+
+    /** @return array{text: string, html: string} */
+    private static function describe(?string $source): array
+    {
+        return (new PropertyDescription($source ?? ''))->read();
+    }
+
+    /** @return array{code: int|string, name: string|null}|null */
+    private static function named(string $list, int|string|null $code): ?array
+    {
+        return $code === null ? null : ['code' => $code, 'name' => self::nameOf($list, $code)];
+    }
+
+    /** @param list<int|string> $codes @return list<array{code: int|string, name: string|null}> */
+    private static function namedAll(string $list, array $codes): array
+    {
+        return array_map(static fn (int|string $code): array => self::named($list, $code), self::distinct($codes));
+    }
+
+    /** Absent and null mean the same; what is written as another type is read where its meaning is clear. */
+    private static function text(array $from, string $name): ?string
+    {
+        return self::asText($from[$name] ?? null);
+    }
+
+    private static function asText(mixed $value): ?string
+    {
+        return match (true) {
+            is_string($value) => $value,
+            is_bool($value) => $value ? 'true' : 'false',
+            is_int($value), is_float($value) => self::figure($value),
+            default => null,
+        };
+    }
+
+    private static function decimal(array $from, string $name): ?float
+    {
+        return self::asDecimal($from[$name] ?? null);
+    }
+
+    private static function asDecimal(mixed $value): ?float
+    {
+        if (is_int($value) || is_float($value)) {
+            return is_finite((float) $value) ? (float) $value : null;
+        }
+        $isNumber = is_string($value) && preg_match('/^\s*-?\d{1,15}(?:\.\d{1,15})?\s*\z/', $value) === 1;
+        return $isNumber ? (float) trim($value) : null;
+    }
+
+    private static function integer(array $from, string $name): ?int
+    {
+        return self::asInteger($from[$name] ?? null);
+    }
+
+    private static function asInteger(mixed $value): ?int
+    {
+        $number = self::asDecimal($value);
+        return $number !== null && floor($number) === $number && abs($number) < 2 ** 53 ? (int) $number : null;
+    }
+
+    private static function flag(array $from, string $name): ?bool
+    {
+        $value = $from[$name] ?? null;
+        if (is_bool($value)) {
+            return $value;
+        }
+        return match (is_array($value) ? '' : strtolower(self::asText($value) ?? '')) {
+            'true', '1' => true,
+            'false', '0' => false,
+            default => null,
+        };
+    }
+
+    /** @return array<string, mixed> empty where there is none */
+    private static function record(array $from, string $name): array
+    {
+        $value = $from[$name] ?? null;
+        return is_array($value) && !array_is_list($value) ? $value : [];
+    }
+
+    /** @return list<mixed> */
+    private static function items(array $from, string $name): array
+    {
+        $value = $from[$name] ?? null;
+        return is_array($value) && array_is_list($value) ? $value : [];
+    }
+
+    /** @return list<array<string, mixed>> */
+    private static function records(array $from, string $name): array
+    {
+        $isRecord = static fn (mixed $item): bool => is_array($item) && ($item === [] || !array_is_list($item));
+        return array_values(array_filter(self::items($from, $name), $isRecord));
+    }
+
+    /** @return list<string> */
+    private static function texts(array $from, string $name): array
+    {
+        $texts = array_map(self::asText(...), self::items($from, $name));
+        return array_values(array_filter($texts, static fn (?string $text): bool => $text !== null));
+    }
+
+    /** @return list<int> */
+    private static function integers(array $from, string $name): array
+    {
+        $integers = array_map(self::asInteger(...), self::items($from, $name));
+        return array_values(array_filter($integers, static fn (?int $code): bool => $code !== null));
+    }
+
+    private static function day(array $from, string $name): ?string
+    {
+        $time = self::wallTime($from, $name);
+        return $time === null ? null : substr($time, 0, 10);
+    }
+
+    /** `DD-MM-YYYY`, alone or with `HH:mm:ss`, as `YYYY-MM-DD` or `YYYY-MM-DDTHH:mm:ss`, still Europe/London. */
+    private static function wallTime(array $from, string $name): ?string
+    {
+        $value = $from[$name] ?? null;
+        $pattern = '/^(\d{2})-(\d{2})-(\d{4})(?: (\d{2}):(\d{2}):(\d{2}))?\z/';
+        if (!is_string($value) || preg_match($pattern, $value, $part) !== 1) {
+            return null;
+        }
+        if (!checkdate((int) $part[2], (int) $part[1], (int) $part[3])) {
+            return null;
+        }
+        $day = "$part[3]-$part[2]-$part[1]";
+        if (!isset($part[4])) {
+            return $day;
+        }
+        return $part[4] > 23 || $part[5] > 59 || $part[6] > 59 ? null : "{$day}T$part[4]:$part[5]:$part[6]";
+    }
+
+    private static function tidy(string $text): string
+    {
+        return self::tidyEnds(preg_replace('/' . self::BLANK . '+/u', ' ', $text) ?? '');
+    }
+
+    private static function tidyEnds(string $text): string
+    {
+        return preg_replace('/^' . self::BLANK . '++|' . self::BLANK . '++\z/u', '', $text) ?? '';
+    }
+
+    private static function words(?string $text): ?string
+    {
+        $words = self::tidyEnds($text ?? '');
+        return $words === '' ? null : $words;
+    }
+
+    /** @param list<string> $texts @return list<string> */
+    private static function eachOnce(array $texts): array
+    {
+        return array_values(array_filter(self::distinct($texts), 'strlen'));
+    }
+
+    /** @param list<int|string> $values @return list<int|string> each once, in their order */
+    private static function distinct(array $values): array
+    {
+        return array_values(array_unique($values));
+    }
+
+    /** As JSON writes a number, without ".0". */
+    private static function figure(int|float $number): string
+    {
+        return preg_replace('/\.0(?=e|\z)/', '', (string) json_encode($number)) ?? '';
+    }
+}
+
+/** Makes text, and HTML of nine elements without attributes, of whatever an agency pasted. */
+final class PropertyDescription
+{
+    private const UNSEEN = '/[\x{0}-\x{8}\x{e}-\x{1f}\x{7f}-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}]/u';
+    private const COMMENTS = '/<!--.*?(?:-->|\z)|<![^>]*+(?:>|\z)|<\?[^>]*+(?:>|\z)/s';
+    private const HIDDEN = '/<(script|style|title|textarea|template|iframe|noscript|object|svg|math|xmp|noembed|noframes)\b.*?'
+        . '(?:<\/\1[^>]*+(?:>|\z)|\z)/si';
+    /** A tag begins with a letter; any other "<" is a character. It always ends, with the text if nowhere else. */
+    private const TAG = '/<(\/?)([A-Za-z][A-Za-z0-9]*+)(?:=[\s\p{Z}\x{FEFF}]*+(?:"[^"]*+(?:"|\z)|\'[^\']*+(?:\'|\z))|[^>])*+(?:>|\z)/u';
+    private const INLINE = ['b' => 'strong', 'strong' => 'strong', 'i' => 'em', 'em' => 'em'];
+    private const BLOCKS = ['p', 'div', 'section', 'article', 'header', 'footer', 'blockquote', 'pre', 'table', 'tr', 'ul', 'ol',
+        'li', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'dl', 'dt', 'dd'];
+    private const ENTITIES = [
+        'amp' => '&', 'lt' => '<', 'gt' => '>', 'quot' => '"', 'apos' => "'", 'nbsp' => ' ', 'pound' => '£', 'euro' => '€',
+        'ndash' => '–', 'mdash' => '—', 'lsquo' => '‘', 'rsquo' => '’', 'sbquo' => '‚', 'ldquo' => '“', 'rdquo' => '”',
+        'hellip' => '…', 'bull' => '•', 'middot' => '·', 'deg' => '°', 'sup2' => '²', 'sup3' => '³', 'frac12' => '½',
+        'frac14' => '¼', 'frac34' => '¾', 'times' => '×', 'copy' => '©', 'reg' => '®', 'trade' => '™', 'eacute' => 'é',
+        'egrave' => 'è', 'agrave' => 'à', 'acirc' => 'â', 'ecirc' => 'ê', 'ocirc' => 'ô', 'ccedil' => 'ç', 'shy' => '',
+    ];
+    private const BLANKS = '[\s\p{Z}\x{FEFF}]+';
+
+    /** @var list<array{kind: string, html: string, text: string}> */
+    private array $blocks = [];
+    /** @var list<string> */
+    private array $lists = [];
+    /** @var list<string> */
+    private array $open = [];
+    private string $kind = 'p';
+    private string $html = '';
+    private string $text = '';
+
+    public function __construct(private readonly string $source)
+    {
+    }
+
+    /** @return array{text: string, html: string} */
+    public function read(): array
+    {
+        $source = $this->source;
+        foreach ([self::UNSEEN => '', self::COMMENTS => '', self::HIDDEN => ' '] as $pattern => $instead) {
+            $source = preg_replace($pattern, $instead, $source) ?? '';
+        }
+        preg_match_all(self::TAG, $source, $tags, PREG_SET_ORDER | PREG_OFFSET_CAPTURE);
+        $isBlock = static fn (array $tag): bool => in_array(strtolower($tag[2][0]), self::BLOCKS, true);
+        // In HTML with paragraphs a line feed is a blank; in all other texts it ends a line.
+        $hasBlocks = array_filter($tags, $isBlock) !== [];
+        $from = 0;
+        foreach ($tags as $tag) {
+            $this->addText(substr($source, $from, $tag[0][1] - $from), $hasBlocks);
+            $from = $tag[0][1] + strlen($tag[0][0]);
+            $this->addTag(strtolower($tag[2][0]), $tag[1][0] === '/');
+        }
+        $this->addText(substr($source, $from), $hasBlocks);
+        $this->close();
+        return ['text' => $this->blocksAsText(), 'html' => $this->blocksAsHtml()];
+    }
+
+    private function addTag(string $name, bool $isEnd): void
+    {
+        if (isset(self::INLINE[$name])) {
+            $this->addInline(self::INLINE[$name], $isEnd);
+        } elseif (in_array($name, self::BLOCKS, true)) {
+            $this->addBlock($name, $isEnd);
+        } elseif ($name === 'br') {
+            $this->addBreak();
+        } elseif ($name === 'td' || $name === 'th') {
+            $this->addWords(' ');
+        }
+    }
+
+    private function addText(string $source, bool $isHtml): void
+    {
+        $lines = $isHtml ? [$source] : preg_split('/\r\n|\n|\r/', $source);
+        foreach ($lines as $index => $line) {
+            $words = preg_replace('/' . self::BLANKS . '/u', ' ', self::decode($line)) ?? '';
+            if ($index > 0 && trim($words) === '' && $index < count($lines) - 1) {
+                $this->close();
+            } elseif ($index > 0) {
+                $this->addBreak();
+            }
+            $this->addWords($words);
+        }
+    }
+
+    private function addWords(string $words): void
+    {
+        $last = substr($this->text, -1);
+        $added = $last === '' || $last === ' ' || $last === "\n" ? ltrim($words, ' ') : $words;
+        $this->html .= self::escape($added);
+        $this->text .= $added;
+    }
+
+    private function addBreak(): void
+    {
+        // One empty line at most, however many there were.
+        if ($this->text !== '' && !str_ends_with($this->text, "\n\n")) {
+            $this->html .= '<br>';
+            $this->text .= "\n";
+        }
+    }
+
+    private function addInline(string $name, bool $isEnd): void
+    {
+        $at = array_search($name, $this->open, true);
+        if ($isEnd && $at !== false) {
+            $this->closeInline($at);
+        }
+        if (!$isEnd && $at === false) {
+            $this->open[] = $name;
+            $this->html .= "<$name>";
+        }
+    }
+
+    private function closeInline(int $from): void
+    {
+        foreach (array_reverse(array_splice($this->open, $from)) as $name) {
+            $this->html .= "</$name>";
+        }
+    }
+
+    private function addBlock(string $name, bool $isEnd): void
+    {
+        $this->close();
+        if ($name === 'ul' || $name === 'ol') {
+            if ($isEnd) {
+                array_pop($this->lists);
+            } else {
+                $this->lists[] = $name;
+            }
+        }
+        if (!$isEnd && $name === 'li') {
+            $this->kind = $this->lists[count($this->lists) - 1] ?? 'ul';
+        }
+        if (!$isEnd && preg_match('/^h[1-6]\z/', $name) === 1) {
+            $this->kind = 'h3';
+        }
+    }
+
+    private function close(): void
+    {
+        $this->closeInline(0);
+        $text = trim(preg_replace('/ ?\n ?/', "\n", $this->text) ?? '', " \n");
+        if ($text !== '') {
+            $this->blocks[] = ['kind' => $this->kind, 'html' => self::tidyHtml($this->html), 'text' => $text];
+        }
+        $this->html = '';
+        $this->text = '';
+        $this->kind = 'p';
+    }
+
+    private static function tidyHtml(string $html): string
+    {
+        $emphasisOnNothing = '/<(strong|em)>( ?)<\/\1>/';
+        // Twice: one inside the other.
+        $html = preg_replace([$emphasisOnNothing, $emphasisOnNothing], '$2', $html) ?? '';
+        $html = preg_replace('/ ?<br> ?/', '<br>', $html) ?? '';
+        return trim(preg_replace('/(?: |<br>){1,3}\z/', '', $html) ?? '', ' ');
+    }
+
+    private static function decode(string $text): string
+    {
+        $pattern = '/&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z][A-Za-z0-9]{1,9}));/';
+        return preg_replace_callback($pattern, static function (array $found): string {
+            if (isset($found[3])) {
+                return self::ENTITIES[$found[3]] ?? $found[0];
+            }
+            $point = isset($found[2]) ? (int) hexdec($found[2]) : (int) $found[1];
+            return self::isShown($point) ? self::character($point) : $found[0];
+        }, $text) ?? '';
+    }
+
+    private static function character(int $point): string
+    {
+        return match (true) {
+            $point < 0x80 => chr($point),
+            $point < 0x800 => chr(0xc0 | $point >> 6) . chr(0x80 | $point & 0x3f),
+            $point < 0x10000 => chr(0xe0 | $point >> 12) . chr(0x80 | $point >> 6 & 0x3f) . chr(0x80 | $point & 0x3f),
+            default => chr(0xf0 | $point >> 18) . chr(0x80 | $point >> 12 & 0x3f) . chr(0x80 | $point >> 6 & 0x3f)
+                . chr(0x80 | $point & 0x3f),
+        };
+    }
+
+    private static function isShown(int $point): bool
+    {
+        $isControl = $point < 0x20 || ($point >= 0x7f && $point < 0xa0);
+        $isHalf = $point >= 0xd800 && $point <= 0xdfff;
+        $turns = ($point >= 0x202a && $point <= 0x202e) || ($point >= 0x2066 && $point <= 0x2069);
+        return $point <= 0x10ffff && !$isControl && !$isHalf && !$turns;
+    }
+
+    private static function escape(string $text): string
+    {
+        return str_replace(['&', '<', '>', '"'], ['&amp;', '&lt;', '&gt;', '&quot;'], $text);
+    }
+
+    private function blocksAsText(): string
+    {
+        $text = '';
+        $before = null;
+        foreach ($this->blocks as ['kind' => $kind, 'text' => $own]) {
+            $isItem = $kind === 'ul' || $kind === 'ol';
+            $text .= $before === null ? '' : ($isItem && $before === $kind ? "\n" : "\n\n");
+            $text .= ($isItem ? '- ' : '') . $own;
+            $before = $kind;
+        }
+        return $text;
+    }
+
+    private function blocksAsHtml(): string
+    {
+        $html = '';
+        foreach ($this->blocks as $index => ['kind' => $kind, 'html' => $own]) {
+            if ($kind === 'p' || $kind === 'h3') {
+                $html .= "<$kind>$own</$kind>";
+                continue;
+            }
+            $html .= ($this->blocks[$index - 1]['kind'] ?? '') === $kind ? '' : "<$kind>";
+            $html .= "<li>$own</li>";
+            $html .= ($this->blocks[$index + 1]['kind'] ?? '') === $kind ? '' : "</$kind>";
+        }
+        return $html;
+    }
+}

@@ -1,0 +1,43 @@
+/** Codes with their names. */
+import { codeNames } from './code-names.ts'
+
+export type CodeListName = keyof typeof codeNames
+
+/** A code and what it means. */
+export interface Named<Code extends number | string = number> {
+  readonly code: Code
+  /** `null` where the code is of no known list: the feed passes it unchanged. */
+  readonly name: string | null
+}
+
+/** What a code of a list means; `undefined` for one that is not in the list. */
+export function nameOf(list: CodeListName, code: number | string): string | undefined {
+  const names: Readonly<Record<string, string>> = codeNames[list]
+  return Object.hasOwn(names, code) ? names[code] : undefined
+}
+
+/** The code of a name, in either case; `undefined` for a text that is none of the list's names. */
+export function codeOf(list: CodeListName, name: string): string | undefined {
+  const wanted = name.toLowerCase()
+  return Object.entries(codeNames[list]).find(([, known]) => known.toLowerCase() === wanted)?.[0]
+}
+
+export function named<Code extends number | string>(list: CodeListName, code: Code): Named<Code>
+export function named<Code extends number | string>(
+  list: CodeListName,
+  code: Code | null | undefined,
+): Named<Code> | null
+export function named<Code extends number | string>(
+  list: CodeListName,
+  code: Code | null | undefined,
+): Named<Code> | null {
+  return code === null || code === undefined ? null : { code, name: nameOf(list, code) ?? null }
+}
+
+/** Each code of a list of codes with its name. */
+export function namedAll<Code extends number | string>(
+  list: CodeListName,
+  codes: readonly Code[] | undefined,
+): readonly Named<Code>[] {
+  return (codes ?? []).map((code) => named(list, code))
+}
