@@ -54,11 +54,11 @@ async function serve(folder: string): Promise<void> {
   for (let made = 0; made <= keysAtRest; made += 1) {
     const outcome = await issueKey(storage.keys, pepper, {
       label: '',
+      actor: 'cli:bench',
       operator: false,
       grants,
       expiresMs: undefined,
       nowMs,
-      actor: 'cli:bench',
     })
     if (outcome.kind === 'issued') keys.push(outcome.text)
   }

@@ -8,6 +8,8 @@ import type { Waiting } from './feed-line.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
 export interface CommitAttempts {
+  /** Their first commit begins. */
+  begin(batches: readonly Waiting[]): void
   /** Answers all of them when they are committed. Otherwise answers none and resolves with the error. */
   together(batches: readonly Waiting[], lockWaitMs: number): Promise<Failed | undefined>
   /**
@@ -17,6 +19,16 @@ export interface CommitAttempts {
   refuse(batches: readonly Waiting[], error: unknown): void
 }
 
+/** Told how long things took, for metrics. */
+export interface CommitObserver {
+  /** A batch has waited for so long before its first commit began. */
+  waited(ms: number): void
+  /** A commit has ended, or was given up. `locked`: another session held a feed, and it is tried again. */
+  committed(outcome: 'done' | 'failed' | 'locked', ms: number): void
+}
+
+export const unobserved: CommitObserver = { waited: () => undefined, committed: () => undefined }
+
 export interface Failed {
   readonly error: unknown
 }
@@ -24,11 +36,15 @@ export interface Failed {
 export function commitAttempts(
   events: Pick<EventStore, 'append'>,
   room: Pick<WaitingRoom, 'answered'>,
+  clock: () => number,
+  observer: CommitObserver,
 ): CommitAttempts {
   async function together(batches: readonly Waiting[], lockWaitMs: number): Promise<Failed | undefined> {
+    const beganMs = clock()
     try {
       const sent = batches.map(({ batch }) => batch)
       const outcomes = await events.append(sent, lockWaitMs)
+      observer.committed('done', clock() - beganMs)
       for (const [index, entry] of batches.entries()) {
         const outcome = outcomes[index]
         room.answered(entry)
@@ -37,6 +53,7 @@ export function commitAttempts(
       }
       return undefined
     } catch (error) {
+      observer.committed(foundLock({ error }) ? 'locked' : 'failed', clock() - beganMs)
       return { error }
     }
   }
@@ -65,7 +82,12 @@ export function commitAttempts(
     return []
   }
 
-  return { together, ofOneFeed, refuse }
+  function begin(batches: readonly Waiting[]): void {
+    const nowMs = clock()
+    for (const { sinceMs } of batches) observer.waited(nowMs - sinceMs)
+  }
+
+  return { begin, together, ofOneFeed, refuse }
 }
 
 /** Another session held the lock of one of the feeds for as long as the commit would wait. */

@@ -34,7 +34,7 @@ export interface CommitLimits {
   readonly lockedWaitMs: number
   /** The number of locked feeds that are tried at once; more take turns. */
   readonly lockedAtOnce: number
-  /** After this time in all, publications to a locked feed are refused with `storage_unavailable`. */
+  /** After this time in all, publications to a locked feed are refused with `feed_locked`. */
   readonly lockedAtMostMs: number
 }
 

@@ -5,10 +5,10 @@
  * a time. Feeds that another session has locked wait separately.
  */
 import type { AppendBatch, AppendOutcome, EventStore } from '../storage/storage.ts'
-import { commitAttempts, foundLock, mayBeOfOne } from './commit-attempts.ts'
-import type { CommitAttempts } from './commit-attempts.ts'
+import { commitAttempts, foundLock, mayBeOfOne, unobserved } from './commit-attempts.ts'
+import type { CommitAttempts, CommitObserver } from './commit-attempts.ts'
 import { beginCommit, endCommit, lockWaitMs, newLanes, nextCommit } from './commit-lanes.ts'
-import type { Lane } from './commit-lanes.ts'
+import type { CommitLanes, Lane } from './commit-lanes.ts'
 import { charactersOf, defaultCommitLimits, sizeOf } from './commit-limits.ts'
 import type { CommitLimits } from './commit-limits.ts'
 import type { Claim } from './feed-line.ts'
@@ -33,6 +33,20 @@ export interface QueueState {
   readonly waiting: number
   readonly commits: number
   readonly lockedFeeds: number
+  /** Payload characters of the batches that have not been answered. */
+  readonly waitingCharacters: number
+  /** For how long the batch that has waited longest for its commit to begin has done so. */
+  readonly longestWaitMs: number
+  /** One for each size of batches, ascending. */
+  readonly lanes: readonly LaneState[]
+}
+
+export interface LaneState {
+  /** The most events in a batch of this size; infinite for the largest. */
+  readonly batchEvents: number
+  /** Batches whose commit has not begun. */
+  readonly waiting: number
+  readonly commits: number
 }
 
 /** `clock`: milliseconds, never set back. */
@@ -40,9 +54,10 @@ export function createCommitQueue(
   events: Pick<EventStore, 'append' | 'appendsAtOnce'>,
   limits: CommitLimits = defaultCommitLimits,
   clock: () => number = () => performance.now(),
+  observer: CommitObserver = unobserved,
 ): CommitQueue {
   const room = waitingRoom(limits)
-  const attempts = commitAttempts(events, room)
+  const attempts = commitAttempts(events, room, clock, observer)
   const locked = lockedFeeds({ attempts, room, limits, clock, onReleased: proceed })
   const lanes = newLanes(limits, events.appendsAtOnce)
   let beginsSoon = false
@@ -85,7 +100,7 @@ export function createCommitQueue(
   }
 
   return {
-    state: () => ({ waiting: room.count(), commits: lanes.underWay.size, lockedFeeds: locked.count() }),
+    state: () => stateOf(room, lanes, locked.count(), clock()),
     submit(batch) {
       const characters = charactersOf(batch)
       const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>()
@@ -106,6 +121,28 @@ export function createCommitQueue(
   }
 }
 
+function stateOf(room: WaitingRoom, lanes: CommitLanes, lockedCount: number, nowMs: number): QueueState {
+  const [commits, waiting] = [lanes.limits.sizes.map(() => 0), lanes.limits.sizes.map(() => 0)]
+  for (const { size } of lanes.underWay) commits[size] = (commits[size] ?? 0) + 1
+  let sinceMs = nowMs
+  for (const entry of room.entries()) {
+    waiting[entry.size] = (waiting[entry.size] ?? 0) + 1
+    sinceMs = Math.min(sinceMs, entry.sinceMs)
+  }
+  return {
+    waiting: room.count(),
+    commits: lanes.underWay.size,
+    lockedFeeds: lockedCount,
+    waitingCharacters: room.characters(),
+    longestWaitMs: nowMs - sinceMs,
+    lanes: lanes.limits.sizes.map(({ batchEvents }, size) => ({
+      batchEvents,
+      waiting: waiting[size] ?? 0,
+      commits: commits[size] ?? 0,
+    })),
+  }
+}
+
 interface CommitParts {
   readonly attempts: CommitAttempts
   readonly room: WaitingRoom
@@ -118,6 +155,7 @@ async function commit(
   claims: readonly Claim[],
   waitMs: number,
 ): Promise<void> {
+  for (const { batches } of claims) attempts.begin(batches)
   if (claims.length > 1) {
     const all = claims.flatMap(({ batches }) => batches)
     const failed = await attempts.together(all, waitMs)

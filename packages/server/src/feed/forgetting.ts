@@ -1,5 +1,7 @@
 /** Removes ids that were kept long enough, in the background (PROTOCOL §4.6, decision 0003). */
 import { setTimeout as delay } from 'node:timers/promises'
+import { reported, unreported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
 import type { StorageEngine } from '../storage/storage.ts'
 
 /** Ids are kept for 30 days, so ten minutes more or less do not matter. */
@@ -23,6 +25,7 @@ export interface Forgetting {
 export function forgetSkippedIds(
   storage: Pick<StorageEngine, 'forgetSkippedIds'>,
   everyMs: number = lookEveryMs,
+  report: TaskReport = unreported,
 ): Forgetting {
   const closing = new AbortController()
   const { signal } = closing
@@ -32,7 +35,7 @@ export function forgetSkippedIds(
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       const startedMs = performance.now()
-      const removed = await storage.forgetSkippedIds().catch(() => 0)
+      const removed = (await reported(report, 'forget_ids', storage.forgetSkippedIds())) ?? 0
       const tookMs = performance.now() - startedMs
       await pause(removed === 0 ? everyMs : Math.max(shortestPauseMs, tookMs * pausePerStep))
     }

@@ -37,7 +37,7 @@ export function lockedFeeds({ attempts, room, limits, clock, onReleased }: Locke
     const isLate = ({ sinceMs }: Claim['batches'][number]): boolean =>
       clock() - sinceMs >= limits.lockedAtMostMs
     const late = batches.filter(isLate)
-    attempts.refuse(late, new StorageFailure('storage_unavailable', cause))
+    attempts.refuse(late, new StorageFailure('feed_locked', cause))
     return { line, batches: batches.filter((entry) => !late.includes(entry)) }
   }
 

@@ -11,6 +11,7 @@ import { freeBytes } from '../free-bytes.ts'
 import type { AppendBatch, AppendOutcome, AppendedEvent, EventStore, FeedKey } from '../storage/storage.ts'
 import type { PublicationReading } from './collect-drafts.ts'
 import { withRemarks } from './collect-warnings.ts'
+import type { CommitObserver } from './commit-attempts.ts'
 import { defaultCommitLimits } from './commit-limits.ts'
 import { createCommitQueue } from './commit-queue.ts'
 import type { CommitQueue, QueueState, SubmitOutcome } from './commit-queue.ts'
@@ -63,6 +64,8 @@ export interface PublisherOptions {
   readonly onStored?: (key: FeedKey, events: number) => void
   /** Asked before a body is read. Left out: there never is any. */
   readonly maintenance?: MaintenanceWatch
+  /** Told how long batches wait and commits take. */
+  readonly observer?: CommitObserver
   /** Milliseconds, never set back. */
   readonly clock?: () => number
 }
@@ -71,7 +74,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const { events, catalogue } = options
   const limits = options.limits ?? defaultPublicationLimits
   const newId = options.newId ?? (() => uuidV7(Date.now()))
-  const queue: CommitQueue = createCommitQueue(events)
+  const queue: CommitQueue = createCommitQueue(events, defaultCommitLimits, undefined, options.observer)
   const turns = createTurns(options.clock ?? (() => performance.now()))
   const unanswered = new Set<Promise<PublishOutcome>>()
   /** Bytes of bodies that have not been read yet. */

@@ -30,6 +30,10 @@ export interface WaitingRoom {
   answered(entry: Waiting): void
   /** Batches that have entered and not been answered. */
   count(): number
+  /** Payload characters of the same. */
+  characters(): number
+  /** Batches that have entered and were not taken yet. */
+  entries(): Iterable<Waiting>
 }
 
 export function waitingRoom({ sizes, maxWaitingCharacters }: CommitLimits): WaitingRoom {
@@ -90,5 +94,9 @@ export function waitingRoom({ sizes, maxWaitingCharacters }: CommitLimits): Wait
       entries -= 1
     },
     count: () => entries,
+    characters: () => room.held(),
+    *entries() {
+      for (const { waiting } of lines.values()) yield* waiting
+    },
   }
 }

@@ -5,6 +5,8 @@ import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
 import type { KeyVerifier } from '../keys/index.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import type { Outages } from '../observability/outages.ts'
+import type { RequestLines } from '../observability/request-lines.ts'
 import type { EventStore } from '../storage/storage.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
@@ -20,6 +22,9 @@ export interface HttpContext {
   readonly limits: ServiceLimits
   readonly log: Logger
   readonly metrics: Metrics
+  /** Where failures go: not to the log, of which they would take megabytes. */
+  readonly outages: Outages
+  readonly requestLines: RequestLines
   /** Path prefix of every route, such as `/feed`; empty for none (D21). */
   readonly basePath: string
   /** Proxies of our own in front of the service, whose `X-Forwarded-For` is believed. */

@@ -1,6 +1,7 @@
 /** What failed, as a problem. */
 import { StorageFailure } from '../storage/storage.ts'
 import type { HttpContext } from './context.ts'
+import type { Request } from './exchange.ts'
 import type { Refusal } from './problem.ts'
 
 /** A thrown error to what the caller is told. Nothing of its message gets out. */
@@ -12,15 +13,15 @@ function refusalOfError(error: unknown): Refusal {
   return { code: 'internal_error' }
 }
 
-/** The same; its cause goes to the log where the caller is told nothing of it. */
+/** The same; its cause is reported where the caller is told nothing of it. */
 export function reportedRefusal(
-  { log }: Pick<HttpContext, 'log'>,
-  requestId: string,
+  { outages }: Pick<HttpContext, 'outages'>,
+  { id, method }: Pick<Request, 'id' | 'method'>,
   error: unknown,
 ): Refusal {
   const refusal = refusalOfError(error)
   if (refusal.code === 'internal_error' || refusal.code.startsWith('storage_')) {
-    log.error({ requestId, err: error }, 'request failed')
+    outages.requestFailed(error, id, method === 'POST')
   }
   return refusal
 }

@@ -85,5 +85,5 @@ function settle(context: HttpContext, exchange: Exchange, outcome: Outcome): Exc
 }
 
 function failed(context: HttpContext, request: Request, error: unknown): Outcome {
-  return refused(reportedRefusal(context, request.id, error))
+  return refused(reportedRefusal(context, request, error))
 }

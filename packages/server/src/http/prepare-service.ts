@@ -10,8 +10,11 @@ import { createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { createOutages } from '../observability/outages.ts'
+import type { OutageMemories, Outages } from '../observability/outages.ts'
 import { reportLoss } from '../observability/report-loss.ts'
 import { maintenanceReporter } from '../observability/report-maintenance.ts'
+import { requestLines } from '../observability/request-lines.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -47,6 +50,8 @@ export interface ServiceParts {
   readonly deprecations?: Deprecations
   /** Where the counts of rate limits lie, if other threads of the node use them too (D10). */
   readonly buckets?: BucketMemories
+  /** Where the outages lie that other threads of the node see too. */
+  readonly outages?: OutageMemories
 }
 
 export interface BucketMemories {
@@ -63,6 +68,7 @@ export interface ListenOptions {
 export interface PreparedService {
   readonly publisher: Publisher
   readonly metrics: Metrics
+  readonly outages: Outages
   /**
    * Resolves with where it listens. `sharePort`: other threads may listen there too, and the system spreads connections
    * over them. Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
@@ -90,8 +96,9 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   let closing: Promise<void> | undefined
   const stopping = () => draining || closing !== undefined
   const context = contextOf(options, stopping)
-  const { basePath, limits, metrics, pages, publisher, verifier } = context
+  const { basePath, limits, metrics, outages, pages, publisher, verifier } = context
   const stopReporting = reportLoss(options.storage, options.log, metrics)
+  const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options.deprecations)
   const transport = createTransport(context, createRouter({ operations, basePath, limits }), {
     plainConnections: options.plainConnections ?? true,
@@ -102,12 +109,16 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     await publisher.drained()
     await verifier.close()
     stopReporting()
+    stopObserving()
     await pages.close()
+    context.requestLines.close()
+    outages.close()
   }
 
   return {
     publisher,
     metrics,
+    outages,
     async listen({ host, port, sharePort = false }) {
       const address = await transport.listen({ host, port, sharePort })
       return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
@@ -135,24 +146,40 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
   const metrics = createMetrics()
+  const outages = createOutages({
+    log,
+    ping: () => storage.ping(),
+    ...(options.outages === undefined ? {} : { memories: options.outages }),
+  })
   const publisher = createPublisher({
     events,
     catalogue: settings.catalogue,
     limits: limits.publication,
     maintenance: watchMaintenance(storage, maintenanceReporter(log)),
-    onStored: (key, stored) => metrics.stored(key.feed, stored),
+    observer: metrics.commits,
+    onStored(key, stored) {
+      metrics.stored(key, stored)
+      outages.stored()
+    },
   })
   metrics.watchQueue(() => publisher.queueState())
+  metrics.watchOutages(outages)
+  metrics.store.watchWork(() => storage.work())
   return {
     events,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
-    pages: options.pages === 'off' ? plainPages(events) : sealedPages(events, options.pages ?? defaultPages),
+    pages:
+      options.pages === 'off'
+        ? plainPages(events)
+        : sealedPages(events, options.pages ?? defaultPages, outages),
     publisher,
-    verifier: createKeyVerifier({ keys, peppers, clock }),
+    verifier: createKeyVerifier({ keys, peppers, clock, report: outages }),
     limits,
     log,
     metrics,
+    outages,
+    requestLines: requestLines(log),
     basePath,
     trustedProxies,
     requestBuckets: createTokenBuckets(limits.requests, bucketClock, buckets?.requests),

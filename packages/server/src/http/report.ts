@@ -2,26 +2,39 @@
 import { feeds, nearestName } from '@property-events/protocol'
 import { statusOf } from './answer-head.ts'
 import type { HttpContext } from './context.ts'
-import type { Exchange } from './exchange.ts'
+import type { Answer, Exchange } from './exchange.ts'
 import { pathOnly } from './requests/echo-text.ts'
 import { withoutOrigin } from './requests/target.ts'
 
 /**
  * Reports an exchange whose answer is with the kernel; `aborted`: the client went away before it had the answer. Neither log nor
- * metrics hold a query, a body or a header: keys and personal data turn up there. The key's id and the tenant are in the log,
- * never in a metric.
+ * metrics hold a query, a body or a header: keys and personal data turn up there. The key's id and the tenant are in the log.
  */
 export function reportExchange(
-  { metrics, log }: Pick<HttpContext, 'metrics' | 'log'>,
+  { metrics, requestLines }: Pick<HttpContext, 'metrics' | 'requestLines'>,
   { request, routed, answer, keyId, tenantId, problem }: Exchange,
   aborted: boolean,
 ): void {
   const status = statusOf(answer)
   const { method } = request
   const { route } = routed
-  const durationMs = performance.now() - request.startedMs
-  metrics.requestDone({ route, method, status, seconds: durationMs / 1_000 })
-  if (!log.isLevelEnabled('info')) return
+  const endedMs = performance.now()
+  const durationMs = endedMs - request.startedMs
+  const seconds = durationMs / 1_000
+  const bodyBytes = method === 'HEAD' ? 0 : bodyBytesOf(answer)
+  metrics.requestDone({
+    requestId: request.id,
+    route,
+    method,
+    status,
+    seconds,
+    endedMs,
+    problem,
+    keyId,
+    tenantId,
+    bodyBytes,
+  })
+  if (!requestLines.isWritten(status)) return
   const traceId = traceIdIn(request.header('traceparent'))
   const line = {
     requestId: request.id,
@@ -36,7 +49,12 @@ export function reportExchange(
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(aborted ? { aborted } : {}),
   }
-  log.info(line, 'request')
+  requestLines.write(line)
+}
+
+function bodyBytesOf(answer: Answer): number {
+  if (answer.kind === 'pieces') return answer.body.byteLength
+  return answer.kind === 'text' ? answer.body.length : 0
 }
 
 /** The trace that a `traceparent` names (W3C Trace Context §3.2), for finding the request's log line by it. */

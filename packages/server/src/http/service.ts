@@ -2,6 +2,8 @@
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
+import { shownMetrics } from '../observability/metrics.ts'
+import type { ShownMetrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -32,16 +34,21 @@ export interface Service {
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { storage, host, port } = options
   const prepared = await prepareService(options)
-  const { metrics, publisher, stopping } = prepared
-  metrics.watchSnapshots(() => storage.heldSnapshots())
-  metrics.watchMaintenance(async () => (await storage.maintenance()) !== undefined)
+  const { metrics, outages, publisher, stopping } = prepared
+  metrics.store.watchStore(storage, outages)
+  const shown = shownMetrics()
+  const measure = async (): Promise<ShownMetrics> => {
+    shown.add(prepared, await metrics.take())
+    return shown
+  }
   try {
     const operations =
       options.metrics === undefined
         ? undefined
         : await startOperationsServer({
             ...options.metrics,
-            render: () => metrics.render(),
+            render: async () => (await measure()).render(),
+            slowest: async () => (await measure()).slowest(),
             // On the one thread there is, an answer is proof enough.
             alive: async () => true,
             readiness: async () =>
@@ -51,8 +58,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await operations?.close()
       throw error
     })
-    const forgetting = forgetSkippedIds(storage)
-    const announcing = await announceNode(storage.nodes, options.peppers)
+    const forgetting = forgetSkippedIds(storage, undefined, outages)
+    const announcing = await announceNode(storage.nodes, options.peppers, outages)
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       await prepared.close()

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { reported, unreported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
 import { nodeSilenceMs } from '../storage/node-store.ts'
 import type { NodeStore } from '../storage/node-store.ts'
 import type { Pepper } from './pepper.ts'
@@ -12,7 +14,11 @@ export interface Announcing {
 }
 
 /** Resolves after the first announcement or its failure: a store that is away is told when it is back. */
-export async function announceNode(nodes: NodeStore, peppers: readonly Pepper[]): Promise<Announcing> {
+export async function announceNode(
+  nodes: NodeStore,
+  peppers: readonly Pepper[],
+  report: TaskReport = unreported,
+): Promise<Announcing> {
   const closing = new AbortController()
   const { signal } = closing
   const node = {
@@ -20,7 +26,7 @@ export async function announceNode(nodes: NodeStore, peppers: readonly Pepper[])
     place: `${hostname()}, process ${process.pid}`,
     pepperIds: peppers.map(({ pepperId }) => pepperId),
   }
-  const say = () => nodes.announce(node).catch(() => undefined)
+  const say = () => reported(report, 'announce_node', nodes.announce(node))
   const run = async (): Promise<void> => {
     for (;;) {
       await delay(nodeSilenceMs / 4, undefined, { signal, ref: false }).catch(() => undefined)

@@ -1,4 +1,5 @@
 /** Which key ids there are, for telling a key from a guess without asking the store about each (D10). */
+import type { TaskReport } from '../background-task.ts'
 import type { KeyStore } from '../storage/storage.ts'
 
 export interface KnownIds {
@@ -20,6 +21,7 @@ export function knownIds(
   keys: Pick<KeyStore, 'keyIds'>,
   clock: () => number,
   delay: (ms: number) => Promise<void>,
+  report: TaskReport,
 ): KnownIds {
   let ids: ReadonlySet<string> = new Set()
   let readMs = -Infinity
@@ -36,8 +38,10 @@ export function knownIds(
     readMs = clock()
     try {
       ids = new Set(await keys.keyIds())
+      report.worked('read_key_ids')
       return true
-    } catch {
+    } catch (error) {
+      report.failed('read_key_ids', error)
       return false
     }
   }

@@ -1,3 +1,4 @@
+import type { TaskReport } from '../background-task.ts'
 import type { KeyStore } from '../storage/storage.ts'
 
 /**
@@ -14,7 +15,7 @@ export interface UseLog {
   close(): Promise<void>
 }
 
-export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>): UseLog {
+export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>, report: TaskReport): UseLog {
   let uses = new Map<string, number>()
   let flushing: Promise<void> = Promise.resolve()
 
@@ -24,7 +25,9 @@ export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>): UseLog {
     uses = new Map()
     try {
       await keys.recordKeyUses([...taken].map(([keyId, usedMs]) => ({ keyId, usedMs })))
+      report.worked('record_key_uses')
     } catch (error) {
+      report.failed('record_key_uses', error)
       for (const [keyId, usedMs] of taken) record(keyId, usedMs)
       throw error
     }
@@ -39,7 +42,7 @@ export function createUseLog(keys: Pick<KeyStore, 'recordKeyUses'>): UseLog {
     return flushing
   }
 
-  // The last use of a key is a convenience, and a failure of the store shows on `ping`.
+  // The last use of a key is a convenience, and the report has been told.
   const quietly = () => flush().catch(() => undefined)
   const timer = setInterval(() => void quietly(), flushEveryMs)
   timer.unref()

@@ -3,6 +3,8 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseKeyText } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyStore } from '../storage/storage.ts'
+import { reported, unreported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import { cachedFinder } from './find-cached.ts'
 import { knownIds } from './known-ids.ts'
@@ -52,6 +54,8 @@ export interface KeyVerifierOptions {
   readonly clock: () => number
   /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
   readonly cacheMs?: number
+  /** Told of what is read and written in the background. */
+  readonly report?: TaskReport
   /** Resolves after so many milliseconds. Default: by the timers of Node. */
   readonly delay?: (ms: number) => Promise<void>
 }
@@ -61,15 +65,15 @@ const provenLimit = 20_000
 const noHash = new Uint8Array(32)
 
 export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
-  const { keys, peppers, clock, delay = wait } = options
+  const { keys, peppers, clock, delay = wait, report = unreported } = options
   if (peppers.length === 0) throw new Error('a key verifier needs a pepper')
   const finder = cachedFinder(keys, clock, options.cacheMs ?? 1000)
-  const uses = createUseLog(keys)
-  const ids = knownIds(keys, clock, delay)
+  const uses = createUseLog(keys, report)
+  const ids = knownIds(keys, clock, delay, report)
   // The store's answer with which a key was last proven, by a hash of the whole key. While the answer is the same (for
   // at most a second), the HMAC need not be made again: 4 of the 6 µs of a verification (measured manually).
   const proven = new BoundedMap<string, { readonly found: FoundKey; readonly key: VerifiedKey }>(provenLimit)
-  const rehash = secretRehasher(keys, peppers)
+  const rehash = secretRehasher(keys, peppers, report)
 
   async function verify(text: string | undefined): Promise<KeyVerdict> {
     const parts = text === undefined ? undefined : parseKeyText(text)
@@ -135,6 +139,7 @@ function secretMatches(peppers: readonly Pepper[], found: FoundKey | undefined, 
 function secretRehasher(
   keys: Pick<KeyStore, 'rehashKey'>,
   peppers: readonly Pepper[],
+  report: TaskReport,
 ): (found: FoundKey, secret: string) => Promise<void> {
   /** Keys that are being hashed with the present pepper, so that each is hashed once at a time. */
   const underWay = new Set<string>()
@@ -144,8 +149,8 @@ function secretRehasher(
     if (current === undefined || pepperId === current.pepperId || underWay.has(keyId)) return
     underWay.add(keyId)
     const hashed = { secretHash: hashSecret(current, secret), pepperId: current.pepperId }
-    // The next use tries again; a failure of the store shows elsewhere.
-    await keys.rehashKey(keyId, pepperId, hashed, 'service').catch(() => undefined)
+    // After a failure the next use tries again.
+    await reported(report, 'rehash_key', keys.rehashKey(keyId, pepperId, hashed, 'service'))
     underWay.delete(keyId)
   }
 }

@@ -1,38 +1,111 @@
-/** The metrics for the operator, in Prometheus' text format. No label holds a key, an id or a tenant. */
+/**
+ * The metrics for the operator, in Prometheus' text format; docs/metrics.md says what each is for. Labels hold no key and no path,
+ * and never more than 20 tenants and 20 ids of keys.
+ */
 import type { FeedName } from '@property-events/protocol'
-import { AggregatorRegistry, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
-import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+import { AggregatorRegistry, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import type { QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
-import type { HeldSnapshot } from '../storage/storage.ts'
+import type { FeedKey } from '../storage/storage.ts'
+import type { MetricJson } from './metric-json.ts'
+import type { Outages } from './outages.ts'
+import { publishMetrics } from './publish-metrics.ts'
+import type { PublishMetrics } from './publish-metrics.ts'
+import { requestMetrics, topCounters } from './request-metrics.ts'
+import type { DoneRequest, NameCounts } from './request-metrics.ts'
+import { slowest } from './slowest-requests.ts'
+import type { SlowRequest } from './slowest-requests.ts'
+import { storeMetrics } from './store-metrics.ts'
+import type { StoreMetrics } from './store-metrics.ts'
+import { topCounter } from './top-counter.ts'
 
-export interface DoneRequest {
-  /** The route's pattern, or `none`: paths are not labels, because strangers could add new ones without end. */
-  readonly route: string
-  readonly method: string
-  readonly status: number
-  readonly seconds: number
-}
+export type { DoneRequest } from './request-metrics.ts'
 
 export interface Metrics {
   requestDone(request: DoneRequest): void
-  /** The result of a publish request; `failed`: the answer was a fault of the store or of the service. */
+  /** Bytes of an answer that is sent as it is made. */
+  streamed(tenantId: string, bytes: number): void
   published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
   /** Events that are new on disk. */
-  stored(feed: FeedName, events: number): void
-  /** How to find, at each scrape, what keeps old versions of rows alive in the store. */
-  watchSnapshots(ask: () => Promise<readonly HeldSnapshot[]>): void
-  /** How to find, at each scrape, whether publishing is stopped for maintenance. */
-  watchMaintenance(ask: () => Promise<boolean>): void
-  /** How to find, at each scrape, what waits to be committed. */
+  stored(key: FeedKey, events: number): void
+  readonly commits: Pick<PublishMetrics, 'waited' | 'committed'>
+  readonly store: StoreMetrics
   watchQueue(state: () => QueueState): void
+  watchOutages(outages: Pick<Outages, 'states'>): void
   /** Numbers that this node has shown and that its store does not hold, of all feeds together. */
   missing(numbers: number): void
-  /** All metrics, with their content type. */
-  render(): Promise<RenderedMetrics>
-  /** All metrics, to be added to those of other threads. */
-  values(): Promise<MetricValues>
+  /** All that was measured, to be shown by itself or with that of other threads. */
+  take(): Promise<TakenMetrics>
   close(): void
+}
+
+/** May go from one thread to another. */
+export interface TakenMetrics {
+  /** Each with all that was counted since the start. */
+  readonly values: readonly object[]
+  /** Counted since they were last taken. */
+  readonly counts: NameCounts
+  readonly slowest: readonly SlowRequest[]
+}
+
+/** Each service has its own registry: two in one process do not mix. */
+export function createMetrics(): Metrics {
+  const register = new Registry()
+  // Process, garbage collector and event-loop lag.
+  collectDefaultMetrics({ register })
+  const requests = requestMetrics()
+  const publishing = publishMetrics(register)
+  let outageStates: Outages['states'] = () => []
+  const missingNumbers = new Gauge({
+    name: 'property_events_missing_numbers',
+    help: 'Sequence numbers that this node has shown and does not find in its store any more.',
+    registers: [register],
+  })
+  return {
+    requestDone: (request) => requests.done(request),
+    streamed: (tenantId, bytes) => requests.streamed(tenantId, bytes),
+    published: (feed, outcome) => publishing.published(feed, outcome),
+    stored(key, events) {
+      publishing.stored(key.feed, events)
+      requests.stored(key, events)
+    },
+    commits: publishing,
+    store: storeMetrics(register),
+    watchQueue: (state) => publishing.watchQueue(state),
+    watchOutages(outages) {
+      outageStates = () => outages.states()
+    },
+    missing: (numbers) => missingNumbers.set(numbers),
+    async take() {
+      const values = await register.getMetricsAsJSON()
+      return {
+        values: [...values, ...requests.json(), ...outagesJson(outageStates())],
+        counts: requests.takeCounts(),
+        slowest: requests.slowest(),
+      }
+    },
+    close: () => register.clear(),
+  }
+}
+
+/** All threads see the same outages, and the same counts. */
+function outagesJson(states: ReturnType<Outages['states']>): readonly MetricJson[] {
+  return [
+    {
+      name: 'property_events_outage',
+      help: 'Whether something has failed and was not seen to work since (1).',
+      type: 'gauge',
+      aggregator: 'max',
+      values: states.map(({ of, open }) => ({ labels: { of }, value: Number(open) })),
+    },
+    {
+      name: 'property_events_outage_failures_total',
+      help: 'What has failed, by outage: requests, and work in the background.',
+      type: 'counter',
+      aggregator: 'max',
+      values: states.map(({ of, failures }) => ({ labels: { of }, value: failures })),
+    },
+  ]
 }
 
 export interface RenderedMetrics {
@@ -40,141 +113,13 @@ export interface RenderedMetrics {
   readonly text: string
 }
 
-export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[]
-
-const queueGauges: readonly {
-  readonly name: string
-  readonly help: string
-  readonly of: (state: QueueState) => number
-}[] = [
-  {
-    name: 'property_events_waiting_publish_requests',
-    help: 'Publish requests that wait for a commit or for its end.',
-    of: ({ waiting }) => waiting,
-  },
-  {
-    name: 'property_events_commits_under_way',
-    help: 'Commits under way, without those that wait for a locked feed.',
-    of: ({ commits }) => commits,
-  },
-  {
-    name: 'property_events_locked_feeds',
-    help: 'Feeds whose publications wait because another session has locked them.',
-    of: ({ lockedFeeds }) => lockedFeeds,
-  },
-]
-
-/** From a 304 out of memory to a publish that waits for a slow disk. */
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'none'])
-
-/** Each service has its own registry: two in one process do not mix. */
-export function createMetrics(): Metrics {
-  const register = new Registry()
-  // Process, garbage collector and event-loop lag.
-  collectDefaultMetrics({ register })
-  const durations = new Histogram({
-    name: 'property_events_http_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer, by route and status.',
-    labelNames: ['route', 'method', 'status'] as const,
-    buckets: durationBuckets,
-    registers: [register],
-  })
-  const outcomes = new Counter({
-    name: 'property_events_publish_requests_total',
-    help: 'Publish requests by feed and outcome.',
-    labelNames: ['feed', 'outcome'] as const,
-    registers: [register],
-  })
-  const storedEvents = new Counter({
-    name: 'property_events_stored_events_total',
-    help: 'Events stored by publish requests.',
-    labelNames: ['feed'] as const,
-    registers: [register],
-  })
-  const missingNumbers = new Gauge({
-    name: 'property_events_missing_numbers',
-    help: 'Sequence numbers that this node has shown and does not find in its store any more.',
-    registers: [register],
-  })
-  return {
-    missing: (numbers) => missingNumbers.set(numbers),
-    requestDone({ route, method, status, seconds }) {
-      durations.observe({ route, method: knownMethods.has(method) ? method : 'other', status }, seconds)
-    },
-    published: (feed, outcome) => outcomes.inc({ feed, outcome }),
-    stored: (feed, events) => storedEvents.inc({ feed }, events),
-    watchSnapshots: (ask) => addSnapshotGauges(register, ask),
-    watchMaintenance: (ask) => addMaintenanceGauge(register, ask),
-    watchQueue(state) {
-      for (const { name, help, of } of queueGauges) {
-        const gauge: Gauge = new Gauge({
-          name,
-          help,
-          registers: [register],
-          collect: () => gauge.set(of(state())),
-        })
-      }
-    },
-    render: async () => ({ contentType: register.contentType, text: await register.metrics() }),
-    values: () => register.getMetricsAsJSON(),
-    close: () => register.clear(),
-  }
-}
-
-/** No value while the store does not answer. */
-function addMaintenanceGauge(register: Registry, ask: () => Promise<boolean>): void {
-  const gauge: Gauge = new Gauge({
-    name: 'property_events_maintenance',
-    help: '1 while an operator has stopped publishing to the store.',
-    registers: [register],
-    async collect() {
-      const isOn = await ask().catch(() => undefined)
-      if (isOn === undefined) gauge.remove()
-      else gauge.set(isOn ? 1 : 0)
-    },
-  })
-}
-
-const snapshotGauges = [
-  {
-    name: 'property_events_oldest_snapshot_transactions',
-    help: 'Transactions since the oldest snapshot in the database: versions of rows since then are kept.',
-    of: ({ transactions }: HeldSnapshot) => transactions,
-  },
-  {
-    name: 'property_events_oldest_snapshot_seconds',
-    help: 'For how long the oldest snapshot in the database has been held, as far as the role may see.',
-    of: ({ seconds }: HeldSnapshot) => seconds,
-  },
-] as const
-
-/** By kind of holder. No values while the store does not answer. */
-function addSnapshotGauges(register: Registry, ask: () => Promise<readonly HeldSnapshot[]>): void {
-  let asking: Promise<readonly HeldSnapshot[]> | undefined
-  // Both are collected together, with one query.
-  const askOnce = (): Promise<readonly HeldSnapshot[]> => {
-    asking ??= ask()
-      .catch(() => [])
-      .finally(() => (asking = undefined))
-    return asking
-  }
-  for (const { name, help, of } of snapshotGauges) {
-    const gauge: Gauge<'holder'> = new Gauge({
-      name,
-      help,
-      labelNames: ['holder'],
-      registers: [register],
-      async collect() {
-        const held = await askOnce()
-        gauge.reset()
-        for (const snapshot of held) {
-          const value = of(snapshot)
-          if (value !== undefined) gauge.set({ holder: snapshot.holder }, value)
-        }
-      },
-    })
-  }
+/** The metrics of a whole process: of one thread, or of several together. */
+export interface ShownMetrics {
+  /** What `source` has measured, in place of its last; what it has counted is added. */
+  add(source: object, taken: TakenMetrics): void
+  /** All metrics, with their content type. */
+  render(): Promise<RenderedMetrics>
+  slowest(): readonly SlowRequest[]
 }
 
 /** Metrics of the process, which are the same in every thread. */
@@ -182,16 +127,30 @@ const ofProcess = /^(process_|nodejs_version_info)/
 /** Metrics of a single thread, which say nothing of the threads that serve requests. */
 const ofThread = /^nodejs_/
 
-/**
- * One text for the process: `own` of the thread that gathers them, which serves no requests, and those of the threads
- * that do.
- */
-export async function renderTogether(
-  own: MetricValues,
-  serving: readonly MetricValues[],
-): Promise<RenderedMetrics> {
-  const owned = own.filter(({ name }) => ofProcess.test(name) || !ofThread.test(name))
-  const served = serving.map((values) => values.filter(({ name }) => !ofProcess.test(name)))
-  const together = AggregatorRegistry.aggregate([owned, ...served])
-  return { contentType: together.contentType, text: await together.metrics() }
+/** `gathering`: the source that serves no requests, and shows what is of the process; where there is none, the one source does. */
+export function shownMetrics(gathering?: object): ShownMetrics {
+  // The last of each thread: without them, counters would fall when one thread is late, and look like a restart.
+  const taken = new Map<object, TakenMetrics>()
+  const tops = topCounters.map((options) => ({ of: options.of, counter: topCounter(options) }))
+
+  const valuesOf = (source: object, values: readonly object[]): object[] => {
+    if (gathering === undefined) return [...values]
+    const isShown =
+      source === gathering
+        ? (name: string) => ofProcess.test(name) || !ofThread.test(name)
+        : (name: string) => !ofProcess.test(name)
+    return values.filter((value) => isShown('name' in value ? String(value.name) : ''))
+  }
+  return {
+    add(source, given) {
+      taken.set(source, given)
+      for (const { of, counter } of tops) counter.add(given.counts[of])
+    },
+    async render() {
+      const sources = [...taken].map(([source, { values }]) => valuesOf(source, values))
+      const together = AggregatorRegistry.aggregate([...sources, tops.map(({ counter }) => counter.json())])
+      return { contentType: together.contentType, text: await together.metrics() }
+    },
+    slowest: () => slowest([...taken.values()].flatMap((one) => one.slowest)),
+  }
 }

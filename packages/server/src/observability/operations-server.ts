@@ -1,15 +1,18 @@
-/** `/metrics`, `/livez` and `/readyz`, on a port of their own so that the public one never shows them. */
+/** `/metrics`, `/slowest`, `/livez` and `/readyz`, on a port of their own so that the public one never shows them. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem.ts'
 import { createServer } from '../node-http.ts'
-import type { Metrics } from './metrics.ts'
+import type { ShownMetrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
+import type { SlowRequest } from './slowest-requests.ts'
 
 export interface OperationsServerOptions {
   readonly host: string
   readonly port: number
-  readonly render: Metrics['render']
+  readonly render: ShownMetrics['render']
+  /** The slowest requests of the last minutes. */
+  readonly slowest: () => Promise<readonly SlowRequest[]>
   /**
    * True while every thread that should serve does so, whatever the state of the store. Otherwise only a restart helps.
    */
@@ -56,7 +59,7 @@ function listening(server: Server, { host, port }: OperationsServerOptions): Pro
 const plainText = 'text/plain; charset=utf-8'
 
 async function answer(
-  { render, alive, readiness }: OperationsServerOptions,
+  { render, slowest, alive, readiness }: OperationsServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -80,6 +83,9 @@ async function answer(
       send(success.ok, text, contentType)
       return
     }
+    case '/slowest':
+      send(success.ok, `${JSON.stringify({ requests: await slowest() }, null, 2)}\n`, 'application/json')
+      return
     case '/livez':
       if (await alive()) send(success.ok, 'ok\n')
       else send(problems.storage_unavailable.status, 'a serving thread does not answer\n')
@@ -90,6 +96,6 @@ async function answer(
       return
     }
     default:
-      send(problems.path_not_found.status, 'There are /metrics, /livez and /readyz.\n')
+      send(problems.path_not_found.status, 'There are /metrics, /slowest, /livez and /readyz.\n')
   }
 }

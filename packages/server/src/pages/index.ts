@@ -1,5 +1,6 @@
 /** Page bodies: from the engine, or ready-made from sealed segments. */
 import { join } from 'node:path'
+import type { TaskReport } from '../background-task.ts'
 import type { EventStore } from '../storage/storage.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './page-reader.ts'
@@ -48,7 +49,11 @@ export function plainPages(events: Pick<EventStore, 'readRange'>): PageReader {
 /**
  * Pages from sealed segments where there are any. The file is derived data and may be deleted while no service runs.
  */
-export function sealedPages(events: Pick<EventStore, 'readRange'>, options: SealedPagesOptions): PageReader {
+export function sealedPages(
+  events: Pick<EventStore, 'readRange'>,
+  options: SealedPagesOptions,
+  report?: TaskReport,
+): PageReader {
   const { memoryBytes, folder, fileBytes, shared } = options
   // With nowhere to keep segments, there is no use in making them.
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
@@ -56,7 +61,7 @@ export function sealedPages(events: Pick<EventStore, 'readRange'>, options: Seal
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
   const file = shared === undefined ? own : joinSegmentFile(shared, () => memory.clear())
   const store = createSegmentStore({ memory, file })
-  return createPageReader(events, { store, sealer: createSealer(events, store, steadyClock) })
+  return createPageReader(events, { store, sealer: createSealer(events, store, steadyClock, report) })
 }
 
 /** Opens the file for several threads. Each makes its `sealedPages` with a pass. */

@@ -1,4 +1,6 @@
 /** Seals segments in the background, one at a time, so that no answer waits for it. */
+import { reported, unreported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
 import { freeBytes } from '../free-bytes.ts'
 import type { EventStore, ViewRange } from '../storage/storage.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
@@ -36,6 +38,7 @@ export function createSealer(
   store: SegmentStore,
   /** Milliseconds; never set back. */
   clock: () => number,
+  report: TaskReport = unreported,
 ): Sealer {
   const waiting = new Map<string, SegmentRequest>()
   const incomplete = new Map<string, number>()
@@ -73,8 +76,8 @@ export function createSealer(
 
   async function sealAll(): Promise<void> {
     for (const [key, request] of waiting) {
-      // Readers are told of a failure of the store; here it only means that this segment is not sealed now.
-      if (!isForNothing()) await seal(request).catch(() => undefined)
+      // A failure only means that this segment is not sealed now.
+      if (!isForNothing()) await reported(report, 'seal_pages', seal(request))
       waiting.delete(key)
     }
     working = undefined

@@ -11,6 +11,7 @@ import type { KeyStore } from './key-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
+import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
 
 export type * from './append-batch.ts'
@@ -22,6 +23,7 @@ export * from './maintenance.ts'
 export type * from './move-store.ts'
 export type * from './node-store.ts'
 export * from './storage-errors.ts'
+export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
 
 /** An old state of the store that something still reads, or may. */
 export interface HeldSnapshot {
@@ -124,6 +126,10 @@ export interface StorageEngine extends AsyncDisposable {
    * slows every look-up. Empty on an engine that keeps no versions.
    */
   heldSnapshots(): Promise<readonly HeldSnapshot[]>
+  /** Tells how long things waited, what was tried again, and what failed in the background. Returns how to stop. */
+  observe(observer: StoreObserver): () => void
+  /** The present state of the engine's own work, for an operator. Asks the store for nothing. */
+  work(): StoreWork
   /** Resolves when the store answers; rejects with a `StorageFailure`. */
   ping(): Promise<void>
   /** Finishes what was begun, then closes. Safe to call twice. */

@@ -4,6 +4,8 @@
  */
 import { ticksPerMillisecond } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
+import { reported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
 import { StorageFailure } from './storage.ts'
 
 /** How far from the clock the store moves the reservation. */
@@ -22,6 +24,8 @@ export interface TimeReservation {
   covers(moment: Ticks): boolean
   /** Resolves when the store has moved it on. Rejects when it cannot, and with `storage_unavailable` when that takes too long. */
   renewed(): Promise<void>
+  /** How far ahead of the store's clock time is reserved, by what is known here; `undefined`: nothing is. */
+  aheadMs(): number | undefined
   /** The store may not hold the reservation: its history is another one. */
   forget(): void
   /** Nothing is asked of the store any more. */
@@ -33,6 +37,8 @@ export interface TimeReservationOptions {
   readonly renew: () => Promise<Reserved>
   /** How long a window waits for that; without a limit, if left out. */
   readonly patienceMs?: number
+  /** Told of each renewal. */
+  readonly report: TaskReport
 }
 
 /** A client that polls as often as this never waits for a reservation, and a store without polls is left alone. */
@@ -40,8 +46,15 @@ const keptAheadForMs = 120_000
 /** After a failure the store is asked again. */
 const retryAfterMs = 1_000
 
-export function timeReservation({ renew, patienceMs }: TimeReservationOptions): TimeReservation {
-  let known: Reserved = { moment: 0n, reserved: 0n }
+const nothingKnown: Reserved = { moment: 0n, reserved: 0n }
+
+function reservedMs({ moment, reserved }: Reserved): number {
+  return Number((reserved - moment) / ticksPerMillisecond)
+}
+
+export function timeReservation({ renew, patienceMs, report }: TimeReservationOptions): TimeReservation {
+  let known: Reserved = nothingKnown
+  let knownAtMs = 0
   let renewing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let lastAnsweredMs = 0
@@ -50,12 +63,17 @@ export function timeReservation({ renew, patienceMs }: TimeReservationOptions): 
 
   const ask = async (): Promise<void> => {
     const history = histories
+    const askedMs = performance.now()
     const answer = await renew()
-    if (history === histories) known = answer
+    if (history !== histories) return
+    known = answer
+    knownAtMs = askedMs
   }
   /** One question at a time: a store that hangs costs one connection, not one for each window. */
   const renewOnce = (): Promise<void> => {
-    renewing ??= ask().finally(() => (renewing = undefined))
+    if (renewing !== undefined) return renewing
+    renewing = ask().finally(() => (renewing = undefined))
+    void reported(report, 'reserve_time', renewing)
     return renewing
   }
   const wakeAfter = (ms: number): void => {
@@ -63,8 +81,7 @@ export function timeReservation({ renew, patienceMs }: TimeReservationOptions): 
     timer.unref()
   }
   /** The store moves it when half is gone. Asked after half of what is left, it never comes to less than a quarter. */
-  const halfOfRest = (): number =>
-    Math.max(0, Number((known.reserved - known.moment) / ticksPerMillisecond / 2n))
+  const halfOfRest = (): number => Math.max(0, reservedMs(known) / 2)
   const keepAhead = async (): Promise<void> => {
     const isWanted = performance.now() - lastAnsweredMs < keptAheadForMs
     const waitMs = isWanted ? await renewOnce().then(halfOfRest, () => retryAfterMs) : 0
@@ -92,9 +109,10 @@ export function timeReservation({ renew, patienceMs }: TimeReservationOptions): 
         clearTimeout(limit)
       }
     },
+    aheadMs: () => (known === nothingKnown ? undefined : reservedMs(known) - (performance.now() - knownAtMs)),
     forget() {
       histories += 1
-      known = { moment: 0n, reserved: 0n }
+      known = nothingKnown
     },
     stop() {
       stopped = true

@@ -6,7 +6,8 @@ import type { Deprecations } from '../http/operations/index.ts'
 import type { BucketMemories } from '../http/prepare-service.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
-import type { MetricValues } from '../observability/metrics.ts'
+import type { TakenMetrics } from '../observability/metrics.ts'
+import type { OutageMemories } from '../observability/outages.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StoragePass } from '../storage/open-storage.ts'
 
@@ -21,12 +22,13 @@ export interface ServingThreadData {
   readonly plainConnections: boolean
   readonly deprecations: Deprecations
   readonly buckets: BucketMemories
+  readonly outages: OutageMemories
 }
 
 /** Each request is answered by a reply with its number. */
 export type ThreadQuestion =
   | { readonly verb: 'listen'; readonly host: string; readonly port: number }
-  | { readonly verb: 'values' }
+  | { readonly verb: 'measure' }
   | { readonly verb: 'awake' }
   | { readonly verb: 'answers' }
   | { readonly verb: 'drain' }
@@ -34,7 +36,7 @@ export type ThreadQuestion =
 
 export interface ThreadAnswers {
   readonly listen: { readonly url: string; readonly port: number }
-  readonly values: MetricValues
+  readonly measure: TakenMetrics
   /** Nothing is checked: any answer shows that the thread is awake. */
   readonly awake: true
   /** Whether the thread is awake and the store answers it. */

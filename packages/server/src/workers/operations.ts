@@ -1,6 +1,6 @@
 /** Metrics, liveness and readiness of a service on several threads. */
-import { renderTogether } from '../observability/metrics.ts'
-import type { Metrics, MetricValues } from '../observability/metrics.ts'
+import { shownMetrics } from '../observability/metrics.ts'
+import type { Metrics, ShownMetrics } from '../observability/metrics.ts'
 import type { OperationsServerOptions } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness, unansweredReadiness } from '../observability/readiness.ts'
 import type { ServingThread } from './serving-thread.ts'
@@ -20,17 +20,18 @@ export function operationsOf({
   options,
   isStopping,
 }: OperationsParts): Omit<OperationsServerOptions, 'host' | 'port'> {
-  // The last metrics of each thread. Without them, counters would fall when one thread is late, and look like a
-  // restart.
-  const counted = new Map<ServingThread, MetricValues>()
-  async function count(thread: ServingThread): Promise<void> {
-    counted.set(thread, await thread.ask({ verb: 'values' }))
+  const shown = shownMetrics(metrics)
+  const measure = async (thread: ServingThread): Promise<void> => {
+    shown.add(thread, await thread.ask({ verb: 'measure' }))
+  }
+  const measureAll = async (): Promise<ShownMetrics> => {
+    await Promise.all(threads.map((thread) => soon(measure(thread))))
+    shown.add(metrics, await metrics.take())
+    return shown
   }
   return {
-    async render() {
-      await Promise.all(threads.map((thread) => soon(count(thread))))
-      return renderTogether(await metrics.values(), [...counted.values()])
-    },
+    render: async () => (await measureAll()).render(),
+    slowest: async () => (await measureAll()).slowest(),
     async alive() {
       return (await Promise.all(threads.map(isAwake))).every((awake) => awake)
     },

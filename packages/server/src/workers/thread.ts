@@ -25,8 +25,8 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
     switch (request.verb) {
       case 'listen':
         return service.listen({ host: request.host, port: request.port, sharePort: true })
-      case 'values':
-        return service.metrics.values()
+      case 'measure':
+        return service.metrics.take()
       case 'awake':
         return Promise.resolve(true)
       case 'answers':

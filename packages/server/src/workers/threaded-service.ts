@@ -15,9 +15,12 @@ import type { Service } from '../http/service.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
+import { createLogger } from '../observability/log.ts'
 import type { LogLevel } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { createOutages, outageMemories } from '../observability/outages.ts'
+import type { Outages } from '../observability/outages.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
@@ -53,6 +56,8 @@ interface Whole {
   readonly options: ThreadedServiceOptions
   readonly file: SharedSegmentFile | undefined
   readonly metrics: Metrics
+  readonly outages: Outages
+  readonly stopObserving: () => void
   readonly publisher: Publisher
   readonly threads: ServingThread[]
   operations: OperationsServer | undefined
@@ -68,13 +73,19 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   const { folder, fileBytes } = options.pages
   const file = folder === undefined ? undefined : sharedPagesFile(folder, fileBytes, options.workers)
   const metrics = createMetrics()
-  metrics.watchSnapshots(() => options.store.storage.heldSnapshots())
-  metrics.watchMaintenance(async () => (await options.store.storage.maintenance()) !== undefined)
-  const publisher = ownPublisher(options, metrics)
+  const { storage } = options.store
+  const memories = outageMemories()
+  const log = createLogger({ level: options.logLevel })
+  const outages = createOutages({ log, memories, ping: () => storage.ping() })
+  metrics.watchOutages(outages)
+  metrics.store.watchStore(storage, outages)
+  metrics.store.watchWork(() => storage.work())
+  const stopObserving = storage.observe({ ...metrics.store, ...outages })
+  const publisher = ownPublisher(options, metrics, outages)
   const started = { threads: [], operations: undefined, draining: false, closing: undefined }
-  const whole: Whole = { options, file, metrics, publisher, ...started }
+  const whole: Whole = { options, file, metrics, outages, stopObserving, publisher, ...started }
   try {
-    await startThreads(whole, threadStarter(options, basePath, file))
+    await startThreads(whole, threadStarter(options, basePath, file, memories))
     return await serve(whole)
   } catch (error) {
     await abandon(whole)
@@ -89,7 +100,7 @@ async function startThreads({ options, threads }: Whole, start: () => Promise<Se
 }
 
 async function serve(whole: Whole): Promise<ThreadedService> {
-  const { options, threads, publisher } = whole
+  const { options, threads, publisher, outages } = whole
   whole.operations = await startOperations(whole)
   const address = await listenTogether(threads, options)
   const broken = Promise.withResolvers<Error>()
@@ -99,8 +110,8 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   }
   for (const thread of threads) void watchOver(thread)
   const { storage } = options.store
-  const forgetting = forgetSkippedIds(storage)
-  const announcing = await announceNode(storage.nodes, options.peppers)
+  const forgetting = forgetSkippedIds(storage, undefined, outages)
+  const announcing = await announceNode(storage.nodes, options.peppers, outages)
   const { operations } = whole
   return {
     url: address.url,
@@ -128,7 +139,7 @@ async function startOperations(whole: Whole): Promise<OperationsServer | undefin
 
 /** `tasks`: tasks beside the threads, closed when no thread answers any more. */
 async function shutDown(
-  { threads, publisher, file, operations, metrics }: Whole,
+  { threads, publisher, file, operations, metrics, outages, stopObserving }: Whole,
   tasks: readonly { close(): Promise<void> }[],
 ): Promise<void> {
   await Promise.all(threads.map(closeThread))
@@ -137,26 +148,38 @@ async function shutDown(
   for (const task of tasks) await task.close()
   file?.close()
   await operations?.close()
+  stopObserving()
+  outages.close()
   metrics.close()
 }
 
 /** Closes everything after a failed start. */
-async function abandon({ threads, operations, file, metrics }: Whole): Promise<void> {
+async function abandon({ threads, operations, file, metrics, outages, stopObserving }: Whole): Promise<void> {
   await Promise.allSettled(threads.map((thread) => thread.terminate()))
   await Promise.allSettled([operations?.close()])
   file?.close()
+  stopObserving()
+  outages.close()
   metrics.close()
 }
 
 /** For events that this thread publishes itself, as embedders do. */
-function ownPublisher({ store: { storage }, limits }: ThreadedServiceOptions, metrics: Metrics): Publisher {
+function ownPublisher(
+  { store: { storage }, limits }: ThreadedServiceOptions,
+  metrics: Metrics,
+  outages: Outages,
+): Publisher {
   const publisher = createPublisher({
     events: storage.events,
     catalogue: storage.settings.catalogue,
     ...(limits?.publication === undefined ? {} : { limits: limits.publication }),
     // The threads that serve write the log's lines about it.
     maintenance: watchMaintenance(storage, () => undefined),
-    onStored: (key, events) => metrics.stored(key.feed, events),
+    observer: metrics.commits,
+    onStored(key, events) {
+      metrics.stored(key, events)
+      outages.stored()
+    },
   })
   metrics.watchQueue(() => publisher.queueState())
   return publisher

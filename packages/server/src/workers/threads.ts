@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import { bucketMemory } from '../http/token-bucket.ts'
+import type { OutageMemories } from '../observability/outages.ts'
 import type { SharedSegmentFile } from '../pages/index.ts'
 import type { ServingThreadData, ThreadAnswers } from './messages.ts'
 import { startServingThread } from './serving-thread.ts'
@@ -20,6 +21,7 @@ export function threadStarter(
   options: ThreadedServiceOptions,
   basePath: string,
   file: SharedSegmentFile | undefined,
+  outages: OutageMemories,
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, pages } = options
   const buckets = { requests: bucketMemory(), failures: bucketMemory() }
@@ -38,6 +40,7 @@ export function threadStarter(
       plainConnections: options.plainConnections ?? true,
       deprecations: options.deprecations ?? {},
       buckets,
+      outages,
     }
     const writer = pass.kind === 'sqlite' ? [pass.writer] : []
     return startServingThread(data, shared === undefined ? writer : [...writer, shared.port])

@@ -39,26 +39,73 @@ onEngines('operating the service', {}, (service) => {
       assert.equal((await call(service(), path)).status, 404)
   })
 
-  it('shows the metrics that the document for operators lists, all of them and no others (D9)', async () => {
+  it('shows the metrics that the document for operators lists with their types, all of them and no others (D9)', async () => {
     const metrics = await (await operationsCall(service(), '/metrics')).text()
-    const shown = [...metrics.matchAll(/^# HELP (property_events_\w+) /gm)].map(([, name]) => name)
-    const document = readFileSync(join(import.meta.dirname, '../../../../docs/operating.md'), 'utf8')
-    const listed = [...document.matchAll(/^\| `(property_events_\w+)` \|/gm)].map(([, name]) => name)
-    assert.deepEqual(new Set(shown), new Set(listed))
+    const shown = [...metrics.matchAll(/^# TYPE (property_events_\w+) (\w+)/gm)]
+    const document = readFileSync(join(import.meta.dirname, '../../../../docs/metrics.md'), 'utf8')
+    const listed = [...document.matchAll(/^\| `(property_events_\w+)` \| (\w+)/gm)]
+    const named = (rows: readonly RegExpMatchArray[]) =>
+      rows.map(([, name, type]) => `${name} ${type}`).toSorted()
+    assert.deepEqual(named(shown), named(listed))
     for (const [, name = ''] of document.matchAll(/`((?:nodejs|process)_\w+)`/g))
       assert.ok(metrics.includes(`# HELP ${name} `), name)
   })
 
-  it('keeps keys, ids, tenants and paths of strangers out of metric labels (P10, D11)', async () => {
+  it('keeps keys, ids of events and paths of strangers out of metric labels (P10, D11)', async () => {
     const { tenant } = service()
     const { events } = await publish(service(), { payload: property() })
     const id = events[0]?.id ?? ''
     await call(service(), `${getPath}/${id}`, { key: tenant.readKey })
     await call(service(), `/wp-admin/${id}`, { key: tenant.readKey, method: 'PROPFIND' })
     const metrics = await (await operationsCall(service(), '/metrics')).text()
-    for (const secret of [id, tenant.tenantId, tenant.readKey.slice(4, 16), 'wp-admin', 'PROPFIND']) {
+    // The id of a key is no secret, and stands only where a key was refused something.
+    for (const secret of [id, tenant.readKey, tenant.readKey.slice(17, 40), 'wp-admin', 'PROPFIND']) {
       assert.ok(!metrics.includes(secret), secret)
     }
+  })
+
+  it('tells who reads and publishes most, whose key is refused and why, and which requests were slowest (D9)', async () => {
+    const { otherTenant: tenant, storage } = service()
+    const numberOf = async (name: string, labels: string): Promise<number> => {
+      const text = await (await operationsCall(service(), '/metrics')).text()
+      const line = text.split('\n').find((one) => one.startsWith(`property_events_${name}{${labels}} `))
+      return Number(line?.split(' ').at(-1) ?? Number.NaN)
+    }
+    const label = `tenant="${tenant.tenantId}"`
+    await publish(service(), { payload: property() }, { key: tenant.publishKey })
+    const pages = await Promise.all(
+      Array.from({ length: 3 }, () => call(service(), listPath, { key: tenant.readKey })),
+    )
+    const refused = await call(service(), '/v1/property-events', { method: 'POST', key: tenant.readKey })
+    assert.equal(refused.status, 403)
+    const requestId = String(refused.headers['x-request-id'])
+    await until(async () => (await numberOf('tenant_read_requests_total', label)) === 3)
+    assert.equal(await numberOf('tenant_stored_events_total', label), 1)
+    const bytes = pages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+    assert.equal(await numberOf('tenant_read_bytes_total', label), bytes)
+    const keys = await storage.keys.keys()
+    const { keyId } = keys.find((key) => tenant.readKey.includes(key.keyId)) ?? { keyId: '' }
+    await until(async () => (await numberOf('key_refusals_total', `key="${keyId}"`)) === 1)
+    assert.ok((await numberOf('problems_total', 'code="missing_scope"')) >= 1)
+    const slowest = await operationsCall(service(), '/slowest')
+    const { requests } = (await slowest.json()) as { requests: readonly Record<string, unknown>[] }
+    const found = requests.find((one) => one['requestId'] === requestId)
+    assert.equal(found?.['route'], '/v1/property-events')
+    assert.equal(found?.['keyId'], keyId)
+    assert.ok(Number(found?.['durationMs']) > 0)
+  })
+
+  it('tells how long commits took and publications waited, what waits, and the state of the store (D9, D13)', async () => {
+    await publish(service(), { payload: property() })
+    const text = await (await operationsCall(service(), '/metrics')).text()
+    const has = (line: RegExp) => assert.match(text, line)
+    has(/^property_events_commit_duration_seconds_count\{outcome="done"\} [1-9]/m)
+    has(/^property_events_publish_wait_seconds_count [1-9]/m)
+    has(/^property_events_lane_waiting_requests\{batch="10"\} 0$/m)
+    has(/^property_events_lane_commits_under_way\{batch="any"\} 0$/m)
+    has(/^property_events_waiting_publish_characters 0$/m)
+    has(/^property_events_epoch_need\{feeds="none"\} 1$/m)
+    has(/^property_events_outage\{of="store"\} 0$/m)
   })
 
   it('writes one line for each request, with its id and what came of it, and never a query (D6, D18)', async () => {
@@ -147,10 +194,10 @@ onTransports('a failing store', (transport) => {
       assert.equal(problemOf(answer).code, 'storage_damaged')
       assert.equal(answer.headers['cache-control'], 'no-store')
       assert.doesNotMatch(answer.text, /position 17/)
-      const logged = service.logLines.slice(linesBefore).join('\n')
-      assert.match(logged, /position 17/)
-      assert.match(logged, new RegExp(String(answer.headers['x-request-id'])))
+      const requestId = String(answer.headers['x-request-id'])
+      await until(() => service.logLines.slice(linesBefore).join('').includes(requestId))
     }
+    assert.equal(service.logLines.filter((line) => line.includes('position 17')).length, 1)
   })
 
   it('that does not answer gives 503 with its cause in the log alone (D6, D9)', async () => {

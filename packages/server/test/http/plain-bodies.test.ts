@@ -12,6 +12,8 @@ import { plainHeads } from '../../src/http/transport/plain-head.ts'
 import { sendTogether } from '../../src/http/transport/send-together.ts'
 import { createLogger } from '../../src/index.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
+import { createOutages } from '../../src/observability/outages.ts'
+import { requestLines } from '../../src/observability/request-lines.ts'
 import { whenThere } from '../../src/when-there.ts'
 import { listPath } from '../support/http-client.ts'
 import { head, open } from '../support/raw-socket.ts'
@@ -19,11 +21,13 @@ import { until } from '../support/until.ts'
 
 describe('the body of an answer', () => {
   const metrics = createMetrics()
+  const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
   const context = {
     limits: { ...defaultLimits, idleSocketTimeoutMs: 300 },
     stopping: () => false,
     metrics,
-    log: createLogger({ level: 'silent', destination: { write: () => undefined } }),
+    outages: createOutages({ log, ping: () => Promise.resolve() }),
+    requestLines: requestLines(log),
   }
   let answer: () => Answer | Promise<Answer> = () => assert.fail()
   let released = 0

@@ -52,6 +52,7 @@ describe('an append', () => {
           now: () => undefined,
           remembered: rememberedFeeds(),
           historyOf: () => '',
+          observer: { retried: () => undefined },
           vouch: () => Promise.resolve(true),
         }),
       async [Symbol.asyncDispose]() {

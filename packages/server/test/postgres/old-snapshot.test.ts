@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { createMetrics } from '../../src/observability/metrics.ts'
+import { unreported } from '../../src/background-task.ts'
+import { createMetrics, shownMetrics } from '../../src/observability/metrics.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { inspectDatabase } from '../../src/storage/postgres/inspect-database.ts'
 import type { HeldSnapshot } from '../../src/storage/storage.ts'
@@ -112,8 +113,10 @@ describe('an old snapshot', () => {
         inspected.kind === 'reached' && inspected.heldSnapshots.some(({ name }) => name === held?.name),
       )
       const metrics = createMetrics()
-      metrics.watchSnapshots(() => node.heldSnapshots())
-      const { text } = await metrics.render()
+      metrics.store.watchStore(node, unreported)
+      const shown = shownMetrics()
+      shown.add(metrics, await metrics.take())
+      const { text } = await shown.render()
       assert.match(text, /^property_events_oldest_snapshot_transactions\{holder="session"\} ([5-9]|\d\d+)$/m)
       assert.match(text, /^property_events_oldest_snapshot_seconds\{holder="session"\} [\d.e-]+$/m)
       metrics.close()

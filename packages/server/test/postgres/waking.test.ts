@@ -47,8 +47,17 @@ describe('nodes that wait for each other', () => {
     await using one = await withTenants(await openStorage({ ...options, catalogue: catalogues.default }))
     await using two = await openStorage(options)
     const heard: (FeedKey | undefined)[] = []
+    const told: string[] = []
+    two.observe({
+      waited: () => undefined,
+      retried: () => undefined,
+      failed: (task) => told.push(`${task} failed`),
+      worked: (task) => told.push(`${task} worked`),
+    })
+    assert.equal(two.work().listening, undefined)
     two.events.watch((key) => heard.push(key))
     await until(() => heard.length > 0)
+    assert.equal(two.work().listening?.isConnected, true)
     const waiting = waitForHead(two.events, feedKey(), 1, 20_000)
     await withClient(url, async (client) => {
       const listeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
@@ -62,6 +71,10 @@ describe('nodes that wait for each other', () => {
       await publish(one, [draft({ subject: 'p' })])
       return named() > before
     })
+    assert.deepEqual(told, ['listen worked', 'listen failed', 'listen worked'])
+    const { isConnected, silentMs = Number.NaN } = two.work().listening ?? {}
+    assert.equal(isConnected, true)
+    assert.ok(silentMs >= 0 && silentMs < 60_000, `${silentMs} ms`)
   })
 
   it('leave no connection behind where they cannot listen', async () => {

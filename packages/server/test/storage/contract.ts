@@ -10,6 +10,7 @@ import { maintenanceContract } from './contract/maintenance.ts'
 import { movingContract } from './contract/moving.ts'
 import { nodesContract } from './contract/nodes.ts'
 import { numberingContract } from './contract/numbering.ts'
+import { observingContract } from './contract/observing.ts'
 import { openingContract } from './contract/opening.ts'
 import { previewContract } from './contract/preview.ts'
 import { readAfterContract } from './contract/read-after.ts'
@@ -46,6 +47,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     numberingContract(factory)
     waitingFeedsContract(factory)
     watchingContract(factory)
+    observingContract(factory)
     transferringContract(factory)
     movingContract(factory)
     backupContract(factory)

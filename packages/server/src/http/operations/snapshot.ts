@@ -22,7 +22,7 @@ const headers = { 'content-type': mediaType, ...cacheHeaders }
 
 export function readSnapshot(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
-  const { events, limits } = context
+  const { events, limits, metrics } = context
   const underWay = countByName(limits.snapshotsPerKey)
   return {
     method: 'GET',
@@ -70,9 +70,10 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
             release()
             return refused(refusalOfCursor(snapshot))
           }
+          const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
-          return { kind: 'stream', headers, feed, coding, pieces: () => linesOf(snapshot), release }
+          return { kind: 'stream', headers, feed, coding, pieces: () => linesOf(snapshot, onBytes), release }
         } catch (error) {
           release()
           throw error
@@ -84,11 +85,13 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
 
 const lineEnd = Buffer.from('\n')
 
-async function* linesOf(snapshot: Snapshot): AsyncGenerator<Uint8Array> {
+async function* linesOf(snapshot: Snapshot, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   let count = 0
   for await (const piece of snapshot.pieces()) {
     count += piece.length
-    yield Buffer.concat(piece.flatMap(({ json }) => [json, lineEnd]))
+    const lines = Buffer.concat(piece.flatMap(({ json }) => [json, lineEnd]))
+    onBytes(lines.byteLength)
+    yield lines
     // A reader that takes as fast as the store gives would leave nobody else a turn: 100,000 events held the thread for 0.5 s.
     await nextTurn()
   }

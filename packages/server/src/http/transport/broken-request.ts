@@ -90,7 +90,18 @@ export function clientErrorHandler(
     socket.once('close', () => clearTimeout(timer))
     const asked = target === undefined ? {} : { method: request?.method, path: loggedPath(target, 'none') }
     context.log.info({ requestId, ...asked, problem: refusal.code, parser: error.code }, 'broken request')
-    context.metrics.requestDone({ route: 'none', method: 'none', status, seconds: 0 })
+    context.metrics.requestDone({
+      requestId,
+      route: 'none',
+      method: 'none',
+      status,
+      seconds: 0,
+      endedMs: performance.now(),
+      problem: refusal.code,
+      keyId: undefined,
+      tenantId: undefined,
+      bodyBytes: body.length,
+    })
   }
 
   return onClientError

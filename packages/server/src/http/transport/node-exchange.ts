@@ -47,7 +47,7 @@ export function nodeExchanges(
     const { socket } = incoming
     const answer = (): void => {
       answerRequest(incoming, response).catch((error: unknown) => {
-        context.log.error({ err: error }, 'request failed')
+        context.outages.requestFailed(error, undefined, false)
         response.destroy()
       })
     }
@@ -115,7 +115,7 @@ function sendBody(
     return sendStream(answer, response).catch((error: unknown) => {
       // The answer is cut off, which its reader sees by the missing end. A client that has gone is no fault.
       if (request.gone.aborted && isPrematureClose(error)) return
-      context.log.error({ requestId: request.id, err: error }, 'answer cut off')
+      context.outages.requestFailed(error, request.id, false)
     })
   }
 }

@@ -10,7 +10,7 @@ import { PlainRequest } from './plain-request.ts'
 import type { Sender } from './send-together.ts'
 
 export interface PlainConnectionParts {
-  readonly context: Pick<HttpContext, 'limits' | 'stopping' | 'metrics' | 'log'>
+  readonly context: Pick<HttpContext, 'limits' | 'stopping' | 'metrics' | 'requestLines' | 'outages'>
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
   readonly heads: AnswerHeads
@@ -191,7 +191,7 @@ export class PlainConnection {
   }
 
   #onFault = (error: unknown): void => {
-    this.#parts.context.log.error({ err: error }, 'request failed')
+    this.#parts.context.outages.requestFailed(error, this.#request?.id, false)
     this.#socket.destroy()
   }
 }

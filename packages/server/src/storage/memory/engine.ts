@@ -81,6 +81,9 @@ export async function openMemory(
       openState(store)
       return []
     },
+    // Nothing waits here, nothing is made again, and nothing works in the background.
+    observe: () => () => undefined,
+    work: () => ({ listening: undefined, reservedMs: undefined, connections: [] }),
     ping: async () => {
       openState(store)
     },

@@ -6,6 +6,7 @@
 import { previewOf } from '../decide-append.ts'
 import { StorageFailure, feedName } from '../storage.ts'
 import type { AppendBatch, AppendOutcome } from '../storage.ts'
+import type { StoreObserver } from '../store-observer.ts'
 import { callAppend } from './append-call.ts'
 import { smallints, uuids } from './array.ts'
 import { isConnectionLoss } from './connection.ts'
@@ -23,6 +24,7 @@ import type { CommitPlan, FeedPlan } from './plan-commit.ts'
 export interface AppendContext extends PlanningContext {
   /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
   readonly vouch: () => Promise<boolean>
+  readonly observer: Pick<StoreObserver, 'retried'>
 }
 
 export interface Appender {
@@ -61,6 +63,7 @@ export function appender(database: Database, context: AppendContext): Appender {
           else lost.unanswered()
           const delayMs = retryDelaysMs[tries]
           if (delayMs === undefined || !isConnectionLoss(error)) throw error
+          context.observer.retried('append', 'connection_lost')
           await new Promise((resolve) => setTimeout(resolve, delayMs))
         }
       }
@@ -92,6 +95,7 @@ async function appendOnce(
       if (!(await context.vouch())) return batches.map(() => ({ kind: 'epochRequired' }))
     } else if (answer !== 'stale') return answer
     else if (alone) throw new StorageFailure('storage_unavailable', new Error('overtaken under the lock'))
+    else context.observer.retried('append', 'stale_plan')
   }
 }
 

@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '../storage.ts'
 import type { FeedKey } from '../storage.ts'
+import type { TaskReport } from '../../background-task.ts'
+import type { StoreWork } from '../store-observer.ts'
 import type { Watchers } from '../watchers.ts'
 import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
@@ -16,6 +18,8 @@ import { feedNumbers } from './feed-number.ts'
 export interface Changes {
   /** Listens from the first call on. */
   listen(): void
+  /** Whether it listens, and since when nothing was heard; `undefined`: it was not told to. */
+  listening(): StoreWork['listening']
   /** Tells other nodes, some time soon. */
   send(keys: readonly FeedKey[]): void
   /** Resolves when nothing more will be sent or heard. */
@@ -47,6 +51,7 @@ export function databaseChanges(
   database: Database,
   watchers: Watchers,
   onHeard: (key: FeedKey) => void,
+  report: TaskReport,
 ): Changes {
   /** Stands first in each message: every node hears all of them, and this one has been told of its own already. */
   const sender = randomUUID()
@@ -59,19 +64,33 @@ export function databaseChanges(
     watchers.tell(key)
   }
   let listening: Promise<void> | undefined
+  let isConnected = false
+  /** Listening counts from the first try on. */
+  let heardMs = 0
 
   const listenOnce = async (): Promise<void> => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-    const stop = await database.listen(await name(), (text) => hear(text, sender, heard), end)
+    const onMessage = (text: string): void => {
+      heardMs = performance.now()
+      hear(text, sender, heard)
+    }
+    const stop = await database.listen(await name(), onMessage, end)
     signal.addEventListener('abort', stop)
     if (signal.aborted) stop()
+    isConnected = true
+    heardMs = performance.now()
+    report.worked('listen')
     watchers.tell(undefined)
     await ended
+    isConnected = false
     signal.removeEventListener('abort', stop)
+    if (!signal.aborted) throw new Error('the connection that is told of changes was lost')
   }
   const listenOn = async (): Promise<void> => {
     while (!signal.aborted) {
-      await listenOnce().catch(() => undefined)
+      await listenOnce().catch((error: unknown) => {
+        if (!signal.aborted) report.failed('listen', error)
+      })
       if (signal.aborted) return
       // Whatever happened meanwhile was not heard.
       watchers.tell(undefined)
@@ -80,8 +99,12 @@ export function databaseChanges(
   }
   return {
     listen() {
-      listening ??= listenOn()
+      if (listening !== undefined) return
+      heardMs = performance.now()
+      listening = listenOn()
     },
+    listening: () =>
+      listening === undefined ? undefined : { isConnected, silentMs: performance.now() - heardMs },
     send: (keys) => sending.send(keys),
     async close() {
       closing.abort()

@@ -1,7 +1,8 @@
 /** The database, as statements meet it: on which connection each runs, in which transaction, and what is tried again. */
-import type { Pool, QueryResultRow } from 'pg'
+import type { PoolClient, QueryResultRow } from 'pg'
+import type { PoolState, StoreObserver } from '../store-observer.ts'
 import { isOfStatement } from './failure.ts'
-import { listenOn, noLimit, poolOf, sessionOf, waitForLocks, withClient } from './pool.ts'
+import { listenOn, noLimit, poolOf, poolState, sessionOf, waitForLocks, withClient } from './pool.ts'
 
 /** A statement that every connection prepares once. Its values are `$1`, `$2`, … */
 export interface Statement {
@@ -39,6 +40,8 @@ export interface Database {
   longTransaction<T>(run: (session: Session) => Promise<T>): Promise<T>
   /** Listens on a connection of its own until it breaks; resolves to what ends it. One that cannot listen is ended. */
   listen(channel: string, onMessage: (payload: string) => void, onEnd: () => void): Promise<() => void>
+  /** Of the pools, at this moment. */
+  connections(): readonly PoolState[]
   close(): Promise<void>
 }
 
@@ -54,6 +57,8 @@ export interface ConnectionOptions {
   readonly readTimeoutMs?: number | undefined
   /** How long a commit may take, waiting for those of other nodes included. 30 s if left out. */
   readonly writeTimeoutMs?: number | undefined
+  /** Told of waits for a connection, and of reads that are made again. */
+  readonly observer?: Pick<StoreObserver, 'waited' | 'retried'> | undefined
   /** Called for each new connection before its first use; when it rejects, the connection is given up. */
   readonly onConnect?: ((session: Session, purpose: Purpose) => Promise<void>) | undefined
 }
@@ -78,26 +83,36 @@ export function connect(options: ConnectionOptions): Database {
   )
   const writers = poolOf(options, 'writing', options.writeConnections ?? 2, options.writeTimeoutMs ?? 30_000)
   const copiers = poolOf(options, 'writing', 2, noLimit)
+  const { observer } = options
+  const write = <T>(run: (client: PoolClient) => Promise<T>): Promise<T> =>
+    withClient(writers, run, (ms) => observer?.waited('writing', ms))
   let closing: Promise<void> | undefined
 
   return {
     async read<R extends Row>(statement: Statement, values: readonly Value[]): Promise<readonly R[]> {
-      const ask = () => readers.query<R>({ ...statement, values: [...values] })
-      const { rows } = await ask().catch((error: unknown) => {
+      const ask = (client: PoolClient) => client.query<R>({ ...statement, values: [...values] })
+      const read = () => withClient(readers, ask, (ms) => observer?.waited('reading', ms))
+      const { rows } = await read().catch((error: unknown) => {
         if (!isConnectionLoss(error)) throw error
-        return ask()
+        observer?.retried('read', 'connection_lost')
+        return read()
       })
       return rows
     },
     write: (run, lockWaitMs = noLimit) =>
-      withClient(writers, async (client) => {
+      write(async (client) => {
         await waitForLocks(client, lockWaitMs)
         return run(sessionOf(client))
       }),
-    transaction: (run, lockWaitMs) => inTransaction(writers, run, lockWaitMs),
+    transaction: (run, lockWaitMs) => write((client) => inTransaction(client, run, lockWaitMs)),
     longSession: (run) => withClient(copiers, (client) => run(sessionOf(client))),
-    longTransaction: (run) => inTransaction(copiers, run),
+    longTransaction: (run) => withClient(copiers, (client) => inTransaction(client, run)),
     listen: (channel, onMessage, onEnd) => listenOn(options, channel, onMessage, onEnd),
+    connections: () => [
+      poolState('reading', readers),
+      poolState('writing', writers),
+      poolState('copying', copiers),
+    ],
     close() {
       closing ??= Promise.all([readers.end(), writers.end(), copiers.end()]).then(() => undefined)
       return closing
@@ -106,22 +121,20 @@ export function connect(options: ConnectionOptions): Database {
 }
 
 async function inTransaction<T>(
-  pool: Pool,
+  client: PoolClient,
   run: (session: Session) => Promise<T>,
   lockWaitMs = noLimit,
 ): Promise<T> {
-  return withClient(pool, async (client) => {
-    await waitForLocks(client, lockWaitMs)
-    await client.query('BEGIN')
-    try {
-      const result = await run(sessionOf(client))
-      await client.query('COMMIT')
-      return result
-    } catch (error) {
-      if (isOfStatement(error)) await client.query('ROLLBACK')
-      throw error
-    }
-  })
+  await waitForLocks(client, lockWaitMs)
+  await client.query('BEGIN')
+  try {
+    const result = await run(sessionOf(client))
+    await client.query('COMMIT')
+    return result
+  } catch (error) {
+    if (isOfStatement(error)) await client.query('ROLLBACK')
+    throw error
+  }
 }
 
 /** SQLSTATE classes of a server that is going down, coming up, or gone; the rest are node's and node-postgres' own. */

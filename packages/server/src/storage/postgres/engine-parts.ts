@@ -1,5 +1,6 @@
 /** The parts that the verbs of one open database share. */
 import type { Ticks } from '@property-events/protocol'
+import type { TaskReport } from '../../background-task.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -7,6 +8,8 @@ import { defaultClockToleranceTicks } from '../decide-append.ts'
 import { shownNumbers } from '../shown-numbers.ts'
 import type { ShownNumbers } from '../shown-numbers.ts'
 import type { StoreSettings } from '../storage.ts'
+import { storeObservers } from '../store-observer.ts'
+import type { StoreObservers } from '../store-observer.ts'
 import { timeReservation } from '../time-reservation.ts'
 import type { TimeReservation } from '../time-reservation.ts'
 import { watchers } from '../watchers.ts'
@@ -41,6 +44,7 @@ export interface EngineParts {
   readonly appending: Appender
   readonly watching: Watchers
   readonly changes: Changes
+  readonly observers: StoreObservers
 }
 
 export interface EngineSetting {
@@ -54,6 +58,7 @@ export interface EngineSetting {
 export function engineParts(setting: EngineSetting): EngineParts {
   const { connections, settings, clock, overrideClockCheck, counts } = setting
   const shown = shownNumbers(counts)
+  const observers = storeObservers()
   const history = witness(shown, {
     latestAnswered: () => settle.latestAnswered(),
     historyChanged: () => reservation.forget(),
@@ -62,6 +67,7 @@ export function engineParts(setting: EngineSetting): EngineParts {
   const histories = new WeakMap<object, string>()
   const database = connect({
     ...connections,
+    observer: observers,
     async onConnect(session, purpose) {
       const met = await history.meet(session)
       histories.set(session.connection, met)
@@ -73,7 +79,7 @@ export function engineParts(setting: EngineSetting): EngineParts {
     const now = given()
     return now && floorAfter(now)
   }
-  const reservation = databaseReservation(database, given, connections.readTimeoutMs)
+  const reservation = databaseReservation(database, given, observers, connections.readTimeoutMs)
   const settle = settler(database, reservation, givenFloor)
   const watching = watchers(counts)
   return {
@@ -92,16 +98,19 @@ export function engineParts(setting: EngineSetting): EngineParts {
       now: given,
       remembered,
       historyOf: ({ connection }) => histories.get(connection) ?? '',
+      observer: observers,
       vouch: () => database.write((session) => history.vouch(session)),
     }),
     watching,
-    changes: databaseChanges(database, watching, (key) => remembered.forget([key])),
+    changes: databaseChanges(database, watching, (key) => remembered.forget([key]), observers),
+    observers,
   }
 }
 
 function databaseReservation(
   database: Database,
   given: () => Ticks | undefined,
+  report: TaskReport,
   patienceMs = defaultReadTimeoutMs,
 ): TimeReservation {
   const reserve = () => database.write((session) => reserveTime(session, given()))
@@ -110,5 +119,6 @@ function databaseReservation(
     renew: () =>
       reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
     patienceMs,
+    report,
   })
 }

@@ -154,6 +154,12 @@ function engineOver(
     forgetSkippedIds: () => guarded(() => forgetSkippedIds(database, given())),
     heldSnapshots: () =>
       guarded(async () => (await database.read<HeldSnapshotRow>(heldSnapshots, [])).map(heldSnapshotOf)),
+    observe: (observer) => parts.observers.observe(observer),
+    work: () => ({
+      listening: parts.changes.listening(),
+      reservedMs: parts.reservation.aheadMs(),
+      connections: database.connections(),
+    }),
     ping: () =>
       guarded(async () => {
         await database.read(ping, [])

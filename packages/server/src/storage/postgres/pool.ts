@@ -3,6 +3,7 @@ import { callbackify } from 'node:util'
 import { Client, Pool } from 'pg'
 import type { ClientConfig, Notification, PoolClient } from 'pg'
 import { StorageFailure } from '../storage.ts'
+import type { PoolState } from '../store-observer.ts'
 import type { ConnectionOptions, Purpose, Row, Session, Statement, Value } from './connection.ts'
 import { isOfStatement } from './failure.ts'
 
@@ -30,9 +31,14 @@ const setLockWait: Statement = {
   text: `SELECT set_config('lock_timeout', $1, false)`,
 }
 
-/** Runs on a connection of the pool. */
-export async function withClient<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
+/** Runs on a connection of the pool. `onConnected`: told how long that was waited for, in vain too. */
+export async function withClient<T>(
+  pool: Pool,
+  run: (client: PoolClient) => Promise<T>,
+  onConnected: (waitedMs: number) => void = () => undefined,
+): Promise<T> {
+  const askedMs = performance.now()
+  const client = await pool.connect().finally(() => onConnected(performance.now() - askedMs))
   let isUsable = true
   try {
     return await run(client)
@@ -95,6 +101,10 @@ export function poolOf(options: ConnectionOptions, purpose: Purpose, max: number
   // One that breaks in use says so a second time here; its query has been rejected already.
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
+}
+
+export function poolState(pool: PoolState['pool'], { totalCount, idleCount, waitingCount }: Pool): PoolState {
+  return { pool, inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
 }
 
 export const standbyText = 'the server is a standby, not the primary'

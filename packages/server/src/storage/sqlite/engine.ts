@@ -7,6 +7,8 @@ import { guardedAudit, guardedKeys, guardedMoves, guardedNodes, storeGuard } fro
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import { storeObservers } from '../store-observer.ts'
+import type { StoreObservers } from '../store-observer.ts'
 import { auditReader } from './audit.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -68,14 +70,25 @@ export async function openSqlite(
   const { maxBytes } = options
   const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
   const host = hostWriter(writerOptions, line)
-  const link = linkWriter(host)
+  const observers = storeObservers()
+  const link = linkWriter(host, (ms) => observers.waited('writing', ms))
   await link.call('durability')
   const endWriter = async (): Promise<void> => {
     await link.call('close')
     await host.ended()
   }
   return {
-    storage: engineOver({ file, settings, clock, link, line, changes, told: 'byItself', end: endWriter }),
+    storage: engineOver({
+      file,
+      settings,
+      clock,
+      link,
+      line,
+      changes,
+      observers,
+      told: 'byItself',
+      end: endWriter,
+    }),
     pass: () => ({
       kind: 'sqlite',
       file,
@@ -90,7 +103,8 @@ export async function openSqlite(
 
 /** On another thread than the one that opened the store: what it closes is its own part. */
 export function joinSqlite({ file, settings, clock, writer, line, changes }: SqlitePass): StorageEngine {
-  const link = linkWriter(accessThrough(writer))
+  const observers = storeObservers()
+  const link = linkWriter(accessThrough(writer), (ms) => observers.waited('writing', ms))
   return engineOver({
     file,
     settings,
@@ -98,6 +112,7 @@ export function joinSqlite({ file, settings, clock, writer, line, changes }: Sql
     link,
     line: commitLine(line),
     changes: changeCounts(changes),
+    observers,
     told: 'byAll',
     end: async () => link.detach(),
   })
@@ -110,6 +125,7 @@ interface EngineParts {
   readonly link: WriterLink
   readonly line: CommitLine
   readonly changes: ChangeCounts
+  readonly observers: StoreObservers
   /** Whose appends watchers are told of: this engine's own, or any thread's. */
   readonly told: 'byItself' | 'byAll'
   /** What is closed after the connection for reading. */
@@ -117,11 +133,11 @@ interface EngineParts {
 }
 
 function engineOver(parts: EngineParts): StorageEngine {
-  const { file, settings, clock, link, line } = parts
+  const { file, settings, clock, link, line, observers } = parts
   const db = connectForReading(file)
   const guard = storeGuard((error) => failureOf(error, file))
   const { guarded } = guard
-  const locator = settledLocator(db, clock, line, link)
+  const locator = settledLocator(db, clock, line, link, observers)
   const epochs = epochReads(db)
 
   const close = (): Promise<void> => {
@@ -150,6 +166,8 @@ function engineOver(parts: EngineParts): StorageEngine {
     forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
     // A reader keeps pages in the WAL, and no search goes through them.
     heldSnapshots: () => guarded(() => []),
+    observe: (observer) => observers.observe(observer),
+    work: () => ({ listening: undefined, reservedMs: locator.reservedMs(), connections: [] }),
     ping: () =>
       guarded(async () => {
         db.prepare('SELECT count(*) FROM meta').get()

@@ -1,4 +1,5 @@
 import type { Ticks } from '@property-events/protocol'
+import type { TaskReport } from '../../background-task.ts'
 import { floorAfter, readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { isOpenWindow } from '../open-window.ts'
@@ -13,6 +14,8 @@ import type { WriterLink } from './writer-link.ts'
 export interface SettledLocator {
   /** As `EventStore.locate`: a window that is still open is looked at once nothing stamped waits for its commit (P3). */
   locate(query: LocateQuery): Promise<Located | undefined>
+  /** How far ahead time is reserved, by what is known here. */
+  reservedMs(): number | undefined
   /** No time is reserved any more. */
   stop(): void
 }
@@ -22,9 +25,10 @@ export function settledLocator(
   clock: SharedClock | undefined,
   line: CommitLine,
   link: WriterLink,
+  report: TaskReport,
 ): SettledLocator {
   const look = locator(db)
-  const reservation = timeReservation({ renew: () => link.call('reserveTime') })
+  const reservation = timeReservation({ renew: () => link.call('reserveTime'), report })
 
   /** The time, once the store will remember after a crash that windows were answered until then. */
   const reservedNow = async (): Promise<Ticks> => {
@@ -50,6 +54,7 @@ export function settledLocator(
       if (!line.ask(now)) await link.call('settled').catch(() => undefined)
       return look(query)
     },
+    reservedMs: () => reservation.aheadMs(),
     stop: () => reservation.stop(),
   }
 }

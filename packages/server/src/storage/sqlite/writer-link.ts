@@ -18,12 +18,19 @@ export interface WriterLink {
 /** A method, so that promises of every answer's type fit: request and reply are paired by number. */
 interface Waiting {
   readonly request: WriterRequest
+  readonly askedMs: number
   resolve(value: unknown): void
   reject(failure: StorageFailure): void
 }
 
-/** Asks for a way to the writer with the first call, and again with the first call after it died. */
-export function linkWriter(access: WriterAccess): WriterLink {
+/**
+ * Asks for a way to the writer with the first call, and again with the first call after it died. `onAnswered`: told of each answer
+ * how long the question and it waited for a thread.
+ */
+export function linkWriter(
+  access: WriterAccess,
+  onAnswered: (waitedMs: number) => void = () => undefined,
+): WriterLink {
   const waiting = new Map<number, Waiting>()
   let lastId = 0
   let port: MessagePort | undefined
@@ -32,14 +39,14 @@ export function linkWriter(access: WriterAccess): WriterLink {
   const attached = access.attach({
     connected(given) {
       port = given
-      given.on('message', (reply: WriterReply) => settle(waiting, reply))
+      given.on('message', (reply: WriterReply) => settle(waiting, reply, onAnswered))
       for (const { request } of waiting.values()) given.postMessage(request, [])
     },
     lost(cause) {
       // What it answered before it died is an answer still.
       for (let last = port && receiveMessageOnPort(port); last !== undefined;) {
         const reply: WriterReply = last.message
-        settle(waiting, reply)
+        settle(waiting, reply, onAnswered)
         last = port && receiveMessageOnPort(port)
       }
       port?.close()
@@ -56,7 +63,7 @@ export function linkWriter(access: WriterAccess): WriterLink {
       return new Promise((resolve, reject) => {
         lastId += 1
         const request: WriterRequest = { id: lastId, verb, args }
-        waiting.set(lastId, { request, resolve, reject })
+        waiting.set(lastId, { request, askedMs: performance.now(), resolve, reject })
         if (port !== undefined) port.postMessage(request, [])
         else if (!asked) {
           asked = true
@@ -71,9 +78,15 @@ export function linkWriter(access: WriterAccess): WriterLink {
   }
 }
 
-function settle(waiting: Map<number, Waiting>, reply: WriterReply): void {
+function settle(
+  waiting: Map<number, Waiting>,
+  reply: WriterReply,
+  onAnswered: (waitedMs: number) => void,
+): void {
   const question = waiting.get(reply.id)
   waiting.delete(reply.id)
-  if (reply.kind === 'answer') question?.resolve(reply.value)
-  else question?.reject(new StorageFailure(reply.code, new Error(reply.cause), reply.scope))
+  if (reply.kind === 'answer') {
+    if (question !== undefined) onAnswered(Math.max(0, performance.now() - question.askedMs - reply.tookMs))
+    question?.resolve(reply.value)
+  } else question?.reject(new StorageFailure(reply.code, new Error(reply.cause), reply.scope))
 }

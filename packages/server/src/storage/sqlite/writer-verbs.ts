@@ -62,7 +62,13 @@ export interface WriterRequest {
 
 /** An error's class does not survive the way between threads; its code and a text for the log do. */
 export type WriterReply =
-  | { readonly id: number; readonly kind: 'answer'; readonly value: unknown }
+  | {
+      readonly id: number
+      readonly kind: 'answer'
+      readonly value: unknown
+      /** The writer's own time, without what the question waited for it. */
+      readonly tookMs: number
+    }
   | {
       readonly id: number
       readonly kind: 'failure'

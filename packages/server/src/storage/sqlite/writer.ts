@@ -112,7 +112,9 @@ function serveAll(owner: NonNullable<typeof parentPort>, options: WriterOptions)
 
 function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest, file: string): WriterReply {
   try {
-    return { id, kind: 'answer', value: Reflect.apply(verbs[verb], verbs, args) }
+    const beganMs = performance.now()
+    const value: unknown = Reflect.apply(verbs[verb], verbs, args)
+    return { id, kind: 'answer', value, tookMs: performance.now() - beganMs }
   } catch (error) {
     const failure = failureOf(error, file)
     const { code, scope } =

@@ -1,0 +1,45 @@
+/** Work that no request waits for, and how the log and the metrics learn of its failures. */
+
+export type BackgroundTask =
+  /** Being told by other nodes that feeds have changed. */
+  | 'listen'
+  /** Keeping time reserved ahead, for requests with an open window. */
+  | 'reserve_time'
+  /** Reading which key ids there are. */
+  | 'read_key_ids'
+  /** Writing when keys were last used. */
+  | 'record_key_uses'
+  /** Hashing a key with the present pepper. */
+  | 'rehash_key'
+  /** Telling other nodes that this one lives. */
+  | 'announce_node'
+  /** Removing ids that were kept long enough. */
+  | 'forget_ids'
+  /** Making pages ahead of time. */
+  | 'seal_pages'
+  /** Asking the store for what the metrics show of it. */
+  | 'measure_store'
+
+/** Told of each try, so that a task that fails again and again is told of once. */
+export interface TaskReport {
+  failed(task: BackgroundTask, error: unknown): void
+  worked(task: BackgroundTask): void
+}
+
+export const unreported: TaskReport = { failed: () => undefined, worked: () => undefined }
+
+/** One try, reported. Resolves with what it comes to, and with `undefined` when it fails. */
+export async function reported<T>(
+  report: TaskReport,
+  task: BackgroundTask,
+  trying: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    const done = await trying
+    report.worked(task)
+    return done
+  } catch (error) {
+    report.failed(task, error)
+    return undefined
+  }
+}

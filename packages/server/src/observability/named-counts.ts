@@ -1,0 +1,50 @@
+/** Counts by tenant or key, gathered where requests are answered and taken away at each scrape. */
+
+export interface CountsByName {
+  /** A few numbers of each name that was counted since the last time. */
+  readonly names: readonly (readonly [name: string, counts: readonly number[]])[]
+  /** Those of names for which there was no room. */
+  readonly others: readonly number[]
+}
+
+export interface NamedCounts {
+  /** Adds to one of the numbers of a name. One look-up: this is done for each read. */
+  add(name: string, first: number, second: number): void
+  /** What was counted since the last call. */
+  take(): CountsByName
+}
+
+interface Counts {
+  first: number
+  second: number
+}
+
+function listOf({ first, second }: Counts): readonly number[] {
+  return [first, second]
+}
+
+/** Twice the tenants that one database is made for. Some 100 bytes each, until the next scrape. */
+const namesAtMost = 20_000
+
+export function namedCounts(most: number = namesAtMost): NamedCounts {
+  let counts = new Map<string, Counts>()
+  let others: Counts = { first: 0, second: 0 }
+  return {
+    add(name, first, second) {
+      let own = counts.get(name)
+      if (own === undefined) {
+        own = counts.size < most ? { first: 0, second: 0 } : others
+        if (own !== others) counts.set(name, own)
+      }
+      own.first += first
+      own.second += second
+    },
+    take() {
+      const names = Array.from(counts, ([name, own]) => [name, listOf(own)] as const)
+      const taken = { names, others: listOf(others) }
+      counts = new Map()
+      others = { first: 0, second: 0 }
+      return taken
+    },
+  }
+}

@@ -1,0 +1,162 @@
+/** The outages there can be, and to which of them a failure belongs. The one place that logs failures. */
+import type { Logger } from 'pino'
+import type { BackgroundTask, TaskReport } from '../background-task.ts'
+import { StorageFailure } from '../storage/storage.ts'
+import { createOutage, outageMemory } from './outage.ts'
+import type { Outage, OutageState } from './outage.ts'
+
+export type OutageName = 'store' | 'store_full' | 'feed_locked' | 'listen'
+
+const words: Readonly<Record<OutageName, { readonly what: string; readonly over: string }>> = {
+  store: { what: 'the store does not answer', over: 'the store answers' },
+  store_full: { what: 'the store has no room left', over: 'the store has room' },
+  feed_locked: {
+    what: 'another session holds a feed, and publications to it wait',
+    over: 'no publication waits in vain for a feed that another session holds',
+  },
+  listen: {
+    what: 'this node is not told what other nodes append, and sees it later',
+    over: 'this node is told what other nodes append',
+  },
+}
+const names = ['store', 'store_full', 'feed_locked', 'listen'] as const satisfies readonly OutageName[]
+
+/** Where the state of the outages lies that all threads of a process share. */
+export type OutageMemories = Readonly<Record<OutageName, SharedArrayBuffer>>
+
+export function outageMemories(): OutageMemories {
+  return {
+    store: outageMemory(),
+    store_full: outageMemory(),
+    feed_locked: outageMemory(),
+    listen: outageMemory(),
+  }
+}
+
+export interface Outages extends TaskReport {
+  /** A request failed with this; `isPublishing`: before what it was to store was stored. */
+  requestFailed(error: unknown, requestId: string | undefined, isPublishing: boolean): void
+  /** A publication was stored. */
+  stored(): void
+  /** `of`: its name in the log; `error`: what is a fault of the service, and one of many kinds. */
+  states(): readonly (OutageState & { readonly of: OutageName | 'error' })[]
+  /** Writes the last lines of outages that are not over. */
+  close(): void
+}
+
+export interface OutagesOptions {
+  readonly log: Logger
+  /** Resolves when the store answers. */
+  readonly ping: () => Promise<void>
+  readonly memories?: OutageMemories
+  /** See `OutageOptions`; for tests. Default 5 s and a minute. */
+  readonly quietMs?: number
+  readonly longQuietMs?: number
+}
+
+/** The file may be full for ever: only a publication, or much time without one, shows that it is not. */
+const fullFor = 10
+
+export function createOutages(options: OutagesOptions): Outages {
+  const { log, memories = outageMemories(), ping, quietMs = 5_000, longQuietMs = 60_000 } = options
+  const outage = (name: OutageName, more: { probe?: () => Promise<void>; longQuietMs?: number } = {}) =>
+    createOutage({ name, ...words[name], log, quietMs, longQuietMs, memory: memories[name], ...more })
+  const all: Readonly<Record<OutageName, Outage>> = {
+    store: outage('store', { probe: ping }),
+    store_full: outage('store_full', { longQuietMs: fullFor * longQuietMs }),
+    feed_locked: outage('feed_locked'),
+    listen: outage('listen'),
+  }
+  const errors = errorKinds(log, longQuietMs)
+
+  const failed = (error: unknown, isPublishing: boolean, fields: object): void => {
+    const name = outageOf(error)
+    if (name === undefined) errors.failed(error, fields)
+    else all[name].failed(name === 'store' && !isPublishing ? 'asking' : 'writing', error, fields)
+  }
+  return {
+    requestFailed: (error, requestId, isPublishing) =>
+      failed(error, isPublishing, requestId === undefined ? {} : { requestId }),
+    failed(task, error) {
+      if (isClosed(error)) return
+      if (task === 'listen') all.listen.failed('asking', error, { task })
+      else failed(error, false, { task })
+    },
+    worked(task: BackgroundTask) {
+      if (task === 'listen') all.listen.worked('asking')
+    },
+    stored() {
+      all.store.worked('writing')
+      all.store_full.worked('writing')
+    },
+    states: () => [
+      ...names.map((of) => ({ of, ...all[of].state() })),
+      { of: 'error' as const, ...errors.state() },
+    ],
+    close() {
+      for (const name of names) all[name].close()
+      errors.close()
+    },
+  }
+}
+
+/** `undefined`: a fault of its own kind. */
+function outageOf(error: unknown): OutageName | undefined {
+  if (!(error instanceof StorageFailure)) return undefined
+  const { code, scope } = error
+  if (code === 'storage_full') return 'store_full'
+  if (code === 'feed_locked') return 'feed_locked'
+  return code === 'storage_unavailable' && scope === 'store' ? 'store' : undefined
+}
+
+/** Work that is under way when the service stops. */
+function isClosed(error: unknown): boolean {
+  return error instanceof StorageFailure && error.code === 'storage_closed'
+}
+
+/** Kinds of errors that are told apart; further ones are told as one. */
+const kindsAtMost = 50
+
+interface ErrorKinds extends Pick<Outage, 'state' | 'close'> {
+  failed(error: unknown, fields: object): void
+}
+
+/** Faults of the service, and damage: each kind begins and ends by itself. */
+function errorKinds(log: Logger, quietMs: number): ErrorKinds {
+  const open = new Map<string, Outage>()
+  let failures = 0
+  return {
+    failed(error, fields) {
+      failures += 1
+      const found = kindOf(error)
+      const kind = open.has(found) || open.size < kindsAtMost ? found : 'others'
+      let outage = open.get(kind)
+      if (outage === undefined) {
+        outage = createOutage({
+          name: 'error',
+          what: 'something failed that should not',
+          over: 'it has not failed for a minute',
+          log,
+          quietMs,
+          longQuietMs: quietMs,
+          onceInOneLine: true,
+          onOver: () => open.delete(kind),
+        })
+        open.set(kind, outage)
+      }
+      outage.failed('writing', error, fields)
+    },
+    state: () => ({ open: open.size > 0, failures }),
+    close() {
+      for (const outage of open.values()) outage.close()
+    },
+  }
+}
+
+/** Errors are of one kind when they say the same and were made at the same place. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const [, place = ''] = /\n\s+at (.+)/.exec(error.stack ?? '') ?? []
+  const cause = error.cause === undefined ? '' : kindOf(error.cause)
+  return `${error.name} ${error.message} ${place} ${cause}`.slice(0, 500)
+}

@@ -1,0 +1,128 @@
+/** What is counted of publishing: what became of requests, how long they waited, and what waits now. */
+import type { FeedName } from '@property-events/protocol'
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Registry } from 'prom-client'
+import type { CommitObserver } from '../feed/commit-attempts.ts'
+import type { LaneState, QueueState } from '../feed/commit-queue.ts'
+import type { PublishOutcome } from '../feed/publish.ts'
+
+export interface PublishMetrics extends CommitObserver {
+  /** The result of a publish request; `failed`: the answer was a fault of the store or of the service. */
+  published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
+  /** Events that are new on disk. */
+  stored(feed: FeedName, events: number): void
+  /** How to find, at each scrape, what waits to be committed. */
+  watchQueue(state: () => QueueState): void
+}
+
+/** From a commit in memory to one that waits for a standby that has gone. */
+const commitBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30]
+
+export function publishMetrics(register: Registry): PublishMetrics {
+  const registers = [register]
+  const outcomes = new Counter({
+    name: 'property_events_publish_requests_total',
+    help: 'Publish requests by feed and outcome.',
+    labelNames: ['feed', 'outcome'] as const,
+    registers,
+  })
+  const storedEvents = new Counter({
+    name: 'property_events_stored_events_total',
+    help: 'Events stored by publish requests.',
+    labelNames: ['feed'] as const,
+    registers,
+  })
+  const waits = new Histogram({
+    name: 'property_events_publish_wait_seconds',
+    help: 'How long publications waited for their commit to begin.',
+    buckets: commitBuckets,
+    registers,
+  })
+  const commits = new Histogram({
+    name: 'property_events_commit_duration_seconds',
+    help: 'How long commits took, with all that was tried again; by outcome.',
+    labelNames: ['outcome'] as const,
+    buckets: commitBuckets,
+    registers,
+  })
+  return {
+    published: (feed, outcome) => outcomes.inc({ feed, outcome }),
+    stored: (feed, events) => storedEvents.inc({ feed }, events),
+    waited: (ms) => waits.observe(ms / 1_000),
+    committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
+    watchQueue(state) {
+      addQueueGauges(register, state)
+      addLaneGauges(register, state)
+    },
+  }
+}
+
+const queueGauges = [
+  {
+    name: 'property_events_waiting_publish_requests',
+    help: 'Publish requests that wait for a commit or for its end.',
+    of: ({ waiting }: QueueState) => waiting,
+  },
+  {
+    name: 'property_events_waiting_publish_characters',
+    help: 'Characters of the payloads of these requests.',
+    of: ({ waitingCharacters }: QueueState) => waitingCharacters,
+  },
+  {
+    name: 'property_events_longest_publish_wait_seconds',
+    help: 'For how long the publication that has waited longest waits for its commit to begin.',
+    of: ({ longestWaitMs }: QueueState) => longestWaitMs / 1_000,
+    // Of several threads, the longest.
+    aggregator: 'max',
+  },
+  {
+    name: 'property_events_commits_under_way',
+    help: 'Commits under way, without those that wait for a locked feed.',
+    of: ({ commits }: QueueState) => commits,
+  },
+  {
+    name: 'property_events_locked_feeds',
+    help: 'Feeds whose publications wait because another session has locked them.',
+    of: ({ lockedFeeds }: QueueState) => lockedFeeds,
+  },
+] as const
+
+function addQueueGauges(register: Registry, state: () => QueueState): void {
+  for (const { of, ...metric } of queueGauges) {
+    const gauge: Gauge = new Gauge({
+      ...metric,
+      registers: [register],
+      collect: () => gauge.set(of(state())),
+    })
+  }
+}
+
+const laneGauges = [
+  {
+    name: 'property_events_lane_waiting_requests',
+    help: 'Publish requests whose commit has not begun, by the size of their batch (events, at most).',
+    of: ({ waiting }: LaneState) => waiting,
+  },
+  {
+    name: 'property_events_lane_commits_under_way',
+    help: 'Commits under way, by the size of their batches (events, at most).',
+    of: ({ commits }: LaneState) => commits,
+  },
+] as const
+
+function addLaneGauges(register: Registry, state: () => QueueState): void {
+  for (const { of, ...metric } of laneGauges) {
+    const gauge: Gauge<'batch'> = new Gauge({
+      ...metric,
+      labelNames: ['batch'],
+      registers: [register],
+      collect() {
+        for (const lane of state().lanes) gauge.set({ batch: batchLabel(lane) }, of(lane))
+      },
+    })
+  }
+}
+
+function batchLabel({ batchEvents }: LaneState): string {
+  return Number.isFinite(batchEvents) ? String(batchEvents) : 'any'
+}

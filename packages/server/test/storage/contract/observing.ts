@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { StoreObserver } from '../../../src/storage/storage.ts'
+import { draft } from '../support/drafts.ts'
+import { located, publish } from '../support/read-back.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+export function observingContract(factory: StoreFactory): void {
+  describe('observing the work of an engine', () => {
+    it('tells every observer how long writes waited, as long as it observes, and never of a failure where there was none', async () => {
+      await using store = await withTenants(await factory.create())
+      const told: string[][] = [[], []]
+      const observer = (lines: string[] | undefined): StoreObserver => ({
+        waited(purpose, ms) {
+          assert.ok(ms >= 0, `${ms} ms`)
+          lines?.push(purpose)
+        },
+        retried: (verb, cause) => lines?.push(`${verb} again: ${cause}`),
+        failed: (task, error) => lines?.push(`${task} failed: ${String(error)}`),
+        worked: () => undefined,
+      })
+      const [stopFirst, stopSecond] = told.map((lines) => store.observe(observer(lines)))
+      await publish(store, [draft({ subject: 'p' })])
+      // Where nothing waits for a connection or for another thread, there is nothing to tell.
+      const waits = store.work().connections.length > 0 || (told[0]?.length ?? 0) > 0
+      assert.equal(told[0]?.includes('writing'), waits)
+      assert.deepEqual(told[0], told[1])
+      stopFirst?.()
+      const [first, second] = told.map((lines) => lines.length)
+      await publish(store, [draft({ subject: 'q' })])
+      assert.equal(told[0]?.length, first)
+      assert.equal((told[1]?.length ?? 0) > (second ?? 0), waits)
+      stopSecond?.()
+      assert.deepEqual(
+        told.flat().filter((line) => !/^(reading|writing)$/.test(line)),
+        [],
+      )
+    })
+
+    it('tells how far ahead time is reserved, once a window was answered (P3)', async () => {
+      await using store = await withTenants(await factory.create())
+      assert.equal(store.work().reservedMs, undefined)
+      await publish(store, [draft({ subject: 'p' })])
+      await located(store, { from: 1n })
+      const { reservedMs } = store.work()
+      // The store in memory reserves nothing: it does not outlive the process.
+      assert.ok(reservedMs === undefined || (reservedMs > 0 && reservedMs <= 10_001), `${reservedMs} ms`)
+    })
+  })
+}
