@@ -144,6 +144,7 @@ describe('serve --workers 3', () => {
     const counted = async (): Promise<number> => {
       const text = await (await fetch(metricsUrl)).text()
       assert.equal(text.match(/^process_cpu_seconds_total /gm)?.length, 1)
+      assert.equal(text.match(/^process_start_time_seconds /gm)?.length, 1)
       const label = `route="${listPath}",method="GET",status="200"`
       const line = text.split('\n').find((one) => one.includes(`_seconds_count{${label}}`))
       return Number(line?.split(' ')[1])

@@ -39,7 +39,11 @@ export async function openDocumentShell(): Promise<DocumentShell> {
   const data = join(folder, 'data')
   const args = ['demo', '--json', '--port', '0', '--data', data, '--log-level', 'error', '--drain', '0']
   const service = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = await once(createInterface({ input: service.stdout }), 'line')
+  const ended = once(service, 'exit').then(() =>
+    Promise.reject(new Error('the demo ended before it was ready')),
+  )
+  const [line] = await Promise.race([once(createInterface({ input: service.stdout }), 'line'), ended])
+  ended.catch(() => undefined)
   const { url, metricsUrl, tenants }: DemoLine = JSON.parse(String(line))
   const [tenant] = tenants
   const environment = {

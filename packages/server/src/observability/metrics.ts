@@ -53,6 +53,8 @@ export function createMetrics(): Metrics {
   const register = new Registry()
   // Process, garbage collector and event-loop lag.
   collectDefaultMetrics({ register })
+  // prom-client leaves it out where metrics are put together. Here one source alone shows what is of the process.
+  Object.assign(register.getSingleMetric('process_start_time_seconds') ?? {}, { aggregator: 'first' })
   const requests = requestMetrics()
   const publishing = publishMetrics(register)
   let outageStates: Outages['states'] = () => []

@@ -31,6 +31,8 @@ onEngines('operating the service', {}, (service) => {
       assert.match(metrics, new RegExp(`^property_events_${name} 0$`, 'm'))
     }
     assert.match(metrics, /nodejs_eventloop_lag_seconds/)
+    // By which Prometheus sees that a node was started again.
+    assert.match(metrics, /^process_start_time_seconds 1\d{9}/m)
     for (const path of ['/livez', '/readyz'])
       assert.equal((await operationsCall(service(), path)).status, 200)
     assert.equal((await operationsCall(service(), '/nope')).status, 404)

@@ -1,0 +1,195 @@
+/** Alerts, dashboard and runbooks: they name metrics that a service has, and each alert says what to do. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { parser } from '@prometheus-io/lezer-promql'
+import { parse } from 'yaml'
+import { blocksIn, textOf } from './support/documents.ts'
+import { openDocumentShell } from './support/document-shell.ts'
+import type { DocumentShell } from './support/document-shell.ts'
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly for: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+const { groups } = parse(textOf('deploy/prometheus/alerts.yml')) as {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[]
+}
+const rules = groups.flatMap((group) => group.rules)
+const dashboard = JSON.parse(textOf('deploy/grafana/dashboard.json')) as { readonly panels: readonly Panel[] }
+const expressions = [
+  ...rules.map(({ alert, expr }) => ({ of: alert, expr })),
+  ...dashboard.panels.flatMap(({ title, targets = [] }) =>
+    // As Grafana sends them.
+    targets.map(({ expr }) => ({ of: title, expr: expr.replaceAll('$__rate_interval', '5m') })),
+  ),
+]
+
+/** What Prometheus adds by itself. */
+const ofPrometheus = { metrics: ['up'], labels: ['job', 'instance', 'le'] }
+
+interface Selector {
+  readonly metric: string
+  readonly labels: readonly string[]
+}
+
+/** The metrics that an expression selects and the labels it selects them by. Throws where it is none. */
+function selectorsIn(expr: string): readonly Selector[] {
+  const selectors: { metric: string; labels: string[] }[] = []
+  parser.parse(expr).iterate({
+    enter({ name, from, to, type }) {
+      const text = expr.slice(from, to)
+      assert.ok(!type.isError, `${expr} is no PromQL at ${from}`)
+      if (name === 'VectorSelector') selectors.push({ metric: /^\w+/.exec(text)?.[0] ?? '', labels: [] })
+      if (name === 'LabelName') selectors.at(-1)?.labels.push(text)
+    },
+  })
+  assert.ok(selectors.length > 0, expr)
+  return selectors
+}
+
+interface Metric {
+  /** Of all its series so far; undefined while it has none. */
+  readonly labels: ReadonlySet<string> | undefined
+}
+
+/** By the names that can be asked for: a histogram has three. */
+function metricsIn(text: string): ReadonlyMap<string, Metric> {
+  const found = new Map<string, Metric>()
+  for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    const names = type === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => name + end) : [name]
+    for (const one of names) {
+      const series = [...text.matchAll(new RegExp(`^${one}(?:\\{(.*)\\})? `, 'gm'))]
+      const labels = series.flatMap(([, list = '']) =>
+        [...list.matchAll(/(\w+)="/g)].map(([, label]) => label ?? ''),
+      )
+      found.set(one, { labels: series.length === 0 ? undefined : new Set(labels) })
+    }
+  }
+  return found
+}
+
+/** The section of an alert, from its heading to the next one. */
+function runbookOf(alert: string): string {
+  return textOf('docs/runbooks.md').split(`\n## ${alert}\n`)[1]?.split('\n## ')[0] ?? ''
+}
+
+function blockIn(alert: string, language: string): string {
+  const [block, ...more] = blocksIn('docs/runbooks.md', runbookOf(alert)).filter(
+    (one) => one.language === language,
+  )
+  assert.ok(block, `${alert} has a block of ${language}`)
+  assert.deepEqual(more, [], alert)
+  return block.text.trim()
+}
+
+const byText = (one: string, other: string): number => one.localeCompare(other)
+
+let shell: DocumentShell
+let metrics: ReadonlyMap<string, Metric>
+
+before(async () => {
+  shell = await openDocumentShell()
+  // Something of each kind, so that there are series to compare labels with.
+  await shell.run('curl -s "$URL/v1/heads" && curl -s -H "x-api-key: $KEY" "$URL/v1/heads"')
+  const { code, output } = await shell.run('curl -s "$METRICS"')
+  assert.equal(code, 0, output)
+  metrics = metricsIn(output)
+})
+
+after(() => shell.close())
+
+describe('alerts and dashboard', () => {
+  it('ask in PromQL for metrics that a service has, by labels that these have', () => {
+    assert.ok(expressions.length > 40)
+    for (const { of, expr } of expressions) {
+      for (const { metric, labels } of selectorsIn(expr)) {
+        if (ofPrometheus.metrics.includes(metric)) continue
+        const known = metrics.get(metric)
+        assert.ok(known, `${of}: no metric ${metric}`)
+        if (known.labels === undefined) continue
+        for (const label of labels)
+          assert.ok(
+            known.labels.has(label) || ofPrometheus.labels.includes(label),
+            `${of}: ${metric} has no label ${label}`,
+          )
+      }
+    }
+  })
+
+  it('would be found to ask for what is not there: this test can fail', () => {
+    assert.equal(metrics.has('property_events_missing_nmubers'), false)
+    assert.throws(() => selectorsIn('sum by (job (up)'), /no PromQL/)
+    assert.deepEqual(selectorsIn('a_bucket{b="c"} / on (d) e'), [
+      { metric: 'a_bucket', labels: ['b', 'd'] },
+      { metric: 'e', labels: [] },
+    ])
+  })
+
+  it('are rules that Prometheus takes: named once, with a time, a severity, words and a runbook', () => {
+    assert.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
+    for (const rule of rules) {
+      assert.deepEqual(Object.keys(rule), ['alert', 'expr', 'for', 'labels', 'annotations'])
+      assert.match(rule.alert, /^PropertyEvents[A-Z]\w+$/)
+      assert.match(rule.for, /^\d+[mh]$/)
+      assert.match(rule.labels.severity, /^(?:page|ticket)$/)
+      assert.equal(rule.annotations.runbook, `docs/runbooks.md#${rule.alert.toLowerCase()}`)
+      for (const [, field] of rule.annotations.summary.matchAll(/\{\{ (.*?) \}\}/g))
+        assert.match(field ?? '', /^\$(?:labels\.\w+|value(?: \| humanize\w*)?)$/, rule.alert)
+    }
+  })
+
+  it('show panels beside each other, each with an id of its own', () => {
+    const { panels } = dashboard
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+    const places = panels.flatMap(({ title, gridPos: { x, y, w, h } }) => {
+      assert.ok(x + w <= 24, title)
+      return Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`)
+    })
+    assert.equal(new Set(places).size, places.length)
+  })
+})
+
+describe('the runbooks', () => {
+  it('are one for each alert, and of no other, each with what is seen, what to do and when to wake somebody', () => {
+    const headings = [...textOf('docs/runbooks.md').matchAll(/^## (.*)$/gm)].map(
+      ([, heading = '']) => heading,
+    )
+    assert.deepEqual(headings.toSorted(byText), rules.map(({ alert }) => alert).toSorted(byText))
+    for (const { alert, labels } of rules) {
+      const parts = [...runbookOf(alert).matchAll(/^\*\*(.*?)\*\* (.*)$/gm)]
+      assert.deepEqual(
+        parts.map(([, name]) => name),
+        ['Seen.', 'Do.', 'Wake somebody?'],
+        alert,
+      )
+      const [, , wake] = parts.map(([, , text]) => text ?? '')
+      assert.match(wake ?? '', labels.severity === 'page' ? /^Yes/ : /^No/, alert)
+    }
+  })
+
+  for (const { alert } of rules) {
+    it(`has commands for ${alert} that run, and print what it says a well service prints`, async () => {
+      const { code, output } = await shell.run(blockIn(alert, 'sh'))
+      assert.equal(code, 0, output)
+      for (const expected of blockIn(alert, 'text').split('\n')) {
+        const pattern = expected
+          .split('…')
+          .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll(/ +/g, ' +'))
+          .join('.*')
+        assert.match(output, new RegExp(`^${pattern}$`, 'm'), expected)
+      }
+    })
+  }
+})
