@@ -3,6 +3,8 @@
 export type BackgroundTask =
   /** Being told by other nodes that feeds have changed. */
   | 'listen'
+  /** Telling other nodes which feeds have changed. */
+  | 'tell_changes'
   /** Keeping time reserved ahead, for requests with an open window. */
   | 'reserve_time'
   /** Reading which key ids there are. */
@@ -19,6 +21,8 @@ export type BackgroundTask =
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */
   | 'measure_store'
+  /** Answering on the metrics port. */
+  | 'answer_operator'
 
 /** Told of each try, so that a task that fails again and again is told of once. */
 export interface TaskReport {

@@ -48,6 +48,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         : await startOperationsServer({
             ...options.metrics,
             render: async () => (await measure()).render(),
+            report: outages,
             slowest: async () => (await measure()).slowest(),
             // On the one thread there is, an answer is proof enough.
             alive: async () => true,

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { problems, success } from '../http/problem.ts'
+import type { TaskReport } from '../background-task.ts'
 import { createServer } from '../node-http.ts'
 import type { ShownMetrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
@@ -19,6 +20,8 @@ export interface OperationsServerOptions {
   readonly alive: () => Promise<boolean>
   /** Whether traffic should be sent to this node. */
   readonly readiness: () => Promise<Readiness>
+  /** Told when one of them could not be answered. */
+  readonly report: TaskReport
 }
 
 export interface OperationsServer {
@@ -30,7 +33,10 @@ export async function startOperationsServer(options: OperationsServerOptions): P
   const server = createServer(
     { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 },
     (request, response) => {
-      void answer(options, request, response).catch(() => response.destroy())
+      void answer(options, request, response).catch((error: unknown) => {
+        options.report.failed('answer_operator', error)
+        response.destroy()
+      })
     },
   )
   await listening(server, options)

@@ -19,7 +19,7 @@ export function operationsOf({
   metrics,
   options,
   isStopping,
-}: OperationsParts): Omit<OperationsServerOptions, 'host' | 'port'> {
+}: OperationsParts): Omit<OperationsServerOptions, 'host' | 'port' | 'report'> {
   const shown = shownMetrics(metrics)
   const measure = async (thread: ServingThread): Promise<void> => {
     shown.add(thread, await thread.ask({ verb: 'measure' }))

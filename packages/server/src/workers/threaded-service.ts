@@ -130,11 +130,11 @@ async function serve(whole: Whole): Promise<ThreadedService> {
 }
 
 async function startOperations(whole: Whole): Promise<OperationsServer | undefined> {
-  const { options, threads, metrics } = whole
+  const { options, threads, metrics, outages } = whole
   if (options.metrics === undefined) return undefined
   const isStopping = (): boolean => whole.draining || whole.closing !== undefined
   const answers = operationsOf({ options, threads, metrics, isStopping })
-  return startOperationsServer({ ...options.metrics, ...answers })
+  return startOperationsServer({ ...options.metrics, ...answers, report: outages })
 }
 
 /** `tasks`: tasks beside the threads, closed when no thread answers any more. */

@@ -294,6 +294,43 @@ onTransports('a failing store', (transport) => {
     }
   })
 
+  it('that hangs holds up neither the metrics nor the list of slow requests (D9)', async () => {
+    const hang = () => new Promise<never>(() => undefined)
+    const service = await startTestService({
+      ...transport,
+      wrap: (storage) => ({
+        ...storage,
+        [Symbol.asyncDispose]: () => storage.close(),
+        heldSnapshots: hang,
+        epochNeed: hang,
+        maintenance: hang,
+      }),
+    })
+    after(() => service.stop())
+    const metrics = await (await operationsCall(service, '/metrics')).text()
+    assert.match(metrics, /^property_events_waiting_publish_requests 0$/m)
+    assert.doesNotMatch(metrics, /^property_events_(epoch_need|maintenance)[ {]/m)
+    assert.equal((await operationsCall(service, '/slowest')).status, 200)
+  })
+
+  it('that fails a hundred requests leaves one line with its cause, and each request is found by its id (D6)', async () => {
+    const service = await startTestService({
+      ...transport,
+      wrap: (storage) => withEvents(storage, { append: unavailable, readRange: unavailable }),
+    })
+    after(() => service.stop())
+    const beganMs = performance.now()
+    const answers = await Promise.all(Array.from({ length: 100 }, () => posting(service)))
+    const ids = answers.map(({ headers }) => String(headers['x-request-id']))
+    assert.ok(answers.every(({ status }) => status === 503))
+    await until(() => ids.every((id) => service.logLines.some((line) => line.includes(`"${id}"`))))
+    assert.equal(service.logLines.filter((line) => line.includes('SQLITE_IOERR')).length, 1)
+    // Ten a second have a line of their own, and the others of that second share one.
+    const seconds = Math.ceil((performance.now() - beganMs) / 1_000) + 1
+    const lines = service.logLines.filter((line) => line.includes('"msg":"request'))
+    assert.ok(lines.length <= 11 * seconds, `${lines.length} lines in ${seconds} s`)
+  })
+
   it('makes the service not ready, but leaves it alive (D9)', async () => {
     const service = await startTestService({
       ...transport,

@@ -13,6 +13,7 @@ import type { StoreWork } from '../store-observer.ts'
 import type { Watchers } from '../watchers.ts'
 import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
+import { failureOf } from './failure.ts'
 import { feedNumbers } from './feed-number.ts'
 
 export interface Changes {
@@ -58,7 +59,7 @@ export function databaseChanges(
   const closing = new AbortController()
   const { signal } = closing
   const name = onceFound(() => channel(database))
-  const sending = changesSender(database, name, sender, signal)
+  const sending = changesSender(database, name, sender, signal, report)
   const heard = (key: FeedKey): void => {
     onHeard(key)
     watchers.tell(key)
@@ -124,6 +125,7 @@ function changesSender(
   name: () => Promise<string>,
   sender: string,
   signal: AbortSignal,
+  report: TaskReport,
 ): ChangesSender {
   const unsent = new Map<string, FeedKey>()
   let sending: Promise<void> | undefined
@@ -133,6 +135,7 @@ function changesSender(
       const messages = messagesOf(sender, [...unsent.values()])
       unsent.clear()
       await database.read(notify, [await name(), texts(messages)])
+      report.worked('tell_changes')
       await delay(pauseMs, undefined, { signal }).catch(() => undefined)
     }
   }
@@ -141,7 +144,10 @@ function changesSender(
       for (const key of keys) unsent.set(feedName(key), key)
       if (signal.aborted || unsent.size === 0) return
       sending ??= sendAll()
-        .catch(() => unsent.clear())
+        .catch((error: unknown) => {
+          unsent.clear()
+          if (!signal.aborted) report.failed('tell_changes', failureOf(error))
+        })
         .finally(() => {
           sending = undefined
         })

@@ -22,6 +22,7 @@ import { databaseChanges } from './changes.ts'
 import type { Changes } from './changes.ts'
 import { connect, defaultReadTimeoutMs, isConnectionLoss } from './connection.ts'
 import type { ConnectionOptions, Database } from './connection.ts'
+import { failureOf } from './failure.ts'
 import { rememberedFeeds } from './remembered-feeds.ts'
 import type { RememberedFeeds } from './remembered-feeds.ts'
 import { reserveTime, settler } from './settle.ts'
@@ -117,7 +118,9 @@ function databaseReservation(
   return timeReservation({
     // A second time may move it a second time, which does no harm.
     renew: () =>
-      reserve().catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error))),
+      reserve()
+        .catch((error: unknown) => (isConnectionLoss(error) ? reserve() : Promise.reject(error)))
+        .catch((error: unknown) => Promise.reject(failureOf(error))),
     patienceMs,
     report,
   })
