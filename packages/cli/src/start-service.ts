@@ -38,6 +38,8 @@ export const serveSettings = [
   settings.maxBytes,
   settings.pageMemoryBytes,
   settings.pageFileBytes,
+  settings.inFlightBytes,
+  settings.inFlightBytesPerKey,
   settings.wait,
   settings.drain,
   settings.overrideClock,
@@ -74,6 +76,8 @@ export function readServeOptions(reader: SettingReader) {
     maxBytes: reader.value(settings.maxBytes),
     pageMemoryBytes: reader.value(settings.pageMemoryBytes),
     pageFileBytes: reader.value(settings.pageFileBytes),
+    inFlightBytes: reader.value(settings.inFlightBytes),
+    inFlightBytesPerKey: reader.value(settings.inFlightBytesPerKey),
     waitMs: reader.value(settings.wait),
     drainMs: reader.value(settings.drain),
     overrideClock: reader.value(settings.overrideClock),
@@ -207,6 +211,8 @@ async function listen(
     maxPageSize: options.maxPageSize,
     defaultPageSize: Math.min(defaultLimits.defaultPageSize, options.maxPageSize),
     requests,
+    inFlightBytes: options.inFlightBytes,
+    inFlightBytesPerKey: options.inFlightBytesPerKey,
   }
   const common = {
     peppers,

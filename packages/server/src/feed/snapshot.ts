@@ -8,6 +8,7 @@
  */
 import type { ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
+import { readInSteps } from './read-in-steps.ts'
 import { checkCursor } from './read-run.ts'
 import type { CursorRefusal } from './read-run.ts'
 
@@ -26,15 +27,9 @@ export interface Snapshot {
   readonly head: Head
   /** The snapshot is as of this number. */
   readonly headNumber: number
-  /** Pieces in ascending order; each is read when it is asked for. */
+  /** Pieces of about a megabyte, in ascending order; each is read when it is asked for, in a turn of its own. */
   pieces(): AsyncGenerator<readonly StoredEvent[]>
 }
-
-/**
- * At 4 kB an event about 1 MB for each reader that is being answered, and a read of 2 ms, after which other requests
- * have a turn.
- */
-const eventsPerPiece = 250
 
 export async function openSnapshot(
   events: EventStore,
@@ -46,18 +41,13 @@ export async function openSnapshot(
   const headNumber = query.headNumber ?? head.sequenceNumber
 
   async function* pieces(): AsyncGenerator<readonly StoredEvent[]> {
-    for (let from = after; from < headNumber;) {
-      const found = await events.readAfter({
-        key,
-        view,
-        after: from,
-        limit: eventsPerPiece,
-        latestOnly: true,
-      })
+    if (after >= headNumber) return
+    const readNext = (from: number, limit: number) =>
+      events.readAfter({ key, view, after: from, limit, latestOnly: true })
+    for await (const found of readInSteps(after, readNext)) {
       const piece = found.filter(({ sequenceNumber }) => sequenceNumber <= headNumber)
       if (piece.length > 0) yield piece
-      if (found.length < eventsPerPiece || piece.length < found.length) return
-      from = piece.at(-1)?.sequenceNumber ?? headNumber
+      if (found.at(-1)?.sequenceNumber === headNumber || piece.length < found.length) return
     }
   }
   return { kind: 'snapshot', head, headNumber, pieces }

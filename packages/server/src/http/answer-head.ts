@@ -13,7 +13,7 @@ import type { BucketState } from './token-bucket.ts'
 export interface AnswerHeads {
   /** All headers but those that belong to the connection, which Node's HTTP writes itself. */
   fields(exchange: Exchange): Record<string, string>
-  /** The whole head. `isLast`: the connection is closed after the answer. Not for streams, whose length nobody knows. */
+  /** The whole head. `isLast`: the connection is closed after the answer. Answers without a length are sent in chunks. */
   text(exchange: Exchange, isLast: boolean): string
   /** The head of an answer to bytes that never became a request, and so have no exchange. The connection is closed after it. */
   refusal(requestId: string, status: number, headers: Headers, body: string): string
@@ -54,6 +54,7 @@ function commonHeaders(requestId: string): Headers {
 function addBodyHeaders(answer: Answer, add: (name: string, value: string) => void): void {
   const { kind } = answer
   if (kind === 'pieces') add('content-length', String(answer.body.byteLength))
+  if (kind === 'stream' && answer.byteLength !== undefined) add('content-length', String(answer.byteLength))
   // Without a length, a client would wait for the end of the connection; a 204 ends with its head (RFC 9110 §8.6).
   if (kind === 'text' && answer.status !== success.noContent) {
     add('content-length', String(Buffer.byteLength(answer.body)))
@@ -61,7 +62,12 @@ function addBodyHeaders(answer: Answer, add: (name: string, value: string) => vo
   if ((kind === 'pieces' || kind === 'stream') && answer.coding !== 'identity') {
     add('content-encoding', answer.coding)
   }
-  if ((kind === 'pieces' || kind === 'notModified') && answer.etag !== undefined) add('etag', answer.etag)
+  if (kind !== 'text' && kind !== 'none' && answer.etag !== undefined) add('etag', answer.etag)
+}
+
+/** Its length is not known, so it is sent in chunks (RFC 9112 §7.1). */
+export function isChunked(answer: Answer): boolean {
+  return answer.kind === 'stream' && answer.byteLength === undefined
 }
 
 /** The same as lines, made without an object in between: most answers have one or two of them. */
@@ -70,7 +76,8 @@ function bodyLines(answer: Answer): string {
   addBodyHeaders(answer, (name, value) => {
     lines += `${name}: ${value}\r\n`
   })
-  return lines
+  // Node's HTTP says so itself.
+  return isChunked(answer) ? `${lines}transfer-encoding: chunked\r\n` : lines
 }
 
 export function answerHeads(

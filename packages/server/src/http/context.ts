@@ -8,6 +8,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
 import type { EventStore } from '../storage/storage.ts'
+import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
@@ -20,6 +21,7 @@ export interface HttpContext {
   readonly publisher: Publisher
   readonly verifier: KeyVerifier
   readonly limits: ServiceLimits
+  readonly inFlight: BytesInFlight
   readonly log: Logger
   readonly metrics: Metrics
   /** Where failures go: not to the log, of which they would take megabytes. */

@@ -1,6 +1,7 @@
 /** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { FeedKey, Grant, Head } from '../storage/storage.ts'
+import type { Flight, FlightUse } from './bytes-in-flight.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
 import type { Routed } from './router.ts'
 import type { BucketState } from './token-bucket.ts'
@@ -23,8 +24,11 @@ export interface Request {
   readonly gone: AbortSignal
   /** A header by its name in lower case; several lines of one name are one value, joined by commas (RFC 9110 §5.3). */
   header(name: string): string | undefined
-  /** Reads the body, at most once. A client that waits for `100 Continue` is then told to send it. Never rejects. */
-  body(): Body | Promise<Body>
+  /**
+   * Reads the body, at most once; its bytes are taken from `flight`, and refused where that has no room for them. A client that waits
+   * for `100 Continue` is then told to send it. Never rejects.
+   */
+  body(flight: Flight): Body | Promise<Body>
 }
 
 /** What a guard looks at beside the values of headers. */
@@ -82,13 +86,20 @@ export type Answer =
       readonly body: string
     }
   | {
-      /** 200 with bytes that are made while they are sent, plain or compressed by the transport. */
+      /** 200 with bytes that are made while they are sent. */
       readonly kind: 'stream'
       readonly headers: Headers
+      readonly etag: string | undefined
       readonly feed: Head
       readonly coding: ContentCoding
-      /** Called once, and not at all for `HEAD`. What it throws cuts the answer off. */
-      readonly pieces: () => AsyncIterable<Uint8Array>
+      /** `undefined`: nobody knows before the end. */
+      readonly byteLength: number | undefined
+      readonly use: FlightUse
+      /**
+       * Called once, and not at all for `HEAD`. A piece may be used until the next one is asked for. What it throws cuts the answer off,
+       * and so do pieces of another length than was said.
+       */
+      readonly pieces: () => AsyncGenerator<Uint8Array>
       /** The transport calls it once: when the answer has left, or nobody is there any more to take it. */
       readonly release: () => void
     }
@@ -129,6 +140,8 @@ export interface Exchange {
   tokens: BucketState | undefined
   /** Set when the request was refused. */
   problem: ProblemCode | undefined
+  /** What the answer is counted with as long as it has not left; the transport ends it. */
+  flight: Flight | undefined
   /** The connection ends with this answer. */
   closes: boolean
 }

@@ -8,6 +8,7 @@ import type { HttpContext } from './context.ts'
 import { reportedRefusal } from './errors.ts'
 import { openAccess, refused } from './exchange.ts'
 import type { Access, Exchange, Outcome, Request } from './exchange.ts'
+import { refusalOfAnswer } from './hold-answer.ts'
 import { waitForMinSequence } from './min-sequence.ts'
 import { problemAnswer } from './problem-answer.ts'
 import { acceptsMediaType } from './requests/accept.ts'
@@ -28,6 +29,7 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
     tenantId: undefined,
     tokens: undefined,
     problem: undefined,
+    flight: undefined,
     closes: false,
   }
   try {
@@ -67,8 +69,9 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
 }
 
 /** The answer is complete but for its head. A 304 costs no token (D10): asking whether there is something new is to be cheap. */
-function settle(context: HttpContext, exchange: Exchange, outcome: Outcome): Exchange {
+function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchange {
   const { request, keyId, tokens } = exchange
+  const outcome = withRoom(context, exchange, made)
   if (outcome.kind === 'refused') {
     exchange.problem = outcome.refusal.code
     exchange.closes = outcome.refusal.closes === true
@@ -82,6 +85,15 @@ function settle(context: HttpContext, exchange: Exchange, outcome: Outcome): Exc
     exchange.tokens = context.requestBuckets.refund(keyId)
   }
   return exchange
+}
+
+/** The outcome, or a refusal where the node has no room for such an answer. */
+function withRoom(context: HttpContext, exchange: Exchange, outcome: Outcome): Outcome {
+  const refusal = refusalOfAnswer(context, exchange, outcome)
+  if (refusal === undefined) return outcome
+  if (outcome.kind === 'pieces') outcome.body.release()
+  if (outcome.kind === 'stream') outcome.release()
+  return refused(refusal)
 }
 
 function failed(context: HttpContext, request: Request, error: unknown): Outcome {

@@ -13,6 +13,10 @@ export interface ServiceLimits {
   readonly requests: BucketLimits
   /** Failed authentications of one address (D10). */
   readonly failures: BucketLimits
+  /** Of bodies and of answers that were not taken yet (bytes-in-flight.ts). */
+  readonly inFlightBytes: number
+  readonly inFlightBytesPerKey: number
+  readonly inFlightBytesOfStrangers: number
   /** Snapshots that one key may read at the same time. */
   readonly snapshotsPerKey: number
   /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
@@ -42,6 +46,9 @@ export const defaultLimits: ServiceLimits = {
   publication: defaultPublicationLimits,
   requests: { perSecond: 50, burst: 500 },
   failures: { perSecond: 1, burst: 50 },
+  inFlightBytes: 256 * 2 ** 20,
+  inFlightBytesPerKey: 64 * 2 ** 20,
+  inFlightBytesOfStrangers: 8 * 2 ** 20,
   snapshotsPerKey: 3,
   maxTargetLength: 8_000,
   maxHeaderBytes: 16_384,

@@ -18,6 +18,8 @@ import { requestLines } from '../observability/request-lines.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StorageEngine } from '../storage/storage.ts'
+import { createBytesInFlight } from './bytes-in-flight.ts'
+import type { NodeCounts } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -52,6 +54,8 @@ export interface ServiceParts {
   readonly buckets?: BucketMemories
   /** Where the outages lie that other threads of the node see too. */
   readonly outages?: OutageMemories
+  /** What the threads of the node count together, if there are several. */
+  readonly counts?: NodeCounts
 }
 
 export interface BucketMemories {
@@ -165,6 +169,8 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
   metrics.watchQueue(() => publisher.queueState())
   metrics.watchOutages(outages)
   metrics.store.watchWork(() => storage.work())
+  const inFlight = createBytesInFlight(limits, options.counts)
+  metrics.watchInFlight(() => inFlight.state())
   return {
     events,
     ranges: createKnownRanges(events),
@@ -176,6 +182,7 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     publisher,
     verifier: createKeyVerifier({ keys, peppers, clock, report: outages }),
     limits,
+    inFlight,
     log,
     metrics,
     outages,

@@ -7,6 +7,8 @@ import { AggregatorRegistry, Gauge, Registry, collectDefaultMetrics } from 'prom
 import type { QueueState } from '../feed/commit-queue.ts'
 import type { PublishOutcome } from '../feed/publish.ts'
 import type { FeedKey } from '../storage/storage.ts'
+import { addInFlight } from './in-flight-metrics.ts'
+import type { InFlightState } from './in-flight-metrics.ts'
 import type { MetricJson } from './metric-json.ts'
 import type { Outages } from './outages.ts'
 import { publishMetrics } from './publish-metrics.ts'
@@ -31,6 +33,8 @@ export interface Metrics {
   readonly commits: Pick<PublishMetrics, 'waited' | 'committed'>
   readonly store: StoreMetrics
   watchQueue(state: () => QueueState): void
+  /** How to find, at each scrape, what is held of requests and answers. */
+  watchInFlight(state: () => InFlightState): void
   watchOutages(outages: Pick<Outages, 'states'>): void
   /** Numbers that this node has shown and that its store does not hold, of all feeds together. */
   missing(numbers: number): void
@@ -74,6 +78,7 @@ export function createMetrics(): Metrics {
     commits: publishing,
     store: storeMetrics(register),
     watchQueue: (state) => publishing.watchQueue(state),
+    watchInFlight: (state) => addInFlight(register, state),
     watchOutages(outages) {
       outageStates = () => outages.states()
     },

@@ -39,30 +39,46 @@ export function memberStart(text: Uint8Array): MemberStart {
 export const commaBlock = storedBlock(comma, false)
 
 export class GzipMember {
-  readonly #pieces: Uint8Array[]
+  #pieces: Uint8Array[]
+  #byteLength: number
   #crc: number
   #textLength: number
 
   constructor({ bytes, textLength, crc }: MemberStart) {
     this.#pieces = [bytes]
+    this.#byteLength = bytes.byteLength
     this.#crc = crc
     this.#textLength = textLength
+  }
+
+  /** Of all pieces so far. */
+  get byteLength(): number {
+    return this.#byteLength
+  }
+
+  /** The pieces since the last call: the member's next bytes. */
+  takePieces(): readonly Uint8Array[] {
+    const pieces = this.#pieces
+    this.#pieces = []
+    return pieces
   }
 
   /** Adds the comma between two events: five bytes more than the comma itself. */
   addComma(): void {
     this.#pieces.push(commaBlock)
+    this.#byteLength += commaBlock.byteLength
     this.#crc = crc32(comma, this.#crc)
     this.#textLength += comma.byteLength
   }
 
   addPiece({ bytes, textLength, crc, shift }: DeflatedPiece): void {
     this.#pieces.push(bytes)
+    this.#byteLength += bytes.byteLength
     this.#crc = combineCrc(this.#crc, crc, shift)
     this.#textLength += textLength
   }
 
-  /** Adds the last text, uncompressed, and the trailer. The pieces, in order, are the member. */
+  /** Adds the last text, uncompressed, and the trailer. The pieces, in order, are the member, or its end after `takePieces`. */
   end(text: Uint8Array): readonly Uint8Array[] {
     const block = storedBlock(text, true, trailerBytes)
     const trailer = block.length - trailerBytes

@@ -3,28 +3,25 @@
  */
 import type { LocatedPage } from '../feed/list.ts'
 import { freeBytes } from '../free-bytes.ts'
-import { GzipMember, memberStart } from './gzip-member.ts'
+import { GzipMember } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
+import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
 import { bodyOf, giveBack, ownBytes } from './held-bytes.ts'
 import type { Held } from './held-bytes.ts'
-import { envelopeEnd, envelopeStart } from './page-body.ts'
-import type { PageBody } from './page-body.ts'
+import { envelopeEnd, wholeBytes } from './page-body.ts'
+import type { PageBody, StreamedBody } from './page-body.ts'
 import { readUnsealed } from './page-parts.ts'
 import type { PageSources, Part, SealedPages } from './page-parts.ts'
-import { deflatePiece, eventsPerPiece, eventsPerSegment, pieceSpan } from './segment.ts'
+import { deflatePiece, eventsPerPiece, eventsPerSegment } from './segment.ts'
 import type { SegmentBytes } from './segment-memory.ts'
+import { streamedGzip } from './streamed-page.ts'
 
-/** The level of compression while a client waits: 1.9 ms for 365 kB, where level 6 takes 3.5 ms for a fifth less. */
-const hurriedLevel = 1
-
-const gzipStart = memberStart(envelopeStart)
-
-/** The page, if it can be made of deflated pieces as they are. */
+/** The page, if it can be made of deflated pieces as they are. `long`: it can, and is to be sent in pieces. */
 export function sealedGzip(
   sealed: SealedPages,
   page: LocatedPage,
   parts: readonly Part[],
-): PageBody | undefined {
+): PageBody | 'long' | undefined {
   if (!parts.every(isWholePieces)) return undefined
   const member = new GzipMember(gzipStart)
   const held: SegmentBytes[] = []
@@ -34,6 +31,10 @@ export function sealedGzip(
     if (held.length > 0) member.addComma()
     held.push(segment)
     addWholePieces(member, part, segment)
+    if (member.byteLength > wholeBytes) {
+      giveBack(held)
+      return 'long'
+    }
   }
   return bodyOf(member.end(envelopeEnd(page)), held)
 }
@@ -42,7 +43,16 @@ export async function readGzip(
   sources: PageSources,
   page: LocatedPage,
   parts: readonly Part[],
-): Promise<PageBody> {
+): Promise<PageBody | StreamedBody> {
+  return (await readWhole(sources, page, parts)) ?? streamedGzip(sources, page, parts)
+}
+
+/** `undefined`: it is too long for that. */
+async function readWhole(
+  sources: PageSources,
+  page: LocatedPage,
+  parts: readonly Part[],
+): Promise<PageBody | undefined> {
   const member = new GzipMember(gzipStart)
   const held: Held[] = []
   try {
@@ -50,11 +60,14 @@ export async function readGzip(
       if (place > 0) member.addComma()
       const segment = sources.sealed?.store.deflated(part.segment, part.count)
       if (segment === undefined) {
-        member.addPiece(await deflateRead(await readUnsealed(sources, part), held))
+        const read = await readUnsealed(sources, part, wholeBytes)
+        if (read === undefined) return giveBack(held)
+        member.addPiece(await deflateRead(read, held))
       } else {
         held.push(segment)
         await addSegment(sources, member, part, segment, held)
       }
+      if (member.byteLength > wholeBytes) return giveBack(held)
     }
   } catch (error) {
     giveBack(held)
@@ -104,29 +117,6 @@ async function deflateEvents(
     return await deflateHurriedly(segment.bytes, held)
   } finally {
     segment.release()
-  }
-}
-
-function isWholePieces({ index, count }: Pick<Part, 'index' | 'count'>): boolean {
-  return index % eventsPerPiece === 0 && count % eventsPerPiece === 0
-}
-
-/** Adds deflated pieces as they are, from the first event of one to the last of another. */
-function addWholePieces(
-  member: GzipMember,
-  { index, count }: Pick<Part, 'index' | 'count'>,
-  segment: SegmentBytes,
-): void {
-  if (count === eventsPerSegment) {
-    member.addPiece({ ...segment.facts.whole, bytes: segment.bytes })
-    return
-  }
-  const table = segment.facts.table()
-  const end = (index + count) / eventsPerPiece
-  for (let piece = index / eventsPerPiece; piece < end; piece += 1) {
-    if (piece > index / eventsPerPiece) member.addComma()
-    const { from, to, ...text } = pieceSpan(table, piece)
-    member.addPiece({ ...text, bytes: segment.bytes.subarray(from, to) })
   }
 }
 

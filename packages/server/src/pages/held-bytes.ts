@@ -5,11 +5,18 @@ import { marginBytes } from './segment-memory.ts'
 import type { SegmentBytes } from './segment-memory.ts'
 
 /** Bytes of a segment, or bytes of the page's own. */
-export type Held = Pick<SegmentBytes, 'release'> & Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
+export type Held = Pick<SegmentBytes, 'release' | 'ownBytes'> &
+  Partial<Pick<SegmentBytes, 'bytes' | 'withMargins'>>
 
 /** Bytes that nothing else uses: their memory is freed. */
 export function ownBytes(pieces: readonly Uint8Array[]): Held {
-  return { release: () => pieces.forEach(freeBytes) }
+  return { ownBytes: lengthOf(pieces), release: () => pieces.forEach(freeBytes) }
+}
+
+export function lengthOf(pieces: readonly Uint8Array[]): number {
+  let byteLength = 0
+  for (const piece of pieces) byteLength += piece.byteLength
+  return byteLength
 }
 
 /** Releases the parts of a page that is not made after all. */
@@ -20,11 +27,13 @@ export function giveBack(held: readonly Held[]): undefined {
 
 /** `held`: the bytes that `pieces` are parts of, until the body is released. */
 export function bodyOf(pieces: readonly Uint8Array[], held: readonly Held[]): PageBody {
-  let byteLength = 0
-  for (const piece of pieces) byteLength += piece.byteLength
+  let ownBytes = 0
+  for (const part of held) ownBytes += part.ownBytes
   return {
+    kind: 'whole',
     pieces: inOnePiece(pieces, held) ?? pieces,
-    byteLength,
+    byteLength: lengthOf(pieces),
+    ownBytes,
     release() {
       for (const segment of held) segment.release()
     },

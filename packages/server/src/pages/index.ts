@@ -1,7 +1,7 @@
 /** Page bodies: from the engine, or ready-made from sealed segments. */
 import { join } from 'node:path'
 import type { TaskReport } from '../background-task.ts'
-import type { EventStore } from '../storage/storage.ts'
+import type { RangeReads } from './page-parts.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './page-reader.ts'
 import { createSealer } from './sealer.ts'
@@ -11,7 +11,9 @@ import type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.t
 import { createSegmentMemory } from './segment-memory.ts'
 import { createSegmentStore } from './segment-store.ts'
 
-export type { ContentCoding, PageBody } from './page-body.ts'
+export { wholeBytes } from './page-body.ts'
+export type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
+export type { RangeReads } from './page-parts.ts'
 export type { PageReader } from './page-reader.ts'
 export type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.ts'
 
@@ -42,7 +44,7 @@ const fileName = 'sealed-pages'
 const steadyClock = (): number => performance.now()
 
 /** Pages from the engine alone, made anew for each request. */
-export function plainPages(events: Pick<EventStore, 'readRange'>): PageReader {
+export function plainPages(events: RangeReads): PageReader {
   return createPageReader(events, undefined)
 }
 
@@ -50,7 +52,7 @@ export function plainPages(events: Pick<EventStore, 'readRange'>): PageReader {
  * Pages from sealed segments where there are any. The file is derived data and may be deleted while no service runs.
  */
 export function sealedPages(
-  events: Pick<EventStore, 'readRange'>,
+  events: RangeReads,
   options: SealedPagesOptions,
   report?: TaskReport,
 ): PageReader {

@@ -1,10 +1,34 @@
-/** The body of a page that is being sent: pieces of bytes, some of which go back into a pool afterwards. */
+/** The body of a page that is being sent: whole, as pieces of bytes of which some go back into a pool afterwards, or piece by piece. */
 export interface PageBody {
+  readonly kind: 'whole'
   readonly pieces: readonly Uint8Array[]
   readonly byteLength: number
+  /** Bytes that no other answer shares, outside the room for pages. */
+  readonly ownBytes: number
   /** To be called once, when the socket has taken the pieces or they are not needed any more. */
   readonly release: () => void
 }
+
+/** A body too long to be made whole: each piece is made when the one before has left. */
+export interface StreamedBody {
+  readonly kind: 'streamed'
+  /** `undefined`: known at its end only, where it is compressed on the way. */
+  readonly byteLength: number | undefined
+  /**
+   * Called once at most. Each piece may be used until the next one is asked for. Throws as the store does. The pieces have
+   * `byteLength` in all, unless the feed's payloads were reduced meanwhile.
+   */
+  pieces(): AsyncGenerator<Uint8Array>
+}
+
+/**
+ * Pages of up to so many bytes are made whole, which is quickest: 400 events of the usual 4.5 kB, and 10,000 of them compressed.
+ * A reader that stops reading holds no more than that.
+ */
+export const wholeBytes = 2 * 2 ** 20
+
+/** The rest is sent in pieces of about this size: longer than the longest event, and than what a socket takes at once. */
+export const pieceBytes = 512 * 1_024
 
 export type ContentCoding = 'identity' | 'gzip'
 

@@ -12,8 +12,11 @@ export interface SealedPages {
   readonly sealer: Sealer
 }
 
+/** What pages need of a store. */
+export type RangeReads = Pick<EventStore, 'readRange' | 'readRangeWithin' | 'measureRange'>
+
 export interface PageSources {
-  readonly events: Pick<EventStore, 'readRange'>
+  readonly events: RangeReads
   /** Without it, every page comes from the engine. */
   readonly sealed: SealedPages | undefined
 }
@@ -41,9 +44,23 @@ export function partsOf({ range }: Pick<LocatedPage, 'range'>, series: string): 
   return parts
 }
 
-/** Reads a part from the engine and asks for its segment to be sealed, for the next time. */
-export function readUnsealed({ events, sealed }: PageSources, part: Part): Promise<readonly Uint8Array[]> {
-  const { segment, range } = part
+/** So few are never too long to be read at once. */
+const fewEvents = 4
+
+/**
+ * Reads a part from the engine and asks for its segment to be sealed, for the next time. `undefined`: it has more than `maxBytes`, and
+ * was not read.
+ */
+export function readUnsealed(
+  sources: PageSources,
+  part: Part,
+  maxBytes: number,
+): Promise<readonly Uint8Array[] | undefined> {
+  const { events } = sources
+  wantSealed(sources, part)
+  return part.count > fewEvents ? events.readRangeWithin(part.range, maxBytes) : events.readRange(part.range)
+}
+
+export function wantSealed({ sealed }: PageSources, { segment, range }: Part): void {
   sealed?.sealer.want({ segment, range: segmentRange(range, segment.number) })
-  return events.readRange(range)
 }

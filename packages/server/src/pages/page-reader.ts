@@ -7,18 +7,21 @@ import type { LocatedPage } from '../feed/list.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { createFeedSeries } from './feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
-import type { ContentCoding, PageBody } from './page-body.ts'
+import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
 import type { PageSources, SealedPages } from './page-parts.ts'
 import { readPlain, sealedPlain } from './plain-page.ts'
+import { streamedGzip } from './streamed-page.ts'
 import { eventsPerSegment } from './segment.ts'
+
+type AnyBody = PageBody | StreamedBody
 
 export interface PageReader {
   /**
    * Returns at once, without a promise, where all of the page is in sealed segments, so that such answers do not wait
    * for others.
    */
-  read(page: LocatedPage, coding: ContentCoding): PageBody | Promise<PageBody>
+  read(page: LocatedPage, coding: ContentCoding): AnyBody | Promise<AnyBody>
   /** The bytes of the event at a position, if its segment is sealed; to be released like a page. */
   readSealedEvent(key: FeedKey, head: Head, position: number): PageBody | undefined
   close(): Promise<void>
@@ -37,15 +40,20 @@ export function createPageReader(events: PageSources['events'], sealed: SealedPa
     read(page, coding) {
       const { range, head } = page
       const parts = partsOf(page, feedSeries.of(range.key, head, range.view))
-      if (coding === 'gzip')
-        return (sealed && sealedGzip(sealed, page, parts)) ?? readGzip(sources, page, parts)
-      return (sealed && sealedPlain(sealed, page, parts)) ?? readPlain(sources, page, parts)
+      if (coding === 'gzip') {
+        const made = sealed && sealedGzip(sealed, page, parts)
+        return made === 'long' ? streamedGzip(sources, page, parts) : (made ?? readGzip(sources, page, parts))
+      }
+      const made = sealed && sealedPlain(sealed, page, parts)
+      return made === 'long' || made === undefined ? readPlain(sources, page, parts) : made
     },
     readSealedEvent(key, head, position) {
       const series = feedSeries.of(key, head, 'all')
       const number = Math.floor((position - 1) / eventsPerSegment)
       const found = sealed?.store.event({ series, number }, position - 1 - number * eventsPerSegment)
-      return found && { pieces: [found.bytes], byteLength: found.bytes.byteLength, release: found.release }
+      if (found === undefined) return undefined
+      const { bytes, ownBytes, release } = found
+      return { kind: 'whole', pieces: [bytes], byteLength: bytes.byteLength, ownBytes, release }
     },
     async close() {
       sealed?.sealer.forgetAll()

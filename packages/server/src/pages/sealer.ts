@@ -7,6 +7,7 @@ import { eventsPerSegment, sealSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
 import { keyOfSegment } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
+import { longestSegment } from './segment-store.ts'
 import type { SegmentStore } from './segment-store.ts'
 
 export interface SegmentRequest {
@@ -28,20 +29,22 @@ export interface Sealer {
 const maxWaiting = 64
 /** A segment at the head of a view fills slowly: it is looked at again after this long. */
 const incompleteForMs = 2_000
+/** One that is too long stays so, unless its payloads are reduced. */
+const tooLongForMs = 600_000
 /**
  * Where segments do not fit, there is no use in making them; a disk that was full may have room again after this long.
  */
 const fullForMs = 60_000
 
 export function createSealer(
-  events: Pick<EventStore, 'readRange'>,
+  events: Pick<EventStore, 'readRange' | 'measureRange'>,
   store: SegmentStore,
   /** Milliseconds; never set back. */
   clock: () => number,
   report: TaskReport = unreported,
 ): Sealer {
   const waiting = new Map<string, SegmentRequest>()
-  const incomplete = new Map<string, number>()
+  const left = leftSegments(clock)
   let working: Promise<void> | undefined
   let generation = 0
   let fullUntil: number | undefined
@@ -59,6 +62,8 @@ export function createSealer(
     // Whether this one fits shows whether others would.
     fullUntil = undefined
     const began = generation
+    const lengths = await events.measureRange(range)
+    if (sum(lengths) + lengths.length > longestSegment) return left.add(id, tooLongForMs)
     const joined = await readJoined(events, range)
     const segment = await sealSegment(joined)
     if (began === generation) keep(id, segment)
@@ -68,10 +73,7 @@ export function createSealer(
 
   function keep(id: SegmentId, segment: Segment | undefined): void {
     if (segment !== undefined) store.put(id, segment)
-    else {
-      if (incomplete.size > 1_000) incomplete.clear()
-      incomplete.set(keyOfSegment(id), clock() + incompleteForMs)
-    }
+    else left.add(id, incompleteForMs)
   }
 
   async function sealAll(): Promise<void> {
@@ -89,19 +91,36 @@ export function createSealer(
       const { segment } = request
       const key = keyOfSegment(segment)
       if (waiting.size >= maxWaiting || waiting.has(key) || store.has(segment)) return
-      if ((incomplete.get(key) ?? 0) > clock()) return
+      if (left.has(key)) return
       waiting.set(key, request)
       working ??= Promise.resolve().then(sealAll)
     },
     forgetAll() {
       generation += 1
       waiting.clear()
-      incomplete.clear()
+      left.clear()
     },
     async idle() {
       await working
     },
   }
+}
+
+/** Segments that cannot be sealed, and until when they are not looked at. */
+function leftSegments(clock: () => number) {
+  const untilMs = new Map<string, number>()
+  return {
+    has: (key: string): boolean => (untilMs.get(key) ?? 0) > clock(),
+    add(id: SegmentId, forMs: number): void {
+      if (untilMs.size > 1_000) untilMs.clear()
+      untilMs.set(keyOfSegment(id), clock() + forMs)
+    },
+    clear: () => untilMs.clear(),
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 /** To be freed after use. */

@@ -3,6 +3,7 @@
  * and those that are read for one answer. Both are in the same room, so bytes that were read for one answer are kept by
  * leaving them where they are.
  */
+import { freeBytes } from '../free-bytes.ts'
 import {
   countRequest,
   doneWith,
@@ -34,6 +35,8 @@ export interface SegmentFacts {
 /** Bytes that do not change until they are released. Releasing twice is harmless. */
 export interface Lease {
   readonly bytes: Buffer
+  /** As many as the bytes are where they lie outside the room; else 0. */
+  readonly ownBytes: number
   readonly release: () => void
 }
 
@@ -93,7 +96,12 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
   /** Outside the room, when answers hold all of it. */
   function leaseBeside(byteLength: number): Lease {
     besideBytes += byteLength
-    return leaseOf(Buffer.allocUnsafeSlow(byteLength), () => (besideBytes -= byteLength))
+    const bytes = Buffer.allocUnsafeSlow(byteLength)
+    const done = (): void => {
+      besideBytes -= byteLength
+      freeBytes(bytes)
+    }
+    return { ...leaseOf(bytes, done), ownBytes: byteLength }
   }
 
   return {
@@ -110,7 +118,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
       if (one === undefined) return undefined
       use(kept, one)
       const { bytes, release } = leaseOf(one.bytes, () => doneWith(kept, one))
-      return { facts: one.facts, bytes, release }
+      return { facts: one.facts, bytes, ownBytes: 0, release }
     },
     take(byteLength) {
       const part = partFor(kept, byteLength)
@@ -147,6 +155,7 @@ function leaseOf(bytes: Buffer, done: () => void): Lease {
   let released = false
   return {
     bytes,
+    ownBytes: 0,
     release() {
       if (released) return
       released = true
@@ -160,7 +169,7 @@ function leaseForOne({ room }: KeptSegments, part: RoomPart, byteLength: number)
   const bytes = part.bytes.subarray(marginBytes, marginBytes + byteLength)
   const { release } = leaseOf(bytes, () => room.giveBack(part))
   const withMargins = part.bytes.subarray(0, byteLength + 2 * marginBytes)
-  return { bytes, release, withMargins, keep: () => undefined }
+  return { bytes, ownBytes: 0, release, withMargins, keep: () => undefined }
 }
 
 interface ToKeep extends Pick<Kept, 'form' | 'id' | 'times'> {
@@ -180,6 +189,7 @@ function leaseToKeep(
   })
   return {
     bytes,
+    ownBytes: 0,
     release,
     withMargins: undefined,
     keep(facts) {

@@ -9,12 +9,14 @@ import type { StoredSegment } from './stored-segment.ts'
 
 export interface SegmentStore {
   has(id: SegmentId): boolean
-  /** The joined bytes of `count` events from `index` on. */
+  /** How many bytes `count` events from `index` on have, joined. None of them is read. */
+  joinedLength(id: SegmentId, index: number, count: number): number | undefined
+  /** The joined bytes of `count` events from `index` on, unless they are longer than `longestSegment`. */
   joined(id: SegmentId, index: number, count: number): SegmentBytes | undefined
   /** The bytes of one event, where it is enough to read only them: after the whole segment has been checked. */
   event(id: SegmentId, index: number): SegmentBytes | undefined
   /**
-   * All deflated bytes. Where `count` is less than all events, the table has been read, because the file may be emptied
+   * All deflated bytes, unless they are longer than `longestSegment`. Where `count` is less than all events, the table has been read, because the file may be emptied
    * from then on.
    */
   deflated(id: SegmentId, count: number): SegmentBytes | undefined
@@ -28,6 +30,9 @@ export interface SegmentStore {
   close(): void
 }
 
+/** Longer ones are not sealed: an answer holds no more of a segment at a time. */
+export const longestSegment = 4 * 2 ** 20
+
 export interface SegmentStoreParts {
   readonly memory: SegmentMemory
   /** Without one, segments live in memory alone. */
@@ -38,6 +43,16 @@ export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
   const { memory, file } = parts
   return {
     has: (id) => memory.has('joined', id) || file?.get(id) !== undefined,
+    joinedLength(id, index, count) {
+      const kept = memory.get('joined', id)
+      const found = kept && cut(parts, kept, index, count)
+      found?.release()
+      if (found !== undefined) return found.bytes.length
+      const stored = find(parts, id)
+      if (stored === undefined || count === eventsPerSegment) return stored?.joinedLength
+      const span = stored.readSpan(index, count)
+      return span === undefined ? drop(parts) : span[1] - span[0]
+    },
     joined(id, index, count) {
       const kept = memory.get('joined', id)
       if (kept !== undefined) return cut(parts, kept, index, count)
@@ -45,6 +60,7 @@ export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
       if (stored === undefined) return undefined
       const isPart = count < eventsPerSegment / 2
       if (isPart && stored.joinedChecked) return readPartOfJoined(parts, stored, index, count)
+      if (stored.joinedLength > longestSegment) return undefined
       const whole = readWhole(parts, 'joined', stored)
       return whole && cut(parts, whole, index, count)
     },
@@ -58,6 +74,7 @@ export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
       let found = memory.get('deflated', id)
       if (found === undefined) {
         const stored = find(parts, id)
+        if (stored !== undefined && stored.deflatedLength > longestSegment) return undefined
         found = stored && readWhole(parts, 'deflated', stored)
       }
       return found === undefined || count === eventsPerSegment || hasTable(found) ? found : drop(parts, found)
@@ -109,9 +126,10 @@ function readPartOfJoined(
   const span = stored.readSpan(index, count)
   if (span === undefined) return drop(parts)
   const [from, to] = span
-  const { bytes, release } = parts.memory.take(to - from)
-  if (!stored.readJoined(bytes, from)) return drop(parts, { bytes, release })
-  return { facts: stored, bytes, release }
+  if (to - from > longestSegment) return undefined
+  const { bytes, ownBytes, release } = parts.memory.take(to - from)
+  if (!stored.readJoined(bytes, from)) return drop(parts, { bytes, ownBytes, release })
+  return { facts: stored, bytes, ownBytes, release }
 }
 
 function readWhole(
@@ -121,11 +139,11 @@ function readWhole(
 ): SegmentBytes | undefined {
   const byteLength = stored[`${form}Length`]
   const lease = parts.memory.takeFor(form, stored, byteLength)
-  const { bytes, release, withMargins } = lease
+  const { bytes, ownBytes, release, withMargins } = lease
   const isRead = form === 'joined' ? stored.readJoined(bytes, 0) : stored.readDeflated(bytes)
   if (!isRead) return drop(parts, lease)
   lease.keep(stored)
-  return { facts: stored, bytes, release, withMargins }
+  return { facts: stored, bytes, ownBytes, release, withMargins }
 }
 
 function cut(

@@ -90,6 +90,10 @@ export interface EventStore {
    * caller's own: it frees their memory when they have been used (`freeBytes`).
    */
   readRange(range: ViewRange): Promise<readonly Uint8Array[]>
+  /** As `readRange`, for at most 100 events. `undefined`: they have more than `maxBytes` together, and none was read. */
+  readRangeWithin(range: ViewRange, maxBytes: number): Promise<readonly Uint8Array[] | undefined>
+  /** The length of each event of a located range, in bytes and in order. Costs little: no event is read. */
+  measureRange(range: ViewRange): Promise<readonly number[]>
   /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. */
   readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
   /**

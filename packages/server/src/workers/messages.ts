@@ -1,6 +1,7 @@
 /**
  * The data that a serving thread is given when it starts, and the messages between it and the thread that started it.
  */
+import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import type { Deprecations } from '../http/operations/index.ts'
 import type { BucketMemories } from '../http/prepare-service.ts'
@@ -23,6 +24,7 @@ export interface ServingThreadData {
   readonly deprecations: Deprecations
   readonly buckets: BucketMemories
   readonly outages: OutageMemories
+  readonly counts: NodeCounts
 }
 
 /** Each request is answered by a reply with its number. */

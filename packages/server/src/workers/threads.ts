@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import { bucketMemory } from '../http/token-bucket.ts'
 import type { OutageMemories } from '../observability/outages.ts'
@@ -25,6 +26,7 @@ export function threadStarter(
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, pages } = options
   const buckets = { requests: bucketMemory(), failures: bucketMemory() }
+  const counts = nodeCounts(workers)
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
   return () => {
     const pass = store.pass()
@@ -41,6 +43,7 @@ export function threadStarter(
       deprecations: options.deprecations ?? {},
       buckets,
       outages,
+      counts,
     }
     const writer = pass.kind === 'sqlite' ? [pass.writer] : []
     return startServingThread(data, shared === undefined ? writer : [...writer, shared.port])

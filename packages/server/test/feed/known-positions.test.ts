@@ -9,6 +9,7 @@ import { catalogues } from '@property-events/protocol'
 import { draft, feedKey, tenantB, uuid } from '../storage/support/drafts.ts'
 import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { whole } from '../support/range-reads.ts'
 import { testRequest } from '../support/test-request.ts'
 import { until } from '../support/until.ts'
 
@@ -58,7 +59,7 @@ describe('positions of events that were asked for', () => {
     const page = { page: 1, pageSize: 100, availableCount: 120, totalPages: 2, head: located.head }
     const isSealed = async (): Promise<boolean> => {
       const body = await pages.read({ ...page, range: { ...located.range, count: 100 } }, 'identity')
-      body.release()
+      whole(body).release()
       const sealed = pages.readSealedEvent(key, located.head, 1)
       sealed?.release()
       return sealed !== undefined

@@ -8,7 +8,16 @@ import { problemAnswer } from '../../src/http/problem-answer.ts'
 import { createRouter } from '../../src/http/router.ts'
 import { testRequest } from '../support/test-request.ts'
 
-const body = { pieces: [Buffer.from('{}')], byteLength: 2, release: () => undefined }
+const body = {
+  kind: 'whole',
+  pieces: [Buffer.from('{}')],
+  byteLength: 2,
+  ownBytes: 2,
+  release: () => undefined,
+} as const
+async function* pieces() {
+  yield Buffer.from('{}')
+}
 const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-cache' }
 const feed = {
   sequenceNumber: 7,
@@ -20,12 +29,22 @@ const feed = {
 const problem = (code: 'unauthorized' | 'rate_limited') =>
   problemAnswer({ code, headers: { 'retry-after': '3' } }, { instance: '/', requestId: 'r', basePath: '' })
 
+const stream = {
+  kind: 'stream',
+  use: 'largePage',
+  etag: '"a"',
+  feed,
+  pieces,
+  release: () => undefined,
+} as const
+
 /** Each with the next, and again: what is kept of one answer must not turn up in another. */
 const answers: readonly Answer[] = [
   { kind: 'notModified', headers, etag: '"a"', feed },
   { kind: 'notModified', headers: { vary: 'x-api-key' }, etag: '"b"', feed: undefined },
   { kind: 'pieces', headers, etag: '"a"', feed, body, coding: 'identity' },
   { kind: 'pieces', headers, etag: undefined, feed: { ...feed, revision: 3 }, body, coding: 'gzip' },
+  { ...stream, headers, byteLength: 2, coding: 'identity' },
   { kind: 'text', status: 201, headers, body: 'é' },
   { kind: 'text', status: 204, headers: { allow: 'GET' }, body: '' },
   { kind: 'text', ...problem('unauthorized') },
@@ -48,6 +67,7 @@ it('the head of an answer says the same as text and as fields, whatever came bef
         tenantId: undefined,
         tokens: tokens[(round + index) % 2],
         problem: undefined,
+        flight: undefined,
         closes: false,
       }
       for (const isLast of [false, true]) {

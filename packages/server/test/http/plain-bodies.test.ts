@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { answerHeads } from '../../src/http/answer-head.ts'
+import { createBytesInFlight } from '../../src/http/bytes-in-flight.ts'
 import type { Answer, Exchange } from '../../src/http/exchange.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
 import { createRouter } from '../../src/http/router.ts'
@@ -24,6 +25,7 @@ describe('the body of an answer', () => {
   const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
   const context = {
     limits: { ...defaultLimits, idleSocketTimeoutMs: 300 },
+    inFlight: createBytesInFlight(defaultLimits),
     stopping: () => false,
     metrics,
     outages: createOutages({ log, ping: () => Promise.resolve() }),
@@ -37,7 +39,14 @@ describe('the body of an answer', () => {
 
   const bodyOf = (byteLength: number): Answer => {
     const bytes = Buffer.alloc(byteLength, 'x')
-    const body = { pieces: [bytes, bytes], byteLength: 2 * byteLength, release: () => void (released += 1) }
+    const release = () => void (released += 1)
+    const body = {
+      kind: 'whole',
+      pieces: [bytes, bytes],
+      byteLength: 2 * byteLength,
+      ownBytes: 2 * byteLength,
+      release,
+    } as const
     return { kind: 'pieces', headers: {}, etag: '"a"', feed: undefined, body, coding: 'identity' }
   }
 
@@ -57,6 +66,7 @@ describe('the body of an answer', () => {
             tenantId: 't',
             tokens: undefined,
             problem: undefined,
+            flight: undefined,
             closes: false,
           })
           return whenThere(answer(), exchange)

@@ -32,6 +32,7 @@ import { createSegmentStore } from '../../src/pages/segment-store.ts'
 import { sealSegment } from '../../src/pages/segment.ts'
 import type { ViewRange } from '../../src/storage/storage.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
+import { rangeReads, whole } from '../support/range-reads.ts'
 import { until } from '../support/until.ts'
 
 const key = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' } as const
@@ -93,12 +94,13 @@ function sealedReader(
   const file = path === undefined ? undefined : openSegmentFile(path, fileBytes, notedEveryBytes)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
   const store = createSegmentStore({ memory, file })
-  const sealer = createSealer(view, store, clock)
-  return { reader: createPageReader(view, { store, sealer }), sealer, memory }
+  const reads = rangeReads(view.readRange)
+  const sealer = createSealer(reads, store, clock)
+  return { reader: createPageReader(reads, { store, sealer }), sealer, memory }
 }
 
 async function textOf(reader: PageReader, page: LocatedPage, coding: 'identity' | 'gzip'): Promise<string> {
-  const body = await reader.read(page, coding)
+  const body = whole(await reader.read(page, coding))
   const bytes = Buffer.concat(body.pieces)
   assert.equal(bytes.length, body.byteLength)
   body.release()
@@ -194,7 +196,11 @@ describe('sealed pages', () => {
     context.mock.method(performance, 'now', () => sinceStart)
     context.mock.method(Date, 'now', () => sinceEpoch)
     const view = growingView(50)
-    const reader = sealedPages(view, { memoryBytes: 1e7, folder: undefined, fileBytes: 0 })
+    const reader = sealedPages(rangeReads(view.readRange), {
+      memoryBytes: 1e7,
+      folder: undefined,
+      fileBytes: 0,
+    })
     await textOf(reader, pageAt(1, 50), 'identity')
     await until(() => view.eventsRead() === 100, { what: 'a first look' })
     // It has found the segment incomplete.
@@ -315,8 +321,9 @@ describe('sealed pages', () => {
             isUnreadable ? storedSegment(unreadable, file.index, id) : file.get(id)
           const memory = createSegmentMemory({ memoryBytes, leastBytes: 2 ** 20 })
           const store = createSegmentStore({ memory, file: { ...file, get } })
-          const sealer = createSealer(view, store, () => 0)
-          const reader = createPageReader(view, { store, sealer })
+          const reads = rangeReads(view.readRange)
+          const sealer = createSealer(reads, store, () => 0)
+          const reader = createPageReader(reads, { store, sealer })
           const first = pageAt(1, 100)
           assert.equal(await textOf(reader, first, coding), expected(view.events, first))
           if (fault === 'cut') truncateSync(path, 0)
@@ -381,7 +388,7 @@ describe('sealed pages', () => {
         readRange: (range: ViewRange) =>
           view.readRange(range).then((bytes) => gate.promise.then(() => bytes)),
       }
-      const sealer = createSealer(slow, store, () => 0)
+      const sealer = createSealer(rangeReads(slow.readRange), store, () => 0)
       const segment: SegmentId = { series: `${key.tenantId}/${key.feed} epoch/0 all`, number: 0 }
       const request = { segment, range: pageAt(1, 100).range }
       for (const forgotten of [true, false]) {
@@ -503,7 +510,7 @@ describe('sealed pages', () => {
     const failing = { readRange: (): Promise<readonly Uint8Array[]> => Promise.reject(new Error('store')) }
     for (const coding of ['identity', 'gzip'] as const) {
       const { reader, memory } = sealedReader(failing, { path, memoryBytes: 0 })
-      const held = await reader.read(pageAt(1, 300), coding)
+      const held = whole(await reader.read(pageAt(1, 300), coding))
       assert.ok(memory.freeBytes < memory.byteLength)
       for (const first of [201, 210]) {
         await assert.rejects(async () => reader.read(pageAt(first, 150), coding), /store/)
@@ -534,7 +541,7 @@ describe('sealed pages', () => {
       const { reader, sealer } = sealedReader(ofItsOwn, {})
       const pages = [pageAt(1, 150), pageAt(20, 7)]
       const bodies: PageBody[] = []
-      for (const page of pages) bodies.push(await reader.read(page, coding))
+      for (const page of pages) bodies.push(whole(await reader.read(page, coding)))
       await sealer.idle()
       for (const [index, body] of bodies.entries()) {
         const bytes = Buffer.concat(body.pieces)

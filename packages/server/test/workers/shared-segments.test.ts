@@ -11,6 +11,7 @@ import { openStorage } from '../../src/storage/open-storage.ts'
 import { catalogues } from '@property-events/protocol'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 import { until } from '../support/until.ts'
+import { rangeReads, whole } from '../support/range-reads.ts'
 
 const key: FeedKey = { tenantId: '10000000-0000-4000-8000-000000000000', feed: 'property' }
 const items = Array.from(
@@ -22,14 +23,11 @@ const items = Array.from(
 async function countingStore(): Promise<EventStore & { reads(): number }> {
   const storage = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
   let read = 0
-  return {
-    ...storage.events,
-    reads: () => read,
-    readRange({ first, count }: ViewRange) {
-      read += count
-      return Promise.resolve([Buffer.from(items.slice(first - 1, first - 1 + count).join(','))])
-    },
-  }
+  const reads = rangeReads(({ first, count }: ViewRange) => {
+    read += count
+    return Promise.resolve([Buffer.from(items.slice(first - 1, first - 1 + count).join(','))])
+  })
+  return { ...storage.events, reads: () => read, ...reads }
 }
 
 function page(number: number, revision = 0, tenantId = key.tenantId): LocatedPage {
@@ -39,7 +37,7 @@ function page(number: number, revision = 0, tenantId = key.tenantId): LocatedPag
 }
 
 async function textOf(reader: PageReader, asked: LocatedPage): Promise<string> {
-  const body = await reader.read(asked, 'identity')
+  const body = whole(await reader.read(asked, 'identity'))
   const text = Buffer.concat(body.pieces).toString()
   body.release()
   return text

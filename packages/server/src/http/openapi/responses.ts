@@ -43,7 +43,7 @@ export function keyedProblems(...further: readonly ProblemCode[]): Responses {
 
 /** Problems of an operation that reads one feed, with further ones of its own. */
 export function feedReadProblems(...further: readonly ProblemCode[]): Responses {
-  return keyedProblems(...further, 'sequence_not_reached')
+  return keyedProblems(...further, 'overloaded', 'sequence_not_reached')
 }
 
 const requestId = { type: 'string', description: 'Names this request in the log of the service.' }

@@ -1,6 +1,8 @@
 /** Answers that several operations give, and what they say to caches. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { createGzip, gzip } from 'node:zlib'
 import { runPieces } from '../../feed/read-run.ts'
 import type { EventRun } from '../../feed/read-run.ts'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
@@ -29,10 +31,28 @@ const minGzipBytes = 1_024
 /** Level 1: an event's 4.5 kB lose two thirds of their bytes either way. */
 const gzipLevel = 1
 
-/** Bytes that nobody lent. */
+/** Bytes that nobody lent, and no other answer has. */
 export function ownBody(bytes: Uint8Array): PageBody {
-  return { pieces: [bytes], byteLength: bytes.byteLength, release: () => undefined }
+  const { byteLength } = bytes
+  return { kind: 'whole', pieces: [bytes], byteLength, ownBytes: byteLength, release: () => undefined }
 }
+
+/** Bytes that many answers have. */
+export function sharedBody(bytes: Uint8Array): PageBody {
+  return { ...ownBody(bytes), ownBytes: 0 }
+}
+
+/** Compresses what is made piece by piece. What the source throws is thrown here. */
+export async function* gzipped(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const coder = createGzip({ level: gzipLevel, chunkSize: chunkBytes })
+  // Whoever stops reading ends the coder, and that the source.
+  const ended = pipeline(Readable.from(pieces, { objectMode: false }), coder)
+  ended.catch(() => undefined)
+  for await (const chunk of coder) if (Buffer.isBuffer(chunk)) yield chunk
+  await ended
+}
+
+const chunkBytes = 65_536
 
 /**
  * An event with its tag: 304 where the client has it already, else its bytes, compressed where that is wanted and worth it.

@@ -2,13 +2,15 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { PublishRequest } from '../../feed/publish.ts'
+import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
-import type { Headers, Outcome } from '../exchange.ts'
+import type { Body, Headers, Outcome, Request } from '../exchange.ts'
 import { answer, capital, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
+import type { BodyCoding } from '../requests/body-headers.ts'
 import { inflate } from '../requests/inflate.ts'
 import { readPublishParameters } from '../requests/publish-parameters.ts'
 import type { Operation, OperationSchema } from './operation.ts'
@@ -34,17 +36,35 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
         const head = readBodyHeaders(request, limits.maxBodyBytes)
         if (head.kind === 'refused') return head
         const key = feedKeyOf(access, feedName)
-        const received = await request.body()
-        if (received.kind === 'gone') return { kind: 'none' }
-        if (received.kind === 'refused') return received
-        const body = head.coding === 'gzip' ? await inflate(received.bytes, limits.maxBodyBytes) : received
-        if (body.kind === 'refused') return body
-        const format = head.format ?? formatOf(body.bytes)
-        if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
-        return publish(context, { key, body: body.bytes, format, ...reading.parameters })
+        const announced = Number(request.header('content-length') ?? 0)
+        const refusal = context.inFlight.refuses(access.keyId, 'publication', announced)
+        if (refusal !== undefined) return refused(refusal)
+        // Until the answer: the events that were read of a body are as long as the body was.
+        const flight = context.inFlight.begin(access.keyId, 'publication')
+        try {
+          const body = await readBody(request, head.coding, limits.maxBodyBytes, flight)
+          if (body.kind === 'gone') return { kind: 'none' }
+          if (body.kind === 'refused') return body
+          const format = head.format ?? formatOf(body.bytes)
+          if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
+          return await publish(context, { key, body: body.bytes, format, ...reading.parameters })
+        } finally {
+          flight.end()
+        }
       }
     },
   }
+}
+
+/** The bytes as they were before gzip, taken from `flight` like those that came. */
+async function readBody(
+  request: Request,
+  coding: BodyCoding,
+  maxBytes: number,
+  flight: Flight,
+): Promise<Body> {
+  const received = await request.body(flight)
+  return received.kind === 'bytes' && coding === 'gzip' ? inflate(received.bytes, maxBytes, flight) : received
 }
 
 const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }

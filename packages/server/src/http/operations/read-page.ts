@@ -2,12 +2,12 @@
 import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage } from '../../feed/list.ts'
-import type { ContentCoding } from '../../pages/index.ts'
+import type { ContentCoding, StreamedBody } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
-import type { Headers, Outcome } from '../exchange.ts'
+import type { Answer, Headers, Outcome } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { pageTag, tagMatches } from '../requests/entity-tag.ts'
 import type { ListParameters } from '../requests/list-parameters.ts'
@@ -25,9 +25,25 @@ interface KnownPage extends TaggedPage {
   readonly coding: ContentCoding
 }
 
+function longPage(
+  said: Pick<Extract<Answer, { kind: 'stream' }>, 'headers' | 'etag' | 'feed' | 'coding'>,
+  body: StreamedBody,
+  onBytes: (bytes: number) => void,
+): Answer {
+  // It holds nothing but the piece that is being sent.
+  const { byteLength } = body
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of body.pieces()) {
+      onBytes(piece.byteLength)
+      yield piece
+    }
+  }
+  return { ...said, kind: 'stream', use: 'largePage', byteLength, pieces, release: () => undefined }
+}
+
 /** Reads one page: validators first, events only when they are needed. `headers`: further ones of its answers. */
 export function pageCall(
-  { pages, ranges }: Pick<HttpContext, 'pages' | 'ranges'>,
+  { pages, ranges, metrics }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics'>,
   feed: FeedName,
   parameters: ListParameters,
   headers: Headers,
@@ -48,6 +64,7 @@ export function pageCall(
   return (request, access) => {
     const key = feedKeyOf(access, feed)
     const coding = preferredCoding(request.header('accept-encoding'))
+    const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
     const answer = ({ page, etag }: TaggedPage): Outcome | Promise<Outcome> => {
       const { head } = page
       if (tagMatches(request.header('if-none-match'), etag)) {
@@ -55,14 +72,10 @@ export function pageCall(
       }
       // An empty page is shorter than a gzip header is worth.
       const sent = page.range.count === 0 ? 'identity' : coding
-      return whenThere(pages.read(page, sent), (body) => ({
-        kind: 'pieces',
-        headers: bodyHeaders,
-        etag,
-        feed: head,
-        body,
-        coding: sent,
-      }))
+      return whenThere(pages.read(page, sent), (body) => {
+        const said = { headers: bodyHeaders, etag, feed: head, coding: sent }
+        return body.kind === 'whole' ? { ...said, kind: 'pieces', body } : longPage(said, body, onBytes)
+      })
     }
     const asked = { ...parameters, key }
     const known = ranges.known(asked)

@@ -12,7 +12,7 @@ import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } fr
 import { success } from '../problem.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { readCursorParameters, refusalOfCursor } from '../requests/cursor-parameters.ts'
-import { cacheHeaders } from './answers.ts'
+import { cacheHeaders, gzipped } from './answers.ts'
 import type { Operation } from './operation.ts'
 
 const names = ['after', 'head', 'epoch', 'apiEventType'] as const
@@ -73,7 +73,10 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
-          return { kind: 'stream', headers, feed, coding, pieces: () => linesOf(snapshot, onBytes), release }
+          const lines = () => linesOf(snapshot, onBytes)
+          const pieces = coding === 'gzip' ? () => gzipped(lines()) : lines
+          const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
+          return { ...stream, headers, feed, coding, pieces, release }
         } catch (error) {
           release()
           throw error

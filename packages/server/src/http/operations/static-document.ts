@@ -4,7 +4,7 @@ import { refused } from '../exchange.ts'
 import type { Headers } from '../exchange.ts'
 import { contentTag, tagMatches } from '../requests/entity-tag.ts'
 import { refusalOfParameters } from '../requests/query.ts'
-import { ownBody } from './answers.ts'
+import { sharedBody } from './answers.ts'
 import type { Call, OperationTarget } from './operation.ts'
 
 export interface StaticDocument {
@@ -45,7 +45,7 @@ export function documentCall(
       headers: { 'content-type': mediaType, ...headers },
       etag,
       feed: undefined,
-      body: ownBody(bytes),
+      body: sharedBody(bytes),
       coding: 'identity',
     }
   }

@@ -1,8 +1,10 @@
 /** The body of a request that Node's HTTP reads: in one piece, without a copy where it came in one. */
 import type { IncomingMessage } from 'node:http'
 import { freeBytes } from '../../free-bytes.ts'
+import type { Flight } from '../bytes-in-flight.ts'
 import { refused } from '../exchange.ts'
 import type { Body } from '../exchange.ts'
+import type { Refusal } from '../problem.ts'
 import { bodyTooLarge } from '../requests/body-headers.ts'
 
 /**
@@ -12,18 +14,32 @@ import { bodyTooLarge } from '../requests/body-headers.ts'
 const roomFactor = 8
 
 /** To be called before anything of the body was read. Never rejects. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+export function readBody(request: IncomingMessage, maxBytes: number, flight: Flight): Promise<Body> {
   const announced = request.headers['content-length']
   const most = announced === undefined ? maxBytes : Number(announced)
   return new Promise((resolve) => {
     let body: Buffer | undefined
     let filled = 0
+    const refuse = (refusal: Refusal): void => {
+      // The rest is not read: the connection ends after the answer.
+      request.off('data', onData).pause()
+      forget()
+      resolve(refused(refusal))
+    }
+    /** Long bodies that nobody will read do not wait for the garbage collector. */
+    const forget = (): void => {
+      if (body !== undefined) freeBytes(body)
+      body = undefined
+    }
+    const leave = (): void => {
+      forget()
+      resolve({ kind: 'gone' })
+    }
     const onData = (chunk: Buffer): void => {
       const { length } = chunk
-      if (filled + length > maxBytes) {
-        // The rest is not read: the connection ends after the answer.
-        request.off('data', onData).pause()
-        resolve(refused(bodyTooLarge(maxBytes)))
+      const refusal = filled + length > maxBytes ? bodyTooLarge(maxBytes) : flight.take(length)
+      if (refusal !== undefined) {
+        refuse(refusal)
         return
       }
       if (filled === 0 && length === most) body = chunk
@@ -37,9 +53,10 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
     request.on('data', onData)
     request.on('end', () => {
       resolve({ kind: 'bytes', bytes: body?.subarray(0, filled) ?? Buffer.alloc(0) })
+      body = undefined
     })
-    request.on('error', () => resolve({ kind: 'gone' }))
-    request.on('close', () => resolve({ kind: 'gone' }))
+    request.on('error', leave)
+    request.on('close', leave)
   })
 }
 

@@ -1,7 +1,4 @@
 /** Exchanges over Node's HTTP: what it reads becomes a request, and an answer is sent by it. Knows no scope and no feed. */
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { whenThere } from '../../when-there.ts'
@@ -10,13 +7,13 @@ import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import { handle } from '../handle.ts'
+import { holdUntaken } from '../hold-answer.ts'
 import { reportExchange } from '../report.ts'
 import type { Router } from '../router.ts'
 import { NodeRequest } from './node-request.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
-
-/** Level 1: a third of the bytes for a tenth of the time that the default takes. */
-const gzipLevel = 1
+import { sendPieces } from './send-pieces.ts'
+import type { StreamAnswer } from './send-pieces.ts'
 
 /** How long a connection with an unwanted body stays half open, for the client to read its answer. */
 const lingerMs = 1_000
@@ -73,7 +70,7 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
     return
   }
   const finish = (): void => {
-    releaseAnswer(answer)
+    releaseAnswer(exchange)
     reportExchange(context, exchange, !response.writableFinished)
   }
   if (response.destroyed) {
@@ -94,7 +91,10 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   if (isLast) fields['connection'] = 'close'
   // All at once: each setHeader would be looked up and checked by itself.
   response.writeHead(statusOf(answer), fields)
-  return sendBody(answer, sending)
+  const sent = sendBody(answer, sending)
+  const { writableLength } = incoming.socket
+  if (writableLength > 0) holdUntaken(context, exchange, writableLength)
+  return sent
 }
 
 function sendBody(
@@ -113,26 +113,22 @@ function sendBody(
     response.end()
   } else {
     return sendStream(answer, response).catch((error: unknown) => {
-      // The answer is cut off, which its reader sees by the missing end. A client that has gone is no fault.
-      if (request.gone.aborted && isPrematureClose(error)) return
+      // The answer is cut off, which its reader sees by the missing end.
+      response.destroy()
       context.outages.requestFailed(error, request.id, false)
     })
   }
 }
 
-function isPrematureClose(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
-}
-
-function releaseAnswer(answer: Answer): void {
+function releaseAnswer({ answer, flight }: Exchange): void {
   if (answer.kind === 'pieces') answer.body.release()
   if (answer.kind === 'stream') answer.release()
+  flight?.end()
 }
 
-function sendStream(answer: Extract<Answer, { kind: 'stream' }>, response: ServerResponse): Promise<void> {
-  const source = Readable.from(answer.pieces(), { objectMode: false })
-  if (answer.coding === 'identity') return pipeline(source, response)
-  return pipeline(source, createGzip({ level: gzipLevel }), response)
+async function sendStream(answer: StreamAnswer, response: ServerResponse): Promise<void> {
+  const isWhole = await sendPieces(answer, response, (piece, done) => response.write(piece, done))
+  if (isWhole) response.end()
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A request that Node's HTTP has read, as a value. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Flight } from '../bytes-in-flight.ts'
 import type { Body, Request, RequestHead } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
 import { requestIdOf } from '../requests/request-id.ts'
@@ -59,10 +60,10 @@ export class NodeRequest implements Request {
     return headerOf(this.#incoming, name)
   }
 
-  body(): Promise<Body> {
+  body(flight: Flight): Promise<Body> {
     // Only now is a client that asked told to send its body.
     if (this.header('expect') !== undefined) this.#response.writeContinue()
-    return readBody(this.#incoming, this.#maxBodyBytes)
+    return readBody(this.#incoming, this.#maxBodyBytes, flight)
   }
 
   get #socket(): Socket {

@@ -1,16 +1,23 @@
 /** One connection as long as nothing but plain requests comes over it: a request, its answer, and then the next. */
 import type { Socket } from 'node:net'
+import { isChunked } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
 import type { Exchange, Request } from '../exchange.ts'
+import { holdUntaken } from '../hold-answer.ts'
 import { reportExchange } from '../report.ts'
 import type { Routed } from '../router.ts'
 import type { PlainHeads } from './plain-head.ts'
 import { PlainRequest } from './plain-request.ts'
+import { sendPieces } from './send-pieces.ts'
+import type { StreamAnswer } from './send-pieces.ts'
 import type { Sender } from './send-together.ts'
 
 export interface PlainConnectionParts {
-  readonly context: Pick<HttpContext, 'limits' | 'stopping' | 'metrics' | 'requestLines' | 'outages'>
+  readonly context: Pick<
+    HttpContext,
+    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages'
+  >
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
   readonly heads: AnswerHeads
@@ -112,13 +119,46 @@ export class PlainConnection {
       this.#finish(true)
       return
     }
-    writeAnswer(socket, heads.text(exchange, this.#isLast), exchange)
+    const head = heads.text(exchange, this.#isLast)
+    if (exchange.answer.kind === 'stream') {
+      this.#waitLonger()
+      this.#sendStream(head, exchange.answer).catch(this.#onCutOff)
+      return
+    }
+    writeAnswer(socket, head, exchange)
     if (socket.writableLength === 0) this.#finish(false)
     else {
+      holdUntaken(context, exchange, socket.writableLength)
       // The kernel has not taken all of it; an empty write after it tells when it has.
       socket.write('', 'latin1', this.#onWritten)
       this.#waitLonger()
     }
+  }
+
+  async #sendStream(head: string, answer: StreamAnswer): Promise<void> {
+    const socket = this.#socket
+    const inChunks = isChunked(answer)
+    socket.write(head, 'latin1')
+    const isWhole = await sendPieces(answer, socket, (piece, done) => {
+      if (!inChunks) {
+        socket.write(piece, done)
+        return
+      }
+      socket.cork()
+      socket.write(`${piece.byteLength.toString(16)}\r\n`, 'latin1')
+      socket.write(piece)
+      socket.write('\r\n', 'latin1', done)
+      socket.uncork()
+    })
+    if (!isWhole) this.#finish(true)
+    else if (inChunks) socket.write('0\r\n\r\n', 'latin1', this.#onWritten)
+    else this.#finish(false)
+  }
+
+  /** Only by the end of the connection does the reader learn that the answer is not whole. */
+  #onCutOff = (error: unknown): void => {
+    this.#parts.context.outages.requestFailed(error, this.#request?.id, false)
+    this.#socket.destroy()
   }
 
   #onWritten = (error?: Error | null): void => this.#finish(Boolean(error))
@@ -131,6 +171,8 @@ export class PlainConnection {
     this.#request = undefined
     const { request, answer } = exchange
     if (answer.kind === 'pieces') answer.body.release()
+    if (answer.kind === 'stream') answer.release()
+    exchange.flight?.end()
     // A client that closes its side while something is being published has given up waiting for it, as a rule.
     const gaveUp = request.method === 'POST' && this.#isHalfClosed
     reportExchange(this.#parts.context, exchange, aborted || gaveUp)

@@ -1,6 +1,8 @@
 /** A plain request, as a value. */
 import type { Socket } from 'node:net'
 import { freeBytes } from '../../free-bytes.ts'
+import type { Flight } from '../bytes-in-flight.ts'
+import { refused } from '../exchange.ts'
 import type { Body, Request, RequestHead } from '../exchange.ts'
 import { requestIdOf } from '../requests/request-id.ts'
 import type { PlainHead } from './plain-head.ts'
@@ -62,8 +64,11 @@ export class PlainRequest implements Request {
    * long, and the key stands in those bytes. Those of more than some 48 kB Node reads into longer memory, which waits for the
    * garbage collector.
    */
-  body(): Body {
-    const bytes = Buffer.allocUnsafeSlow(this.#body?.length ?? 0)
+  body(flight: Flight): Body {
+    const length = this.#body?.length ?? 0
+    const refusal = flight.take(length)
+    if (refusal !== undefined) return refused(refusal)
+    const bytes = Buffer.allocUnsafeSlow(length)
     this.#body?.copy(bytes)
     freeBytes(this.#bytes)
     return { kind: 'bytes', bytes }

@@ -7,7 +7,7 @@ import { append, preview } from './append.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
-import { readRange } from './read-range.ts'
+import { measureRange, readRange, readRangeWithin } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { feedOf, headOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
@@ -25,6 +25,8 @@ export function memoryEvents(
     preview: async (batch) => preview(store, batch, context()),
     locate: async (query) => locate(store, query, readClock(clock)),
     readRange: async (range) => readRange(store, range),
+    readRangeWithin: async (range, maxBytes) => readRangeWithin(store, range, maxBytes),
+    measureRange: async (range) => measureRange(store, range),
     readEvent: async (key, id) => readEvent(store, key, id),
     positionOf: (key, id) => positionOf(store, key, id),
     readAfter: async (query) => readAfter(store, query),

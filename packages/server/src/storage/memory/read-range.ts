@@ -5,10 +5,26 @@ import type { MemoryStore } from './state.ts'
 const comma = Buffer.from(',')
 
 export function readRange(store: MemoryStore, range: ViewRange): readonly Uint8Array[] {
-  const feed = feedOf(store, range.key)
-  if (feed === undefined) return []
-  const events = eventsOfView(feed, range.view).slice(range.first - 1, range.first - 1 + range.count)
+  const events = eventsIn(store, range)
   if (events.length === 0) return []
   // A copy: the reader may overwrite or free its bytes.
   return [Buffer.concat(events.flatMap((event, index) => (index === 0 ? [event.json] : [comma, event.json])))]
+}
+
+export function readRangeWithin(
+  store: MemoryStore,
+  range: ViewRange,
+  maxBytes: number,
+): readonly Uint8Array[] | undefined {
+  const bytes = measureRange(store, range).reduce((sum, length) => sum + length, 0)
+  return bytes > maxBytes ? undefined : readRange(store, range)
+}
+
+export function measureRange(store: MemoryStore, range: ViewRange): readonly number[] {
+  return eventsIn(store, range).map(({ json }) => json.byteLength)
+}
+
+function eventsIn(store: MemoryStore, { key, view, first, count }: ViewRange) {
+  const feed = feedOf(store, key)
+  return feed === undefined ? [] : eventsOfView(feed, view).slice(first - 1, first - 1 + count)
 }

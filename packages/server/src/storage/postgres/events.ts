@@ -10,7 +10,7 @@ import { positionFinder } from './find-positions.ts'
 import { readHead } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
-import { readRange } from './read-range.ts'
+import { measureRange, readRange, readRangeWithin } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
 import { settledLocator } from './settled-locate.ts'
 
@@ -60,6 +60,8 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
       }),
     ...reads,
     readRange: (range) => guarded(() => readRange(database, range)),
+    readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(database, range, maxBytes)),
+    measureRange: (range) => guarded(() => measureRange(database, range)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
     watch(listener) {
       listen()

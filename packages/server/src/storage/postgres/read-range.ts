@@ -18,6 +18,42 @@ export const readRangeStatements = {
   },
 } as const satisfies Record<string, Statement>
 
+/**
+ * The same with the length of all of them in front of each, which is known without reading them. None is read where that is too much:
+ * a value that is not taken is not decompressed.
+ */
+const readWithinStatements = {
+  all: {
+    name: 'read-range-within-all',
+    text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $5 THEN e.json END AS json
+      FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position BETWEEN $3 AND $4
+      ORDER BY e.tenant, e.feed, e.position`,
+  },
+  view: {
+    name: 'read-range-within-view',
+    text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $6 THEN e.json END AS json FROM view_entry v
+      JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
+      WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
+      ORDER BY v.ordinal`,
+  },
+} as const satisfies Record<string, Statement>
+
+const measureStatements = {
+  all: {
+    name: 'measure-range-all',
+    text: `SELECT octet_length(e.json) AS bytes FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.position BETWEEN $3 AND $4
+      ORDER BY e.tenant, e.feed, e.position`,
+  },
+  view: {
+    name: 'measure-range-view',
+    text: `SELECT octet_length(e.json) AS bytes FROM view_entry v
+      JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
+      WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
+      ORDER BY v.ordinal`,
+  },
+} as const satisfies Record<string, Statement>
+
 /** Events in one question: the largest are some 500 kB each. */
 const eventsPerPiece = 100
 
@@ -40,4 +76,40 @@ export async function readRange(database: Database, range: ViewRange): Promise<r
     pieces.push(Buffer.from(rows.map(({ json }) => json).join(',')))
   }
   return pieces
+}
+
+/** At most 100 events. `undefined`: they have more than `maxBytes` together. */
+export async function readRangeWithin(
+  database: Database,
+  range: ViewRange,
+  maxBytes: number,
+): Promise<readonly Uint8Array[] | undefined> {
+  const { view } = range
+  const rows =
+    view === 'all'
+      ? await database.read<{ json: string | null }>(readWithinStatements.all, [...boundsOf(range), maxBytes])
+      : await database.read<{ json: string | null }>(readWithinStatements.view, [
+          ...boundsOf(range),
+          view,
+          maxBytes,
+        ])
+  const texts: string[] = []
+  for (const { json } of rows) {
+    if (json === null) return undefined
+    texts.push(json)
+  }
+  return texts.length === 0 ? [] : [Buffer.from(texts.join(','))]
+}
+
+export async function measureRange(database: Database, range: ViewRange): Promise<readonly number[]> {
+  const { view } = range
+  const rows =
+    view === 'all'
+      ? await database.read<{ bytes: number }>(measureStatements.all, boundsOf(range))
+      : await database.read<{ bytes: number }>(measureStatements.view, [...boundsOf(range), view])
+  return rows.map(({ bytes }) => bytes)
+}
+
+function boundsOf({ key, first, count }: ViewRange) {
+  return [key.tenantId, feedNumbers[key.feed], first, first + count - 1]
 }

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
-import { rangeReader } from './read-range.ts'
+import { rangeMeasurer, rangeReader } from './read-range.ts'
 import { latestReader, subjectReader } from './read-subject.ts'
 import type { SettledLocator } from './settled-locate.ts'
 import type { WriterLink } from './writer-link.ts'
@@ -30,6 +30,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const watching = watchers()
   const shown = shownNumbers(changes)
   const readRange = rangeReader(db)
+  const measureRange = rangeMeasurer(db)
   const positionOf = positionReader(db)
   return {
     appendsAtOnce: 1,
@@ -47,6 +48,12 @@ export function fileEvents(parts: FileEventsParts): EventStore {
       }),
     ...notedReads(showingReads(parts), shown),
     readRange: (range) => guarded(() => readRange(range)),
+    readRangeWithin: (range, maxBytes) =>
+      guarded(() => {
+        const bytes = measureRange(range).reduce((sum, length) => sum + length, 0)
+        return bytes > maxBytes ? undefined : readRange(range)
+      }),
+    measureRange: (range) => guarded(() => measureRange(range)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
     watch(listener) {
       const stop = watching.watch(listener)

@@ -25,6 +25,14 @@ const readRangeStatements = {
     WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal)`,
 } as const
 
+/** The length of a value stands before it: no event is read for it. */
+const measureStatements = {
+  all: `SELECT length(json) AS bytes FROM event WHERE place BETWEEN (@feed << 40) | @first AND (@feed << 40) | @last ORDER BY place`,
+  view: `SELECT length(event.json) AS bytes
+    FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
+    WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal`,
+} as const
+
 interface JoinedRow {
   readonly json: Buffer | null
   readonly positions: string
@@ -61,6 +69,20 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
       pieces.push(row.json)
     }
     return pieces
+  }
+}
+
+/** The length of each event of a range. */
+export function rangeMeasurer(db: Connection): (range: ViewRange) => readonly number[] {
+  const feedNoOf = feedNumbers(db)
+  const measureAll = db.prepare<Piece, number>(measureStatements.all).pluck()
+  const measureView = db.prepare<Piece & { view: string }, number>(measureStatements.view).pluck()
+
+  return ({ key, view, first, count }) => {
+    const feed = feedNoOf(key)
+    if (feed === undefined) return []
+    const bounds = { feed, first, last: first + count - 1 }
+    return view === 'all' ? measureAll.all(bounds) : measureView.all({ ...bounds, view })
   }
 }
 

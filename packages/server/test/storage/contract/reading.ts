@@ -69,6 +69,15 @@ export function readingContract(factory: StoreFactory): void {
           const single = await Promise.all(events.map(({ id }) => store.events.readEvent(feedKey(), id)))
           const expected = single.map((event) => Buffer.from(event?.json ?? []).toString())
           assert.equal(joined.toString(), expected.join(','))
+          // The same with a limit, and the lengths without the events.
+          const part = { ...range, first, count }
+          const lengths = expected.map((text) => Buffer.byteLength(text))
+          assert.deepEqual(await store.events.measureRange(part), lengths)
+          if (count > 100) continue
+          const bytes = lengths.reduce((sum, length) => sum + length, 0)
+          const within = await store.events.readRangeWithin(part, bytes)
+          assert.equal(Buffer.concat(within ?? []).toString(), expected.join(','))
+          assert.equal(await store.events.readRangeWithin(part, bytes - 1), undefined)
         }
       }
     })

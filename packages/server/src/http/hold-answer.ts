@@ -1,0 +1,39 @@
+/** Answers in the budget of bytes in flight: whether there is room for one, and what their readers have not taken. */
+import { wholeBytes } from '../pages/index.ts'
+import type { HttpContext } from './context.ts'
+import type { Exchange, Outcome } from './exchange.ts'
+import type { Refusal } from './problem.ts'
+
+/** A stream holds a piece that is being sent, and one that is being made. */
+const bytesOfStream = 2 ** 20
+
+/** Refuses an answer that there is no room for. An answer in the room for pages, and a short one, is never refused. */
+export function refusalOfAnswer(
+  { inFlight }: Pick<HttpContext, 'inFlight'>,
+  exchange: Exchange,
+  outcome: Outcome,
+): Refusal | undefined {
+  const { keyId } = exchange
+  if (outcome.kind === 'pieces') {
+    const { ownBytes } = outcome.body
+    if (ownBytes === 0) return undefined
+    return inFlight.refuses(keyId, ownBytes > wholeBytes ? 'largePage' : 'page', ownBytes)
+  }
+  if (outcome.kind !== 'stream') return undefined
+  exchange.flight = inFlight.begin(keyId, outcome.use)
+  return exchange.flight.take(bytesOfStream)
+}
+
+/** Counts what the kernel has not taken of an answer that is with the connection. */
+export function holdUntaken(
+  { inFlight }: Pick<HttpContext, 'inFlight'>,
+  exchange: Exchange,
+  waitingBytes: number,
+): void {
+  const { answer, keyId } = exchange
+  if (answer.kind === 'stream') return
+  // What lies in the room for pages is counted there.
+  const bytes = answer.kind === 'pieces' ? answer.body.ownBytes : waitingBytes
+  exchange.flight = inFlight.begin(keyId, 'page')
+  exchange.flight.hold(bytes)
+}
