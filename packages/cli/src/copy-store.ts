@@ -108,6 +108,7 @@ async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine, actor: Ac
   for (const key of keys) {
     if ((await to.keys.insertKey(key, actor)) !== 'exists') continue
     await to.keys.setKeyExpiry(key.keyId, key.expiresMs, actor)
+    await to.keys.setKeyRate(key.keyId, key.rate, actor)
     if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }
   const uses = keys.flatMap(({ keyId, lastUsedMs }) =>

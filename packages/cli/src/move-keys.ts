@@ -80,8 +80,10 @@ export async function moveKeys(
     const grants = key.grants.filter((grant) => grant.tenantId === tenantId)
     const isNew = (await to.keys.insertKey({ ...key, grants }, actor)) !== 'exists'
     for (const grant of isNew ? [] : grants) await to.keys.grant(key.keyId, grant, actor)
-    if (!isNew && grants.length === key.grants.length)
+    if (!isNew && grants.length === key.grants.length) {
       await to.keys.setKeyExpiry(key.keyId, key.expiresMs, actor)
+      await to.keys.setKeyRate(key.keyId, key.rate, actor)
+    }
     if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }
   return keys.length

@@ -46,17 +46,21 @@ export function wholeNumber<Fallback>(
 const unitsMs = { ms: 1, s: 1_000, m: 60_000 } as const
 
 /** A length of time with its unit, such as `5s`, in milliseconds; at most an hour. */
-export function duration(words: SettingWords, fallbackMs: number): Setting<number> {
+export function duration(
+  words: SettingWords,
+  fallbackMs: number,
+  { fromMs = 0 }: { readonly fromMs?: number } = {},
+): Setting<number> {
   return {
     ...common({ argument: 'time', ...words }, undefined),
-    expected: 'a time such as 500ms, 5s or 2m, at most 60m',
+    expected: `a time such as 500ms, 5s or 2m, ${fromMs === 0 ? '' : `at least ${fromMs / unitsMs.s}s and `}at most 60m`,
     fallback: fallbackMs,
     read(text) {
-      if (text === '0') return 0
+      if (text === '0') return fromMs === 0 ? 0 : undefined
       const [, digits = '', unit] = /^([0-9]+)(ms|s|m)$/.exec(text) ?? []
       if (unit !== 'ms' && unit !== 's' && unit !== 'm') return undefined
       const count = readWholeNumber(digits, { to: (60 * unitsMs.m) / unitsMs[unit] })
-      return count === undefined ? undefined : count * unitsMs[unit]
+      return count === undefined || count * unitsMs[unit] < fromMs ? undefined : count * unitsMs[unit]
     },
   }
 }

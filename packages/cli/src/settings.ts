@@ -1,13 +1,11 @@
 /** All settings, as a flag or as a `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
-import { readWholeNumber } from '@property-events/protocol'
 import { logLevels } from '@property-events/server'
+import { defaultRate, readRateLimit } from './rate-limit.ts'
+import type { RateLimit } from './rate-limit.ts'
 import { readCatalogue } from './read-catalogue.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
-
-/** Requests a second and the size of a burst, or no limit (D10). */
-export type RateLimit = { readonly perSecond: number; readonly burst: number } | 'off'
 
 export const settings = {
   data: text(
@@ -86,12 +84,40 @@ export const settings = {
     {
       name: 'rate-limit',
       argument: 'on|off|rate/burst',
-      description: 'requests a second and burst, for each key',
+      description: 'requests a second and burst of each key, over all nodes together',
       fallbackWords: '50/500',
       expected: 'on, off, or requests a second and burst such as 50/500',
     },
-    { perSecond: 50, burst: 500 },
+    defaultRate,
+    (written) => (written === 'on' ? defaultRate : readRateLimit(written)),
+  ),
+  tenantRateLimit: text<RateLimit, RateLimit | undefined>(
+    {
+      name: 'tenant-rate-limit',
+      argument: 'off|rate/burst',
+      description: 'requests a second and burst of all keys of a tenant together, over all nodes',
+      fallbackWords: 'five times --rate-limit',
+      expected: 'off, or requests a second and burst such as 250/2500',
+    },
+    undefined,
     readRateLimit,
+  ),
+  concurrentRequests: wholeNumber(
+    {
+      name: 'concurrent-requests',
+      description: 'requests of one key that may wait at the same time, on one node',
+    },
+    { from: 1, to: 1_000_000 },
+    200,
+  ),
+  keepAlive: duration(
+    {
+      name: 'keep-alive',
+      description: 'how long a connection without a request stays open; longer than load balancers keep it',
+      fallbackWords: '65s',
+    },
+    65_000,
+    { fromMs: 1_000 },
   ),
   trustedProxies: wholeNumber(
     {
@@ -261,15 +287,6 @@ function readBasePath(path: string): string | undefined {
   return /^(\/[A-Za-z0-9._~-]{1,64}){1,8}$/.test(trimmed) && !/\/\.{1,2}(\/|$)/.test(trimmed)
     ? trimmed
     : undefined
-}
-
-function readRateLimit(value: string): RateLimit | undefined {
-  if (value === 'off') return 'off'
-  if (value === 'on') return { perSecond: 50, burst: 500 }
-  const [perSecond, burst, ...more] = value
-    .split('/')
-    .map((part) => readWholeNumber(part, { from: 1, to: 9_999_999 }))
-  return perSecond === undefined || burst === undefined || more.length > 0 ? undefined : { perSecond, burst }
 }
 
 function readBaseUrl(value: string): string | undefined {

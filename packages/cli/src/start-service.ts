@@ -13,7 +13,15 @@ import {
   pepperFit,
   readPepperUse,
 } from '@property-events/server'
-import type { Peppers, Service, SharedStorage, StorageEngine, ThreadedService } from '@property-events/server'
+import type {
+  KeyRate,
+  Peppers,
+  Service,
+  SharedStorage,
+  StorageEngine,
+  ThreadedService,
+} from '@property-events/server'
+import type { RateLimit } from './rate-limit.ts'
 import type { SettingReader } from './read-settings.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
@@ -30,6 +38,9 @@ export const serveSettings = [
   settings.basePath,
   settings.maxPageSize,
   settings.rateLimit,
+  settings.tenantRateLimit,
+  settings.concurrentRequests,
+  settings.keepAlive,
   settings.trustedProxies,
   settings.plainConnections,
   settings.logLevel,
@@ -68,6 +79,9 @@ export function readServeOptions(reader: SettingReader) {
     basePath: reader.value(settings.basePath),
     maxPageSize: reader.value(settings.maxPageSize),
     rateLimit: reader.value(settings.rateLimit),
+    tenantRateLimit: reader.value(settings.tenantRateLimit),
+    concurrentRequests: reader.value(settings.concurrentRequests),
+    keepAliveMs: reader.value(settings.keepAlive),
     trustedProxies: reader.value(settings.trustedProxies),
     plainConnections: reader.value(settings.plainConnections) === 'on',
     logLevel: reader.value(settings.logLevel),
@@ -197,6 +211,25 @@ function connectionsOf({ workers }: ServeOptions) {
   return { readConnections: Math.max(1, Math.floor(8 / workers)), appendsAtOnce: workers > 1 ? 2 : 4 }
 }
 
+function limitsOf(options: ServeOptions) {
+  const { tenantRateLimit } = options
+  return {
+    maxPageSize: options.maxPageSize,
+    defaultPageSize: Math.min(defaultLimits.defaultPageSize, options.maxPageSize),
+    requests: rateOf(options.rateLimit),
+    tenantRequests: tenantRateLimit && rateOf(tenantRateLimit),
+    requestsAtOncePerKey: options.concurrentRequests,
+    inFlightBytes: options.inFlightBytes,
+    inFlightBytesPerKey: options.inFlightBytesPerKey,
+    keepAliveTimeoutMs: options.keepAliveMs,
+  }
+}
+
+/** "Off" is more than any client can ask for. */
+function rateOf(limit: RateLimit): KeyRate {
+  return limit === 'off' ? { perSecond: 1e9, burst: 1e9 } : limit
+}
+
 async function listen(
   options: ServeOptions,
   store: SharedStorage,
@@ -204,16 +237,6 @@ async function listen(
 ): Promise<Service | ThreadedService> {
   const { storage } = store
   const log = createLogger({ level: options.logLevel })
-  const { rateLimit } = options
-  // "Off" is more than any client can ask for.
-  const requests = rateLimit === 'off' ? { perSecond: 1e9, burst: 1e9 } : rateLimit
-  const limits = {
-    maxPageSize: options.maxPageSize,
-    defaultPageSize: Math.min(defaultLimits.defaultPageSize, options.maxPageSize),
-    requests,
-    inFlightBytes: options.inFlightBytes,
-    inFlightBytesPerKey: options.inFlightBytesPerKey,
-  }
   const common = {
     peppers,
     host: options.host,
@@ -227,7 +250,7 @@ async function listen(
       fileBytes: options.pageFileBytes,
       folder: options.pageFileBytes === 0 ? undefined : options.data,
     },
-    limits,
+    limits: limitsOf(options),
   } as const
   try {
     const { workers, logLevel } = options

@@ -27,6 +27,7 @@ async function addTenant(store: StorageEngine, tenantId: string): Promise<void> 
       expiresMs: undefined,
       revokedMs: undefined,
       lastUsedMs: undefined,
+      rate: { perSecond: 7, burst: 70 },
     },
     'cli:test',
   )
@@ -127,7 +128,7 @@ describe('a copy that reads back otherwise than the source', () => {
 })
 
 describe('a copy made again', () => {
-  it('takes in what was done to tenants and keys since: revoked, given another end, suspended, used', async () => {
+  it('takes in what was done to tenants and keys since: revoked, given another end or rate, suspended, used', async () => {
     await using source = await stores.create()
     await using target = await stores.create()
     await addTenantWithEvent(source, tenantA)
@@ -135,6 +136,8 @@ describe('a copy made again', () => {
     await copy(source, target)
     await source.keys.revokeKey(`key ${tenantA}`, 2_000, 'cli:test')
     await source.keys.setKeyExpiry(`key ${tenantB}`, 3_000, 'cli:test')
+    await source.keys.setKeyRate(`key ${tenantA}`, undefined, 'cli:test')
+    await source.keys.setKeyRate(`key ${tenantB}`, { perSecond: 8, burst: 8 }, 'cli:test')
     await source.keys.recordKeyUses([{ keyId: `key ${tenantB}`, usedMs: 2_500 }])
     await source.keys.setTenantSuspended(tenantB, true, 'cli:test')
     await copy(source, target)

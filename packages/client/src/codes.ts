@@ -62,6 +62,7 @@ const codes = {
   too_early: ['unavailable', 'later'],
   rate_limited: ['unavailable', 'later'],
   too_many_failures: ['unavailable', 'later'],
+  too_many_at_once: ['unavailable', 'later'],
   too_many_snapshots: ['unavailable', 'later'],
   internal_error: ['unavailable', 'later'],
   storage_damaged: ['unavailable', 'operator'],

@@ -48,6 +48,7 @@ const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
   too_early: 'UnavailableError',
   rate_limited: 'UnavailableError',
   too_many_failures: 'UnavailableError',
+  too_many_at_once: 'UnavailableError',
   too_many_snapshots: 'UnavailableError',
   internal_error: 'UnavailableError',
   storage_damaged: 'UnavailableError',

@@ -121,6 +121,7 @@ describe('a request that fails', () => {
       'storage_full',
       'storage_unavailable',
       'tenant_moving',
+      'too_many_at_once',
       'too_many_failures',
       'too_many_snapshots',
     ]

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { parseKeyText, scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import { issueKey } from '@property-events/server'
-import type { KeyRecord } from '@property-events/server'
+import type { KeyRate, KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
@@ -10,6 +10,7 @@ import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
+import { rateText, rateWords, readRate } from '../rate-limit.ts'
 import { addSettings } from '../read-settings.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -23,6 +24,7 @@ export function addKeys(program: Command, context: CommandContext): void {
   addList(keys, context)
   addRevoke(keys, context)
   addExpire(keys, context)
+  addRate(keys, context)
 }
 
 function addCreate(keys: Command, context: CommandContext): void {
@@ -33,6 +35,8 @@ function addCreate(keys: Command, context: CommandContext): void {
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
+    .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
+    .option('--burst <number>', 'requests at once; ten times the rate if left out')
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
@@ -47,6 +51,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     if (label.length > 200 || plainText(label) !== label) {
       reader.fault('--label has at most 200 characters and no control characters.')
     }
+    const rate = readOwnRate(flagText(flags, 'rate'), flagText(flags, 'burst'), reader)
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
@@ -60,6 +65,7 @@ function addCreate(keys: Command, context: CommandContext): void {
         expiresMs,
         nowMs: Date.now(),
         actor: store.actor,
+        rate,
       })
       if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
@@ -94,9 +100,12 @@ function addList(keys: Command, context: CommandContext): void {
           : key.grants.map((grant) => tenantNames.get(grant.tenantId) ?? grant.tenantId).join(', '),
         [...new Set(key.grants.flatMap((grant) => grant.scopes))].join(' '),
         stateOf(key, nowMs),
+        key.rate === undefined ? '' : rateText(key.rate),
         momentText(key.lastUsedMs),
       ])
-      return output.write(tableText(['id', 'label', 'tenant', 'scopes', 'state', 'last used (UTC)'], rows))
+      return output.write(
+        tableText(['id', 'label', 'tenant', 'scopes', 'state', 'rate', 'last used (UTC)'], rows),
+      )
     }),
   )
 }
@@ -140,6 +149,57 @@ function addExpire(keys: Command, context: CommandContext): void {
       )
     })
   })
+}
+
+function addRate(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('rate')
+    .description('give a key a rate of its own, within 2 seconds')
+    .argument('<key>', 'id of the key, or the key itself')
+    .argument('<rate>', 'requests a second; or default, for the rate of all keys (serve --rate-limit)')
+    .argument('[burst]', 'requests at once; ten times the rate if left out')
+  addSettings(command, changeSettings)
+  addAction(
+    command,
+    context,
+    ({ output, settings: reader, flags }, [written = '', perSecond = '', burst]) => {
+      if (perSecond === 'default' && burst !== undefined) {
+        reader.fault('The default rate has a burst of its own: leave the burst out.')
+      }
+      const rate = perSecond === 'default' ? undefined : readOwnRate(perSecond, burst, reader)
+      return withStore(reader, flags, async ({ storage, actor, flags: store }) => {
+        const keyId = keyIdOf(written, store)
+        if ((await storage.keys.setKeyRate(keyId, rate, actor)) === 'unknownKey')
+          throw unknownKey(keyId, store)
+        if (output.json) return output.writeJson({ keyId, rate: rate ?? null })
+        return output.write(
+          rate === undefined
+            ? `Key ${keyId} has the rate of all keys.\n`
+            : `Key ${keyId} may ask ${rate.perSecond} times a second, and ${rate.burst} times at once.\n`,
+        )
+      })
+    },
+  )
+}
+
+function readOwnRate(
+  perSecond: string | undefined,
+  burst: string | undefined,
+  reader: SettingReader,
+): KeyRate | undefined {
+  if (perSecond === undefined) {
+    if (burst !== undefined) reader.fault('--burst needs a --rate: requests a second.')
+    return undefined
+  }
+  const rate = readRate(perSecond, burst)
+  if (rate === undefined) {
+    const written =
+      burst === undefined
+        ? `"${plainText(perSecond)}"`
+        : `"${plainText(perSecond)}" and "${plainText(burst)}"`
+    reader.fault(`The rate and the burst are each ${rateWords}, but ${written} was given.`)
+  }
+  return rate
 }
 
 function gather(written: string, before: readonly string[]): readonly string[] {
@@ -200,7 +260,8 @@ function stateOf(key: KeyRecord, nowMs: number): string {
   return `${key.expiresMs <= nowMs ? 'expired' : 'active until'} ${momentText(key.expiresMs)}`
 }
 
-function keyJson({ keyId, label, operator, grants, createdMs, expiresMs, revokedMs, lastUsedMs }: KeyRecord) {
+function keyJson({ createdMs, expiresMs, revokedMs, lastUsedMs, ...key }: KeyRecord) {
+  const { keyId, label, operator, grants, rate } = key
   return {
     keyId,
     label,
@@ -210,5 +271,6 @@ function keyJson({ keyId, label, operator, grants, createdMs, expiresMs, revoked
     expires: momentJson(expiresMs),
     revoked: momentJson(revokedMs),
     lastUsed: momentJson(lastUsedMs),
+    rate: rate ?? null,
   }
 }

@@ -2,7 +2,14 @@
 import { inspectDatabase } from '@property-events/server'
 import type { InspectedStore, ReachedDatabase } from '@property-events/server'
 import { checkSnapshots } from './check-snapshots.ts'
-import { checkClock, checkPepper, checkSchema, epochFinding, maintenanceFinding } from './check-store.ts'
+import {
+  checkClock,
+  checkPepper,
+  checkSchema,
+  epochFinding,
+  maintenanceFinding,
+  proxyFindings,
+} from './check-store.ts'
 import { fail, ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
@@ -35,6 +42,7 @@ export async function checkDatabase(
     ...(store === undefined ? checkNoStore(database, storeFlags) : checkStoreIn(database, store, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store?.pepperIds ?? []),
+    ...proxyFindings(store?.proxyIgnoredBy ?? []),
   ]
 }
 

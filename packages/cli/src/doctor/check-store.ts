@@ -47,6 +47,20 @@ export function checkStore(
     ...maintenanceFinding(store, storeFlags),
     checkClock(store.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store.pepperIds),
+    ...proxyFindings(store.proxyIgnoredBy),
+  ]
+}
+
+/** Each node says in its row of the store whether it has seen one. */
+export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] {
+  if (ignoredBy.length === 0) return []
+  const where = ignoredBy.length > 3 ? `${ignoredBy.slice(0, 3).join('; ')}; …` : ignoredBy.join('; ')
+  return [
+    warn(
+      'proxy',
+      `clients come through one (X-Forwarded-For or Forwarded) that is not trusted: wrong keys are counted under its address for all of them (${where})`,
+      'If it is yours, start with --trusted-proxies 1, or with as many as there are one after another.',
+    ),
   ]
 }
 

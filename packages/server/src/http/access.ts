@@ -6,6 +6,7 @@ import type { HttpContext } from './context.ts'
 import { refused } from './exchange.ts'
 import type { Access, Exchange, Refused, Request } from './exchange.ts'
 import type { ProblemCode } from './problem.ts'
+import { noteProxy } from './note-proxy.ts'
 import { retryAfter } from './rate-limit.ts'
 import { clientNetwork } from './requests/client-address.ts'
 
@@ -35,12 +36,16 @@ export function requireAccess(
   const text = credential?.toString()
   // Now, as a connection that was closed has no address.
   const network = networkOf(context, request)
-  const failures = failureBuckets.peek(network)
+  const bucket = failureBuckets.of(network)
+  const failures = bucket.peek()
   const verdict = failures.allowed ? verifier.verify(text) : verifier.verifyAmongGuesses(text)
   return verdict.then((given) => {
-    if (given.kind !== 'unknown') return admitKey(context, exchange, need, given)
+    if (given.kind !== 'unknown') {
+      noteProxy(context, request)
+      return admitKey(context, exchange, need, given)
+    }
     if (!failures.allowed) return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
-    failureBuckets.charge(network)
+    bucket.charge()
     return refused({ code: 'unauthorized', detail: whatIsMissing(request, text) })
   })
 }
@@ -80,20 +85,19 @@ const standingCodes = {
 } as const satisfies Record<Exclude<KeyVerdict['kind'], 'valid' | 'unknown'>, ProblemCode>
 
 function admitKey(
-  { requestBuckets }: HttpContext,
+  { keyLimits }: HttpContext,
   exchange: Exchange,
   need: AccessNeed,
   verdict: Exclude<KeyVerdict, { kind: 'unknown' }>,
 ): Access | Refused {
-  const { keyId } = verdict.key
-  exchange.keyId = keyId
-  const tokens = requestBuckets.take(keyId)
-  exchange.tokens = tokens
-  if (!tokens.allowed) return refused({ code: 'rate_limited', headers: retryAfter(tokens) })
+  exchange.keyId = verdict.key.keyId
+  const refusal = keyLimits.admit(exchange, verdict.key)
+  if (refusal !== undefined) return refusal
   if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
   const access = grantedAccess(verdict.key, need)
-  if (access.kind === 'granted') exchange.tenantId = access.tenantId
-  return access
+  if (access.kind === 'refused' || access.tenantId === undefined) return access
+  exchange.tenantId = access.tenantId
+  return keyLimits.admitTenant(exchange, access.tenantId) ?? access
 }
 
 function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {

@@ -5,10 +5,11 @@
 import { STATUS_CODES } from '../node-http.ts'
 import type { Head } from '../storage/storage.ts'
 import type { Answer, Exchange, Headers } from './exchange.ts'
+import type { Spending } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
 import { success } from './problem.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
-import type { BucketState } from './token-bucket.ts'
+import type { BucketLimits, BucketState } from './token-bucket.ts'
 
 export interface AnswerHeads {
   /** All headers but those that belong to the connection, which Node's HTTP writes itself. */
@@ -81,41 +82,28 @@ function bodyLines(answer: Answer): string {
 }
 
 export function answerHeads(
-  limits: Pick<ServiceLimits, 'requests' | 'keepAliveTimeoutMs' | 'maxRequestsPerSocket'>,
+  limits: Pick<ServiceLimits, 'keepAliveTimeoutMs' | 'maxRequestsPerSocket'>,
 ): AnswerHeads {
   const seconds = Math.floor(limits.keepAliveTimeoutMs / 1_000)
   const stays = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}, max=${limits.maxRequestsPerSocket}\r\n\r\n`
   const ends = 'Connection: close\r\n\r\n'
   const [beforeId = '', afterId = ''] = linesOf(commonHeaders(idPlace)).split(idPlace)
-  const tokenHeaders = (tokens: BucketState | undefined): Headers =>
-    tokens === undefined ? {} : rateLimitHeaders(limits.requests, tokens)
 
   // Of two answers in a row few differ: what is known of a feed is one object until the feed changes, polls leave the tokens as
   // they were, and an operation's own headers are one object.
   const feedLines = lastLines(feedHeaders)
   const ownLines = lastLines((headers: Headers) => headers)
   const operationLines = lastLines((headers: Headers) => headers)
-  let remaining = -1
-  let fullMs = -1
-  let tokenText = ''
-  const tokenLines = (tokens: BucketState | undefined): string => {
-    if (tokens === undefined) return ''
-    if (tokens.remaining !== remaining || tokens.fullMs !== fullMs) {
-      remaining = tokens.remaining
-      fullMs = tokens.fullMs
-      tokenText = linesOf(tokenHeaders(tokens))
-    }
-    return tokenText
-  }
+  const tokenLines = lastTokenLines()
   const head = (status: number, requestId: string, lines: string, isLast: boolean): string =>
     `${statusLine(status)}${beforeId}${requestId}${afterId}${lines}Date: ${httpDate()}\r\n${isLast ? ends : stays}`
 
   return {
-    fields({ request, routed, answer, tokens }) {
+    fields({ request, routed, answer, spending }) {
       const feed = feedOf(answer)
       const fields: Record<string, string> = {
         ...commonHeaders(request.id),
-        ...tokenHeaders(tokens),
+        ...tokenHeaders(spending),
         ...routed.headers,
         ...(answer.kind === 'none' ? {} : answer.headers),
         ...(feed === undefined ? {} : feedHeaders(feed)),
@@ -125,10 +113,10 @@ export function answerHeads(
       })
       return fields
     },
-    text({ request, routed, answer, tokens }, isLast) {
+    text({ request, routed, answer, spending }, isLast) {
       const feed = feedOf(answer)
       const lines =
-        tokenLines(tokens) +
+        tokenLines(spending) +
         operationLines(routed.headers) +
         (answer.kind === 'none' ? '' : ownLines(answer.headers)) +
         (feed === undefined ? '' : feedLines(feed)) +
@@ -169,6 +157,39 @@ function lastLines<Value extends object>(headersOf: (value: Value) => Headers): 
     if (value !== last) {
       last = value
       lines = linesOf(headersOf(value))
+    }
+    return lines
+  }
+}
+
+function tokenHeaders(spending: Spending | undefined): Headers {
+  if (spending === undefined) return {}
+  const { limit, tenant, tokens, tokensOf } = spending
+  return rateLimitHeaders({ key: limit.own.limits, tenant: tenant?.limits, tokensOf, tokens })
+}
+
+/** As `lastLines`, of what is announced of limits: polls leave the numbers as they were. */
+function lastTokenLines(): (spending: Spending | undefined) => string {
+  let key: BucketLimits | undefined
+  let tenant: BucketLimits | undefined
+  let last: BucketState | undefined
+  let lastOf: Spending['tokensOf'] = 'key'
+  let lines = ''
+  return (spending) => {
+    if (spending === undefined) return ''
+    const { limit, tokens, tokensOf } = spending
+    const isSame =
+      tokens.remaining === last?.remaining &&
+      tokens.fullMs === last.fullMs &&
+      tokensOf === lastOf &&
+      limit.own.limits === key &&
+      spending.tenant?.limits === tenant
+    if (!isSame) {
+      key = limit.own.limits
+      tenant = spending.tenant?.limits
+      last = tokens
+      lastOf = tokensOf
+      lines = linesOf(tokenHeaders(spending))
     }
     return lines
   }

@@ -4,11 +4,13 @@ import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
 import type { KeyVerifier } from '../keys/index.ts'
+import type { NodeWords } from '../keys/node-words.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
 import type { EventStore } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
+import type { KeyLimits } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
@@ -31,8 +33,9 @@ export interface HttpContext {
   readonly basePath: string
   /** Proxies of our own in front of the service, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: number
-  /** By key id (D10). */
-  readonly requestBuckets: TokenBuckets
+  /** What this node knows of itself and of others. */
+  readonly node: NodeWords
+  readonly keyLimits: KeyLimits
   /** By network of the caller (D10). */
   readonly failureBuckets: TokenBuckets
   /** True once the service is stopping: connections are then closed with their next answer. */

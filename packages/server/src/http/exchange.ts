@@ -4,7 +4,7 @@ import type { FeedKey, Grant, Head } from '../storage/storage.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
 import type { Routed } from './router.ts'
-import type { BucketState } from './token-bucket.ts'
+import type { Spending } from './key-limits.ts'
 
 /** A request whose head has come. Its body comes when it is asked for. */
 export interface Request {
@@ -136,8 +136,8 @@ export interface Exchange {
   keyId: string | undefined
   /** Set once the key is known to grant what the operation needs. */
   tenantId: string | undefined
-  /** Of the key's rate limit, to be announced. */
-  tokens: BucketState | undefined
+  /** Of the limits of its key and of its tenant. Set once the key is known to be one, and the request to be within what it may at once. */
+  spending: Spending | undefined
   /** Set when the request was refused. */
   problem: ProblemCode | undefined
   /** What the answer is counted with as long as it has not left; the transport ends it. */

@@ -27,7 +27,7 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
     answer: noAnswer,
     keyId: undefined,
     tenantId: undefined,
-    tokens: undefined,
+    spending: undefined,
     problem: undefined,
     flight: undefined,
     closes: false,
@@ -51,9 +51,13 @@ function admit(context: HttpContext, exchange: Exchange): Handling {
   const refusal = guardRequest(request, context.limits)
   if (refusal !== undefined) return refused(refusal)
   if (routed.access === undefined) return accept(context, exchange, openAccess)
-  return whenThere(requireAccess(context, exchange, routed.access), (access) =>
-    access.kind === 'refused' ? access : accept(context, exchange, access),
-  )
+  return whenThere(requireAccess(context, exchange, routed.access), (access) => {
+    if (access.kind === 'refused') return access
+    const outcome = accept(context, exchange, access)
+    // What is answered at once is never under way beside anything.
+    if (outcome instanceof Promise) context.keyLimits.enter(exchange)
+    return outcome
+  })
 }
 
 function accept(context: HttpContext, { request, routed }: Exchange, access: Access): Handling {
@@ -68,9 +72,9 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
   )
 }
 
-/** The answer is complete but for its head. A 304 costs no token (D10): asking whether there is something new is to be cheap. */
+/** The answer is complete but for its head. */
 function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchange {
-  const { request, keyId, tokens } = exchange
+  const { request } = exchange
   const outcome = withRoom(context, exchange, made)
   if (outcome.kind === 'refused') {
     exchange.problem = outcome.refusal.code
@@ -78,12 +82,8 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
     const instance = pathOnly(withoutOrigin(request.target))
     const place = { instance, requestId: request.id, basePath: context.basePath }
     exchange.answer = { kind: 'text', ...problemAnswer(outcome.refusal, place) }
-    return exchange
-  }
-  exchange.answer = outcome
-  if (outcome.kind === 'notModified' && keyId !== undefined && tokens !== undefined) {
-    exchange.tokens = context.requestBuckets.refund(keyId)
-  }
+  } else exchange.answer = outcome
+  context.keyLimits.settle(exchange)
   return exchange
 }
 

@@ -9,8 +9,12 @@ export interface ServiceLimits {
   readonly defaultPageSize: number
   readonly maxBodyBytes: number
   readonly publication: PublicationLimits
-  /** Requests of one key (D10). */
+  /** Requests of one key, over all nodes (D10). A key with a rate of its own has that. */
   readonly requests: BucketLimits
+  /** Requests of a tenant's keys together, over all nodes. `undefined`: five times `requests`. */
+  readonly tenantRequests: BucketLimits | undefined
+  /** Requests of one key that wait for something at the same time, on one node: each may hold a body, and a place in a queue. */
+  readonly requestsAtOncePerKey: number
   /** Failed authentications of one address (D10). */
   readonly failures: BucketLimits
   /** Of bodies and of answers that were not taken yet (bytes-in-flight.ts). */
@@ -45,6 +49,8 @@ export const defaultLimits: ServiceLimits = {
   maxBodyBytes: 16 * 2 ** 20,
   publication: defaultPublicationLimits,
   requests: { perSecond: 50, burst: 500 },
+  tenantRequests: undefined,
+  requestsAtOncePerKey: 200,
   failures: { perSecond: 1, burst: 50 },
   inFlightBytes: 256 * 2 ** 20,
   inFlightBytesPerKey: 64 * 2 ** 20,

@@ -8,6 +8,8 @@ import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
+import { nodeWords } from '../keys/node-words.ts'
+import type { NodeWords } from '../keys/node-words.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { createOutages } from '../observability/outages.ts'
@@ -21,14 +23,15 @@ import type { StorageEngine } from '../storage/storage.ts'
 import { createBytesInFlight } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
+import { keyLimits } from './key-limits.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
 import { operationTable } from './operations/index.ts'
 import type { Deprecations } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
 import { createRouter } from './router.ts'
+import type { BucketMemory } from './bucket-words.ts'
 import { createTokenBuckets } from './token-bucket.ts'
-import type { BucketMemory } from './token-bucket.ts'
 import { createTransport } from './transport/index.ts'
 
 export interface ServiceParts {
@@ -50,17 +53,20 @@ export interface ServiceParts {
   readonly plainConnections?: boolean
   /** Whose end is announced with each of its answers (D27). */
   readonly deprecations?: Deprecations
-  /** Where the counts of rate limits lie, if other threads of the node use them too (D10). */
-  readonly buckets?: BucketMemories
+  /** What all threads of the node share, if there are others (D10). */
+  readonly shared?: SharedMemories
   /** Where the outages lie that other threads of the node see too. */
   readonly outages?: OutageMemories
   /** What the threads of the node count together, if there are several. */
   readonly counts?: NodeCounts
 }
 
-export interface BucketMemories {
+export interface SharedMemories {
+  /** Of keys and tenants. */
   readonly requests: BucketMemory
   readonly failures: BucketMemory
+  /** Of `NodeWords`. */
+  readonly node: SharedArrayBuffer
 }
 
 export interface ListenOptions {
@@ -73,6 +79,7 @@ export interface PreparedService {
   readonly publisher: Publisher
   readonly metrics: Metrics
   readonly outages: Outages
+  readonly node: NodeWords
   /**
    * Resolves with where it listens. `sharePort`: other threads may listen there too, and the system spreads connections
    * over them. Rejects with Node's own error when that cannot be (`EADDRINUSE`, `EACCES`, `ENOTSUP`, …).
@@ -123,6 +130,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     publisher,
     metrics,
     outages,
+    node: context.node,
     async listen({ host, port, sharePort = false }) {
       const address = await transport.listen({ host, port, sharePort })
       return { url: `${addressUrl(address)}${basePath}`, port: portOf(address) }
@@ -141,7 +149,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
 
 /** The parts that answer requests. Rejects a base path that is none. */
 function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext {
-  const { storage, peppers, log, buckets, clock = Date.now, trustedProxies = 0 } = options
+  const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
   const { events, keys, settings } = storage
   const bucketClock = options.clock ?? steadyClock
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
@@ -149,6 +157,13 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
   if (basePath === undefined) {
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
+  const node = nodeWords(shared?.node)
+  const requestBuckets = createTokenBuckets({
+    limits: limits.requests,
+    clock: bucketClock,
+    memory: shared?.requests,
+    nodes: () => node.nodes,
+  })
   const metrics = createMetrics()
   const outages = createOutages({
     log,
@@ -189,8 +204,13 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     requestLines: requestLines(log),
     basePath,
     trustedProxies,
-    requestBuckets: createTokenBuckets(limits.requests, bucketClock, buckets?.requests),
-    failureBuckets: createTokenBuckets(limits.failures, bucketClock, buckets?.failures),
+    node,
+    keyLimits: keyLimits(limits, requestBuckets),
+    failureBuckets: createTokenBuckets({
+      limits: limits.failures,
+      clock: bucketClock,
+      memory: shared?.failures,
+    }),
     stopping,
   }
 }

@@ -163,6 +163,12 @@ export const problems = {
     title: 'Too many requests',
     detail: 'This key has used up its requests for now; see Retry-After.',
   },
+  too_many_at_once: {
+    status: 429,
+    title: 'Too many requests at once',
+    detail:
+      'This key has as many requests under way as it may have at the same time. Send the next one when one of them is answered.',
+  },
   too_many_snapshots: {
     status: 429,
     title: 'Too many snapshots at once',

@@ -1,16 +1,36 @@
 /** How the limits of D10 are announced: `RateLimit` and `RateLimit-Policy`, structured fields of the IETF draft. */
 import type { BucketLimits, BucketState } from './token-bucket.ts'
 
+/** What an answer says of limits. */
+export interface Announced {
+  /** Of the key, over all nodes. */
+  readonly key: BucketLimits
+  /** Of the tenant's keys together, over all nodes; `undefined`: the request is not about one tenant. */
+  readonly tenant: BucketLimits | undefined
+  /** Of which of them less is left. */
+  readonly tokensOf: 'key' | 'tenant'
+  readonly tokens: BucketState
+}
+
 /**
  * `RateLimit-Policy: "key";q=500;w=10`: 500 requests, refilled over 10 seconds. `RateLimit: "key";r=499;t=1`: 499 are
- * left, and all are there again in a second.
+ * left on this node, and all of its share are there again in a second.
  */
-export function rateLimitHeaders(limits: BucketLimits, state: BucketState): Readonly<Record<string, string>> {
-  const windowSeconds = Math.max(1, Math.ceil(limits.burst / limits.perSecond))
+export function rateLimitHeaders({
+  key,
+  tenant,
+  tokensOf,
+  tokens,
+}: Announced): Readonly<Record<string, string>> {
   return {
-    'ratelimit-policy': `"key";q=${limits.burst};w=${windowSeconds}`,
-    ratelimit: `"key";r=${state.remaining};t=${secondsUntil(state)}`,
+    'ratelimit-policy':
+      policyOf('key', key) + (tenant === undefined ? '' : `, ${policyOf('tenant', tenant)}`),
+    ratelimit: `"${tokensOf}";r=${tokens.remaining};t=${secondsUntil(tokens)}`,
   }
+}
+
+function policyOf(name: string, { burst, perSecond }: BucketLimits): string {
+  return `"${name}";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 }
 
 /** Until all requests are there again; where none is left, until the next one is. */
@@ -22,7 +42,9 @@ function secondsUntil({ remaining, nextTokenMs, fullMs }: BucketState): number {
 const mostSpread = 0.2
 
 /** Whole seconds until a request is allowed again, at least 1: never too few, and up to a fifth more than needed. */
-export function retryAfter({ nextTokenMs }: BucketState): Readonly<Record<string, string>> {
+export function retryAfter({
+  nextTokenMs,
+}: Pick<BucketState, 'nextTokenMs'>): Readonly<Record<string, string>> {
   const spreadMs = nextTokenMs * (1 + mostSpread * Math.random())
   return { 'retry-after': String(Math.max(1, Math.ceil(spreadMs / 1_000))) }
 }

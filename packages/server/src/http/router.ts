@@ -1,10 +1,12 @@
 /** From a request line to the operation it asks for, or to why there is none (D9, D19, D21). */
-import { feedNames, feeds, nearestName } from '@property-events/protocol'
+import { feedNames, feeds } from '@property-events/protocol'
 import findMyWay from 'find-my-way'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
 import { noHeaders, refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
+import { nearestPaths } from './nearest-path.ts'
+import type { NearestPath } from './nearest-path.ts'
 import type { Call, Operation, OperationTarget } from './operations/operation.ts'
 import { success } from './problem.ts'
 import type { Refusal } from './problem.ts'
@@ -35,7 +37,7 @@ export interface RouterOptions {
 }
 
 export function createRouter({ operations, basePath, limits }: RouterOptions): Router {
-  const paths = operations.map(({ path }) => path)
+  const nearest = nearestPaths(operations.map(({ path }) => path))
   const routes = operations.map(routeOf)
   const lookUp = lookUpTable(routes, limits.maxTargetLength)
   const plain = plainPaths(routes, basePath)
@@ -52,7 +54,7 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
     if (found !== undefined) return toOperation(found, target)
     if (path === '/' && target !== '*' && (method === 'GET' || method === 'HEAD')) return toDocs
     const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path)
-    if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, paths))
+    if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, nearest))
     if (method === 'OPTIONS') return withoutOperation(optionsAnswer(allow))
     return unrouted(methodRefusal(method, path, allow, basePath))
   }
@@ -148,10 +150,10 @@ function howToPublish(method: string, path: string, basePath: string): string {
     : ` A contact is removed by publishing that: ${publishing} with "eventType": "ContactErased".`
 }
 
-function nothingAt(path: string, lookUp: LookUp, basePath: string, paths: readonly string[]): Refusal {
-  const shorter = path.replace(/\/+$/, '')
+function nothingAt(path: string, lookUp: LookUp, basePath: string, nearest: NearestPath): Refusal {
+  const shorter = withoutEndSlashes(path)
   const isThere = shorter !== path && lookUp.allowOf(routedTarget(shorter, '')) !== undefined
-  const meant = isThere ? undefined : nearestPath(path, paths)
+  const meant = isThere ? undefined : nearest(path)
   const listed = `The operations are listed under ${basePath}/docs and ${basePath}/openapi.json.`
   const detail = isThere
     ? 'There is nothing at this path; without the slash at its end there is.'
@@ -159,19 +161,11 @@ function nothingAt(path: string, lookUp: LookUp, basePath: string, paths: readon
   return { code: 'path_not_found', detail }
 }
 
-/** The path that was most likely meant, with its parameters as `{eventId}`. Paths of subjects show nothing of what was sent (D18). */
-function nearestPath(path: string, paths: readonly string[]): string | undefined {
-  const given = path.split('/')
-  const candidates = new Map<string, string>()
-  for (const known of paths) {
-    const parts = known.split('/')
-    const filled = parts
-      .map((part, index) => (part.startsWith(':') ? (given[index] ?? part) : part))
-      .join('/')
-    candidates.set(filled, known.replaceAll(/:([A-Za-z]+)/g, '{$1}'))
-  }
-  const nearest = nearestName(path, [...candidates.keys()], ({ length }) => Math.min(8, length / 4))
-  return nearest === undefined ? undefined : candidates.get(nearest)
+/** Letter by letter: an expression such as `/+$` begins anew at each slash: 0.1 s for 8,000 of them and a letter (measured manually). */
+function withoutEndSlashes(path: string): string {
+  let end = path.length
+  while (end > 0 && path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
 }
 
 /**

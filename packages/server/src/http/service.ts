@@ -60,7 +60,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       throw error
     })
     const forgetting = forgetSkippedIds(storage, undefined, outages)
-    const announcing = await announceNode(storage.nodes, options.peppers, outages)
+    const announcing = await announceNode(storage.nodes, {
+      peppers: options.peppers,
+      words: prepared.node,
+      report: outages,
+    })
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       await prepared.close()

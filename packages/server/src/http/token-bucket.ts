@@ -1,198 +1,177 @@
-/** Token buckets by name, in memory that all threads of a node share (D10). */
-import { randomInt } from 'node:crypto'
+/** Token buckets by name, in memory that all threads of a node share, each holding a node's share of a limit (D10). */
+import { BucketWords, bucketMemory } from './bucket-words.ts'
+import type { BucketMemory, BucketName } from './bucket-words.ts'
 
+/** Over all nodes together. */
 export interface BucketLimits {
   readonly perSecond: number
   readonly burst: number
 }
 
 export interface BucketState {
+  /** What the bucket is a share of. */
+  readonly limits: BucketLimits
   /** A token was there, and was taken if that was asked for. */
   readonly allowed: boolean
-  /** Whole tokens left. */
+  /** Whole tokens left on this node. */
   readonly remaining: number
   /** Until the next token; 0 when there is one. */
   readonly nextTokenMs: number
   /** Until the bucket is full again. */
   readonly fullMs: number
+  /** When that was so, on the buckets' clock. */
+  readonly nowUs: number
 }
 
 export interface TokenBuckets {
-  /** Takes a token if there is one. */
-  take(name: string): BucketState
-  /** Looks without taking. */
-  peek(name: string): BucketState
-  /** Takes a token even when there is none: the debt is paid back before anything is allowed again. */
-  charge(name: string): void
-  /** Gives a taken token back, and tells how many there are. */
-  refund(name: string): BucketState
+  /** The bucket of a name, which may be kept and asked often. `limits`: in place of those of all. */
+  of(name: string, limits?: BucketLimits): Bucket
   /** Buckets that are held; never less than it was. */
   readonly size: number
 }
 
-/** Where buckets lie. Every thread that is given the same memory, with the same limits, sees the same buckets. */
-export interface BucketMemory {
-  readonly words: SharedArrayBuffer
-  /** Secret: names chosen with it could meet in one set and push each other out. */
-  readonly seed: number
+export interface TokenBucketOptions {
+  readonly limits: BucketLimits
+  /** Milliseconds that never step back, the same in every thread. */
+  readonly clock: () => number
+  /** Left out: of this thread alone. */
+  readonly memory?: BucketMemory | undefined
+  /** How many nodes share the limits now; at least 1. Left out: this one alone. */
+  readonly nodes?: () => number
 }
 
-/** 16 bytes each: half a megabyte, whatever strangers send. */
-const defaultBuckets = 32_768
-/** A name has its place in one set of so many buckets. */
-const setSize = 16
-
-export function bucketMemory(capacity: number = defaultBuckets): BucketMemory {
-  const sets = 2 ** Math.ceil(Math.log2(capacity / setSize))
-  const words = new SharedArrayBuffer((1 + 2 * setSize * sets) * BigInt64Array.BYTES_PER_ELEMENT)
-  return { words, seed: randomInt(2 ** 32) }
+export function createTokenBuckets({
+  limits,
+  clock,
+  memory,
+  nodes = () => 1,
+}: TokenBucketOptions): TokenBuckets {
+  const words = new BucketWords(memory ?? bucketMemory())
+  const now = (): number => Math.round(clock() * 1_000)
+  return {
+    of: (name, own = limits) => new Bucket(words, words.nameOf(name), own, now, nodes),
+    get size() {
+      return words.size
+    },
+  }
 }
 
 /**
- * A bucket is two words: a hash of its name, and the microsecond at which it will be full again, which is all there is to
- * know of it. A full one says nothing and makes way for another name; where all of a set are in use, the fullest goes: a
- * spray of new names pushes out those, not the limits that somebody has used up. Two names whose 64-bit hashes are equal
- * would share a bucket.
- *
- * No thread waits for another: a word is changed by compare-and-exchange. Where two threads meet a new name in the same
- * microsecond, one token may be counted twice or not at all.
- *
- * `clock`: milliseconds that never step back, the same in every thread.
+ * Keeps one number: the microsecond at which the bucket will be full again. A token is so many microseconds, and as many times more as
+ * nodes share the limit, while the bucket takes the same time to fill however many they are. So a node that joins leaves everybody the
+ * part of the burst that was left.
  */
-export function createTokenBuckets(
-  limits: BucketLimits,
-  clock: () => number,
-  memory: BucketMemory = bucketMemory(),
-): TokenBuckets {
-  const { burst } = limits
-  const tokenUs = Math.max(1, Math.round(1_000_000 / limits.perSecond))
-  const oneToken = BigInt(tokenUs)
-  /** Debt goes as deep as the bucket is high. */
-  const deepestUs = BigInt(2 * burst * tokenUs)
-  const buckets = bucketWords(memory)
-  const now = (): bigint => BigInt(Math.round(clock() * 1_000))
+export class Bucket {
+  readonly limits: BucketLimits
+  readonly #words: BucketWords
+  readonly #name: BucketName
+  readonly #now: () => number
+  readonly #nodes: () => number
+  /** Of a token, where no other node shares the limit. */
+  readonly #soleTokenUs: number
 
-  function stateOf(fullInUs: bigint, allowed: boolean): BucketState {
-    const fullUs = Number(fullInUs)
+  constructor(
+    words: BucketWords,
+    name: BucketName,
+    limits: BucketLimits,
+    now: () => number,
+    nodes: () => number,
+  ) {
+    this.limits = limits
+    this.#words = words
+    this.#name = name
+    this.#now = now
+    this.#nodes = nodes
+    this.#soleTokenUs = Math.max(1, Math.round(1_000_000 / limits.perSecond))
+  }
+
+  /** Takes a token if there is one. */
+  take(): BucketState {
+    const nowUs = this.#now()
+    const tokenUs = this.#tokenUs()
+    const mostUs = this.#heightUs(tokenUs) - tokenUs
+    let allowed = true
+    const at = this.#words.findOrMake(this.#name, nowUs)
+    const fullInUs = this.#words.move(at, nowUs, (inUs) => {
+      allowed = inUs <= mostUs
+      return allowed ? inUs + tokenUs : undefined
+    })
+    return this.#state(fullInUs, tokenUs, nowUs, allowed)
+  }
+
+  /** Looks without taking. */
+  peek(nowUs: number = this.#now()): BucketState {
+    const tokenUs = this.#tokenUs()
+    const fullInUs = this.#fullInUs(nowUs)
+    return this.#state(fullInUs, tokenUs, nowUs, fullInUs <= this.#heightUs(tokenUs) - tokenUs)
+  }
+
+  /**
+   * Whole tokens left. `nowUs`: from a state of a bucket on the same clock. Asked for with each poll, so the bucket is made: one that is not
+   * there is looked for in the whole of its set.
+   */
+  remaining(nowUs: number): number {
+    const at = this.#words.findOrMake(this.#name, nowUs)
+    return this.#remaining(this.#words.fullIn(at, nowUs), this.#tokenUs())
+  }
+
+  /** Takes a token even when there is none: the debt, at most another burst, is paid back before anything is allowed again. */
+  charge(nowUs: number = this.#now()): void {
+    const tokenUs = this.#tokenUs()
+    const deepestUs = 2 * this.#heightUs(tokenUs)
+    const at = this.#words.findOrMake(this.#name, nowUs)
+    this.#words.move(at, nowUs, (inUs) => Math.min(deepestUs, inUs + tokenUs))
+  }
+
+  /** Gives back the token that was taken with this state, and tells how many there were with it. */
+  refund({ nowUs }: BucketState): BucketState {
+    const tokenUs = this.#tokenUs()
+    const at = this.#words.find(this.#name)
+    const fullInUs = at === undefined ? 0 : this.#words.move(at, nowUs, (inUs) => Math.max(0, inUs - tokenUs))
+    return this.#state(fullInUs, tokenUs, nowUs, fullInUs <= this.#heightUs(tokenUs) - tokenUs)
+  }
+
+  /** Of what was counted with `enter`, on all threads of this node. */
+  get underWay(): number {
+    const at = this.#words.find(this.#name)
+    return at === undefined ? 0 : this.#words.underWay(at)
+  }
+
+  enter(): void {
+    this.#words.count(this.#words.findOrMake(this.#name, this.#now()), 1)
+  }
+
+  leave(): void {
+    const at = this.#words.find(this.#name)
+    if (at !== undefined) this.#words.count(at, -1)
+  }
+
+  #tokenUs(): number {
+    return this.#soleTokenUs * this.#nodes()
+  }
+
+  /** Where there are more nodes than the burst has requests, each has one all the same. */
+  #heightUs(tokenUs: number): number {
+    return Math.max(tokenUs, this.limits.burst * this.#soleTokenUs)
+  }
+
+  #fullInUs(nowUs: number): number {
+    const at = this.#words.find(this.#name)
+    return at === undefined ? 0 : this.#words.fullIn(at, nowUs)
+  }
+
+  #remaining(fullInUs: number, tokenUs: number): number {
+    return Math.max(0, Math.floor((this.#heightUs(tokenUs) - fullInUs) / tokenUs))
+  }
+
+  #state(fullInUs: number, tokenUs: number, nowUs: number, allowed: boolean): BucketState {
     return {
+      limits: this.limits,
       allowed,
-      remaining: Math.max(0, Math.floor(burst - fullUs / tokenUs)),
-      nextTokenMs: Math.max(0, fullUs - (burst - 1) * tokenUs) / 1_000,
-      fullMs: fullUs / 1_000,
+      remaining: this.#remaining(fullInUs, tokenUs),
+      nextTokenMs: Math.max(0, fullInUs - this.#heightUs(tokenUs) + tokenUs) / 1_000,
+      fullMs: fullInUs / 1_000,
+      nowUs,
     }
-  }
-
-  const holdsToken = (fullInUs: bigint): boolean => Number(fullInUs) <= (burst - 1) * tokenUs
-
-  return {
-    take(name) {
-      const nowUs = now()
-      let allowed = true
-      const fullInUs = buckets.move(buckets.findOrMake(name, nowUs), nowUs, (fullInUs) => {
-        allowed = holdsToken(fullInUs)
-        return allowed ? fullInUs + oneToken : undefined
-      })
-      return stateOf(fullInUs, allowed)
-    },
-    peek(name) {
-      const at = buckets.find(name)
-      if (at === undefined) return stateOf(0n, true)
-      const fullInUs = buckets.move(at, now(), () => undefined)
-      return stateOf(fullInUs, holdsToken(fullInUs))
-    },
-    charge(name) {
-      const nowUs = now()
-      buckets.move(buckets.findOrMake(name, nowUs), nowUs, (fullInUs) =>
-        fullInUs + oneToken > deepestUs ? deepestUs : fullInUs + oneToken,
-      )
-    },
-    refund(name) {
-      const at = buckets.find(name)
-      if (at === undefined) return stateOf(0n, true)
-      const fullInUs = buckets.move(at, now(), (inUs) => (inUs > oneToken ? inUs - oneToken : 0n))
-      return stateOf(fullInUs, holdsToken(fullInUs))
-    },
-    get size() {
-      return buckets.size
-    },
-  }
-}
-
-/** The words of buckets: which one stands where, and when it is full again. */
-interface BucketWords {
-  /** The index of the word that says when the bucket is full; `undefined`: there is none of this name. */
-  find(name: string): number | undefined
-  findOrMake(name: string, nowUs: bigint): number
-  /** Puts off, or brings nearer, the moment at which a bucket is full; `undefined` from `change` leaves it. */
-  move(at: number, nowUs: bigint, change: (fullInUs: bigint) => bigint | undefined): bigint
-  readonly size: number
-}
-
-function bucketWords(memory: BucketMemory): BucketWords {
-  const words = new BigInt64Array(memory.words)
-  const sets = (words.length - 1) / 2 / setSize
-  const hashOf = nameHash(memory.seed)
-
-  const find = (name: string): number | undefined => {
-    const { tag, hash } = hashOf(name)
-    const first = 1 + 2 * setSize * (hash % sets)
-    for (let at = first; at < first + 2 * setSize; at += 2) {
-      if (Atomics.load(words, at) === tag) return at + 1
-    }
-    return undefined
-  }
-
-  return {
-    find,
-    findOrMake(name, nowUs) {
-      const known = find(name)
-      if (known !== undefined) return known
-      const { tag, hash } = hashOf(name)
-      const first = 1 + 2 * setSize * (hash % sets)
-      let fullest = first
-      let fullestUs: bigint | undefined
-      for (let at = first; at < first + 2 * setSize; at += 2) {
-        const fullUs = Atomics.load(words, at) === 0n ? 0n : Atomics.load(words, at + 1)
-        if (fullestUs !== undefined && fullUs >= fullestUs) continue
-        fullest = at
-        fullestUs = fullUs
-      }
-      const before = Atomics.exchange(words, fullest, tag)
-      if (before === 0n) Atomics.add(words, 0, 1n)
-      Atomics.store(words, fullest + 1, nowUs)
-      return fullest + 1
-    },
-    move(at, nowUs, change) {
-      for (;;) {
-        const stored = Atomics.load(words, at)
-        const fullInUs = stored > nowUs ? stored - nowUs : 0n
-        const wantedUs = change(fullInUs)
-        if (wantedUs === undefined) return fullInUs
-        if (Atomics.compareExchange(words, at, stored, nowUs + wantedUs) === stored) return wantedUs
-      }
-    },
-    get size() {
-      return Number(Atomics.load(words, 0))
-    },
-  }
-}
-
-/** Two multiplicative hashes of 32 bits, from two halves of a secret: quick, and nobody outside can aim at a set. */
-function nameHash(seed: number): (name: string) => { readonly tag: bigint; readonly hash: number } {
-  const mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b)
-  return (name) => {
-    let one = seed
-    let other = mixed
-    for (let index = 0; index < name.length; index += 1) {
-      const code = name.charCodeAt(index)
-      one = Math.imul(one ^ code, 0x01000193)
-      other = Math.imul((other ^ code) + (one >>> 15), 0x5bd1e995)
-    }
-    one = Math.imul(one ^ (one >>> 16), 0x85ebca6b)
-    other = Math.imul(other ^ (other >>> 15), 0xc2b2ae35)
-    const hash = (one ^ (one >>> 13)) >>> 0
-    // Zero marks a bucket that was never used.
-    const tag = BigInt.asIntN(64, (BigInt(hash) << 32n) | BigInt(other >>> 0))
-    return { tag: tag === 0n ? 1n : tag, hash }
   }
 }

@@ -1,11 +1,15 @@
-/** Announces, for as long as a node serves, that it lives and which peppers it knows, for `pepper finish`. */
+/**
+ * Announces, for as long as a node serves, that it lives: which peppers it knows, for `pepper finish`, and what an operator should know of
+ * it, for `doctor`. Learns by that how many nodes share the rates of keys (D10).
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { nodeSilenceMs } from '../storage/node-store.ts'
 import type { NodeStore } from '../storage/node-store.ts'
+import type { NodeWords } from './node-words.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface Announcing {
@@ -13,11 +17,28 @@ export interface Announcing {
   close(): Promise<void>
 }
 
+export interface NodeFacts {
+  readonly peppers: readonly Pepper[]
+  /** Told how many nodes there are, and asked what to announce. */
+  readonly words: NodeWords
+  readonly report?: TaskReport
+}
+
+/** Resolves after so many milliseconds, or when the signal is aborted. */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
+
+const pauseByTimer: Pause = (ms, signal) => wait(ms, undefined, { signal, ref: false }).catch(() => undefined)
+
+/** A node that joins or leaves is noticed by the others within so long; one that dies, once it was silent for `shareSilenceMs`. */
+const sharedBeatMs = 2_000
+/** Where a node is alone, nobody waits for its word, and each is a write with a flush. */
+const soleBeatMs = nodeSilenceMs / 4
+
 /** Resolves after the first announcement or its failure: a store that is away is told when it is back. */
 export async function announceNode(
   nodes: NodeStore,
-  peppers: readonly Pepper[],
-  report: TaskReport = unreported,
+  { peppers, words, report = unreported }: NodeFacts,
+  pause: Pause = pauseByTimer,
 ): Promise<Announcing> {
   const closing = new AbortController()
   const { signal } = closing
@@ -26,10 +47,18 @@ export async function announceNode(
     place: `${hostname()}, process ${process.pid}`,
     pepperIds: peppers.map(({ pepperId }) => pepperId),
   }
-  const say = () => reported(report, 'announce_node', nodes.announce(node))
+  let before = 1
+  const say = async (): Promise<void> => {
+    const announced = nodes.announce({ ...node, ignoresProxy: words.ignoresProxy })
+    // While the store is away, as many as there were.
+    const count = (await reported(report, 'announce_node', announced)) ?? before
+    // After an outage of the store each node seems to be alone to the first that announces itself: fewer counts when it is seen twice.
+    words.nodes = Math.max(count, before)
+    before = count
+  }
   const run = async (): Promise<void> => {
     for (;;) {
-      await delay(nodeSilenceMs / 4, undefined, { signal, ref: false }).catch(() => undefined)
+      await pause(nodes.isShared ? sharedBeatMs : soleBeatMs, signal)
       if (signal.aborted) return
       await say()
     }

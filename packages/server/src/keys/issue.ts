@@ -1,5 +1,5 @@
 import { newKeyText } from '@property-events/protocol'
-import type { Actor, Grant, KeyRecord, KeyStore } from '../storage/storage.ts'
+import type { Actor, Grant, KeyRate, KeyRecord, KeyStore } from '../storage/storage.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 
@@ -14,6 +14,8 @@ export interface IssueRequest {
   readonly nowMs: number
   /** Who makes it. */
   readonly actor: Actor
+  /** Left out: the rate that the service gives every key. */
+  readonly rate?: KeyRate | undefined
 }
 
 export type IssueOutcome =
@@ -39,6 +41,7 @@ export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueReq
       expiresMs: request.expiresMs,
       revokedMs: undefined,
       lastUsedMs: undefined,
+      rate: request.rate,
     }
     const outcome = await keys.insertKey(record, request.actor)
     if (outcome === 'created') return { kind: 'issued', text, record }

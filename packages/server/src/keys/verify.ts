@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseKeyText } from '@property-events/protocol'
-import type { FoundKey, Grant, KeyStore } from '../storage/storage.ts'
+import type { FoundKey, Grant, KeyRate, KeyStore } from '../storage/storage.ts'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { BoundedMap } from '../bounded-map.ts'
@@ -20,6 +20,8 @@ export interface VerifiedKey {
   readonly operator: boolean
   /** Without those whose tenant is suspended. */
   readonly grants: readonly Grant[]
+  /** Its own; `undefined`: that of all keys. */
+  readonly rate: KeyRate | undefined
 }
 
 export type KeyVerdict =
@@ -156,9 +158,9 @@ function secretRehasher(
 }
 
 function verifiedKey(found: FoundKey): VerifiedKey {
-  const { keyId, label, operator, grants } = found.record
+  const { keyId, label, operator, grants, rate } = found.record
   const suspended = new Set(found.suspendedTenantIds)
-  return { keyId, label, operator, grants: grants.filter((grant) => !suspended.has(grant.tenantId)) }
+  return { keyId, label, operator, grants: grants.filter((grant) => !suspended.has(grant.tenantId)), rate }
 }
 
 /** The final reason comes first: a revoked key never works again, and an expired one may be extended. */

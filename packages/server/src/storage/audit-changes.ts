@@ -2,7 +2,7 @@
 import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
 import type { FeedKey } from './feed-key.ts'
-import type { Grant, KeyRecord, Tenant } from './key-store.ts'
+import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveState } from './move-store.ts'
 import type { WholeRecord } from './store-records.ts'
@@ -29,12 +29,15 @@ function stageOf(state: MoveState): AuditedMove {
 }
 
 /** A row for each tenant, so that what a tenant is shown says nothing of another. */
-export function keyCreated({ keyId, operator, grants, expiresMs, revokedMs }: KeyRecord): Changes {
+export function keyCreated({ keyId, operator, grants, expiresMs, revokedMs, rate }: KeyRecord): Changes {
   const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined }
-  return overTenants(grants, (grant) => {
+  const created = overTenants(grants, (grant) => {
     const detail = { ...common, scopes: grant?.scopes ?? [] }
     return { action: 'key.created', tenant: grant?.tenantId ?? null, target: keyId, detail }
   })
+  if (rate === undefined) return created
+  const tenantIds = grants.map(({ tenantId }) => tenantId)
+  return [...created, ...rateSet(keyId, tenantIds, rate)]
 }
 
 export function keyGranted(keyId: string, { tenantId, scopes }: Grant): Changes {
@@ -55,6 +58,12 @@ export function expirySet(
   const detail = { expiresMs: expiresMs ?? null }
   return overTenants(tenantIds, (tenant) => {
     return { action: 'key.expiry_set', tenant: tenant ?? null, target: keyId, detail }
+  })
+}
+
+export function rateSet(keyId: string, tenantIds: readonly string[], rate: KeyRate | undefined): Changes {
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'key.rate_set', tenant: tenant ?? null, target: keyId, detail: { rate: rate ?? null } }
   })
 }
 

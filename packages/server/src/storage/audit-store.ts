@@ -1,5 +1,6 @@
 /** The port's part for the audit: who changed or searched what, and when. */
 import type { FeedName, Scope } from '@property-events/protocol'
+import type { KeyRate } from './key-store.ts'
 
 /**
  * Who changes something, opaque: an API key by its id, somebody at the command line by an id that says no name, or the
@@ -26,6 +27,8 @@ interface AuditDetails {
   'key.granted': { readonly scopes: readonly Scope[] }
   'key.revoked': Nothing
   'key.expiry_set': { readonly expiresMs: number | null }
+  /** `null`: that of all keys. */
+  'key.rate_set': { readonly rate: KeyRate | null }
   'key.rehashed': { readonly pepperId: string }
   'pepper.finished': Nothing
   /** `continueAfter`: as it was asked for. Without a tenant: in every feed. */

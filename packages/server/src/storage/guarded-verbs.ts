@@ -89,6 +89,7 @@ export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore 
     keys: () => guard(() => verbs.keys()),
     revokeKey: (keyId, revokedMs, actor) => guard(() => verbs.revokeKey(keyId, revokedMs, actor)),
     setKeyExpiry: (keyId, expiresMs, actor) => guard(() => verbs.setKeyExpiry(keyId, expiresMs, actor)),
+    setKeyRate: (keyId, rate, actor) => guard(() => verbs.setKeyRate(keyId, rate, actor)),
     keyIds: () => guard(() => verbs.keyIds()),
     pepperIdsInUse: () => guard(() => verbs.pepperIdsInUse()),
     rehashKey: (keyId, fromPepperId, hashed, actor) =>
@@ -97,8 +98,13 @@ export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore 
   }
 }
 
-export function guardedNodes(verbs: Unguarded<NodeStore>, guard: Guard): NodeStore {
+export function guardedNodes(
+  verbs: Unguarded<Omit<NodeStore, 'isShared'>>,
+  guard: Guard,
+  isShared: boolean,
+): NodeStore {
   return {
+    isShared,
     announce: (node) => guard(() => verbs.announce(node)),
     retire: (nodeId) => guard(() => verbs.retire(nodeId)),
     live: () => guard(() => verbs.live()),

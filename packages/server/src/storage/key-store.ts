@@ -16,6 +16,17 @@ export interface Grant {
   readonly scopes: readonly Scope[]
 }
 
+/** Of a key's requests, over all nodes together (D10). Both are whole numbers from 1 on. */
+export interface KeyRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+/** From the columns of a store, which has both or neither. */
+export function keyRateOf(perSecond: number | null, burst: number | null): KeyRate | undefined {
+  return perSecond === null || burst === null ? undefined : { perSecond, burst }
+}
+
 /** A key as stored: never its text (D11). */
 export interface KeyRecord {
   readonly keyId: string
@@ -31,6 +42,8 @@ export interface KeyRecord {
   readonly revokedMs: number | undefined
   /** Sampled: at most a minute old (D11). */
   readonly lastUsedMs: number | undefined
+  /** `undefined`: the rate that the service gives every key. */
+  readonly rate: KeyRate | undefined
 }
 
 /** A key with what decides about it at the moment of use. */
@@ -72,6 +85,7 @@ export interface KeyStore {
   /** The first revocation stays; a key never comes back. */
   revokeKey(keyId: string, revokedMs: number, actor: Actor): Promise<'done' | 'unknownKey'>
   setKeyExpiry(keyId: string, expiresMs: number | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
+  setKeyRate(keyId: string, rate: KeyRate | undefined, actor: Actor): Promise<'done' | 'unknownKey'>
   /** Ids of all keys, in no order. Cheaper than the keys: half a megabyte of them are read in some milliseconds. */
   keyIds(): Promise<readonly string[]>
   /** Peppers of the keys that are not revoked, each once. */

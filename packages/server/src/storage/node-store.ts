@@ -8,6 +8,8 @@ export interface NodeAnnouncement {
   readonly place: string
   /** Of all peppers it knows. */
   readonly pepperIds: readonly string[]
+  /** Clients with valid keys come to it through a proxy (`X-Forwarded-For`, `Forwarded`), and it was told to trust none. */
+  readonly ignoresProxy: boolean
 }
 
 export interface LiveNode extends NodeAnnouncement {
@@ -15,12 +17,20 @@ export interface LiveNode extends NodeAnnouncement {
   readonly silentMs: number
 }
 
-/** A node announces itself four times in this while; one that has been silent for longer is taken for gone. */
+/** One that has been silent for longer is taken for gone, and may serve again with the peppers it had. */
 export const nodeSilenceMs = 60_000
 
+/** One that has been silent for longer has no share of the rates of keys: the others have it (D10). */
+export const shareSilenceMs = 7_000
+
 export interface NodeStore {
-  /** Says that the node lives. Said again now and then, and by `retire` no more. */
-  announce(node: NodeAnnouncement): Promise<void>
+  /** Several nodes may serve the store at the same time. Else the process that holds it is alone. */
+  readonly isShared: boolean
+  /**
+   * Says that the node lives. Said again now and then, and by `retire` no more. Resolves with how many share the rates of keys: those that
+   * announced themselves less than `shareSilenceMs` ago, this one included. 1 where the store is not shared.
+   */
+  announce(node: NodeAnnouncement): Promise<number>
   retire(nodeId: string): Promise<void>
   /** Those that announced themselves less than `nodeSilenceMs` ago. */
   live(): Promise<readonly LiveNode[]>

@@ -4,7 +4,7 @@
 import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import type { Deprecations } from '../http/operations/index.ts'
-import type { BucketMemories } from '../http/prepare-service.ts'
+import type { SharedMemories } from '../http/prepare-service.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log.ts'
 import type { TakenMetrics } from '../observability/metrics.ts'
@@ -22,7 +22,7 @@ export interface ServingThreadData {
   readonly trustedProxies: number
   readonly plainConnections: boolean
   readonly deprecations: Deprecations
-  readonly buckets: BucketMemories
+  readonly shared: SharedMemories
   readonly outages: OutageMemories
   readonly counts: NodeCounts
 }

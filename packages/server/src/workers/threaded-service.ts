@@ -15,6 +15,7 @@ import type { Service } from '../http/service.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
+import { nodeMemory, nodeWords } from '../keys/node-words.ts'
 import { createLogger } from '../observability/log.ts'
 import type { LogLevel } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
@@ -60,6 +61,8 @@ interface Whole {
   readonly stopObserving: () => void
   readonly publisher: Publisher
   readonly threads: ServingThread[]
+  /** Of `NodeWords`, which the threads share. */
+  readonly node: SharedArrayBuffer
   operations: OperationsServer | undefined
   draining: boolean
   closing: Promise<void> | undefined
@@ -82,10 +85,16 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   metrics.store.watchWork(() => storage.work())
   const stopObserving = storage.observe({ ...metrics.store, ...outages })
   const publisher = ownPublisher(options, metrics, outages)
-  const started = { threads: [], operations: undefined, draining: false, closing: undefined }
+  const started = {
+    node: nodeMemory(),
+    threads: [],
+    operations: undefined,
+    draining: false,
+    closing: undefined,
+  }
   const whole: Whole = { options, file, metrics, outages, stopObserving, publisher, ...started }
   try {
-    await startThreads(whole, threadStarter(options, basePath, file, memories))
+    await startThreads(whole, threadStarter(options, basePath, file, { node: whole.node, outages: memories }))
     return await serve(whole)
   } catch (error) {
     await abandon(whole)
@@ -111,7 +120,11 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   for (const thread of threads) void watchOver(thread)
   const { storage } = options.store
   const forgetting = forgetSkippedIds(storage, undefined, outages)
-  const announcing = await announceNode(storage.nodes, options.peppers, outages)
+  const announcing = await announceNode(storage.nodes, {
+    peppers: options.peppers,
+    words: nodeWords(whole.node),
+    report: outages,
+  })
   const { operations } = whole
   return {
     url: address.url,

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
-import { bucketMemory } from '../http/token-bucket.ts'
+import { bucketMemory } from '../http/bucket-words.ts'
 import type { OutageMemories } from '../observability/outages.ts'
 import type { SharedSegmentFile } from '../pages/index.ts'
 import type { ServingThreadData, ThreadAnswers } from './messages.ts'
@@ -22,31 +22,31 @@ export function threadStarter(
   options: ThreadedServiceOptions,
   basePath: string,
   file: SharedSegmentFile | undefined,
-  outages: OutageMemories,
+  { node, outages }: { readonly node: SharedArrayBuffer; readonly outages: OutageMemories },
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, pages } = options
-  const buckets = { requests: bucketMemory(), failures: bucketMemory() }
+  const shared = { requests: bucketMemory(), failures: bucketMemory(), node }
   const counts = nodeCounts(workers)
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
   return () => {
     const pass = store.pass()
-    const shared = file?.pass()
+    const segments = file?.pass()
     const data: ServingThreadData = {
       store: pass,
       peppers,
       logLevel,
-      pages: { memoryBytes, folder: undefined, fileBytes: 0, shared },
+      pages: { memoryBytes, folder: undefined, fileBytes: 0, shared: segments },
       basePath,
       limits: options.limits ?? {},
       trustedProxies: options.trustedProxies ?? 0,
       plainConnections: options.plainConnections ?? true,
       deprecations: options.deprecations ?? {},
-      buckets,
+      shared,
       outages,
       counts,
     }
     const writer = pass.kind === 'sqlite' ? [pass.writer] : []
-    return startServingThread(data, shared === undefined ? writer : [...writer, shared.port])
+    return startServingThread(data, segments === undefined ? writer : [...writer, segments.port])
   }
 }
 

@@ -17,7 +17,13 @@ async function changeForEver(worker: number): Promise<never> {
     }
     const grants = tenants.map((tenantId) => ({ tenantId, scopes }))
     const keyId = randomUUID()
-    const times = { createdMs: 1, expiresMs: undefined, revokedMs: undefined, lastUsedMs: undefined }
+    const times = {
+      createdMs: 1,
+      expiresMs: undefined,
+      revokedMs: undefined,
+      lastUsedMs: undefined,
+      rate: undefined,
+    }
     const secret = { secretHash: new Uint8Array(32), pepperId: 'one' }
     await store.keys.insertKey({ keyId, label: '', operator: false, grants, ...secret, ...times }, actor)
     writeSync(1, 'made\n')

@@ -6,6 +6,7 @@ import type { Answer, Exchange } from '../../src/http/exchange.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
 import { problemAnswer } from '../../src/http/problem-answer.ts'
 import { createRouter } from '../../src/http/router.ts'
+import { createTokenBuckets } from '../../src/http/token-bucket.ts'
 import { testRequest } from '../support/test-request.ts'
 
 const body = {
@@ -50,13 +51,26 @@ const answers: readonly Answer[] = [
   { kind: 'text', ...problem('unauthorized') },
   { kind: 'text', ...problem('rate_limited') },
 ]
-const tokens = [undefined, { allowed: true, remaining: 4, nextTokenMs: 0, fullMs: 500 }] as const
+const buckets = createTokenBuckets({ limits: { perSecond: 2, burst: 5 }, clock: () => 0 })
+const [own, tenant] = [buckets.of('key'), buckets.of('tenant', { perSecond: 1, burst: 3 })]
+const taken = {
+  limit: { own, hasOwnRate: false, tenant: undefined },
+  tenantLeft: 0,
+  isUnderWay: false,
+  hasTenantPaid: false,
+}
+const spendings = [
+  undefined,
+  { ...taken, tenant: undefined, tokens: own.take(), tokensOf: 'key' },
+  { ...taken, tenant, tokens: own.take(), tokensOf: 'key' },
+  { ...taken, tenant, tokens: tenant.peek(), tokensOf: 'tenant' },
+] as const
 
 it('the head of an answer says the same as text and as fields, whatever came before it (D6, D10, D20)', () => {
   const heads = answerHeads(defaultLimits)
   const router = createRouter({ operations: [], basePath: '', limits: defaultLimits })
   const announced = { deprecation: '@1769817600', sunset: 'Sun, 31 Jan 2027 12:00:00 GMT' }
-  for (const round of [0, 1, 2]) {
+  for (const round of [0, 1, 2, 3]) {
     for (const [index, answer] of answers.entries()) {
       const routed = router('GET', '/')
       const exchange: Exchange = {
@@ -65,7 +79,7 @@ it('the head of an answer says the same as text and as fields, whatever came bef
         answer,
         keyId: undefined,
         tenantId: undefined,
-        tokens: tokens[(round + index) % 2],
+        spending: spendings[(round + index) % spendings.length],
         problem: undefined,
         flight: undefined,
         closes: false,

@@ -64,7 +64,7 @@ describe('the body of an answer', () => {
             answer: given,
             keyId: 'key',
             tenantId: 't',
-            tokens: undefined,
+            spending: undefined,
             problem: undefined,
             flight: undefined,
             closes: false,

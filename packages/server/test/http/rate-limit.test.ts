@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { newKeyText } from '@property-events/protocol'
 import * as fc from 'fast-check'
 import { clientNetwork } from '../../src/http/requests/client-address.ts'
-import { bucketMemory, createTokenBuckets } from '../../src/http/token-bucket.ts'
+import { bucketMemory } from '../../src/http/bucket-words.ts'
+import { createTokenBuckets } from '../../src/http/token-bucket.ts'
 import type { StorageEngine } from '../../src/index.ts'
 import { call, getPath, listPath, problemOf, publish } from '../support/http-client.ts'
 import { onTransports } from '../support/on-engines.ts'
@@ -37,7 +38,7 @@ onTransports('rate limits', (transport) => {
       for (let left = 4; left >= 0; left -= 1) {
         const answer = await call(service, listPath, { key: readKey })
         assert.equal(answer.status, 200)
-        assert.equal(answer.headers['ratelimit-policy'], '"key";q=5;w=3')
+        assert.equal(answer.headers['ratelimit-policy'], '"key";q=5;w=3, "tenant";q=25;w=3')
         // Until all are there again; where none is left, until the next one is.
         assert.equal(
           answer.headers.ratelimit,
@@ -121,9 +122,9 @@ onTransports('rate limits', (transport) => {
 
   it('make nobody wait longer than for two bursts, however much was guessed (D10)', () => {
     const wait = (charges: number): number => {
-      const buckets = createTokenBuckets({ perSecond: 2, burst: 5 }, () => 0)
-      for (let charge = 0; charge < charges; charge += 1) buckets.charge('guesser')
-      return buckets.peek('guesser').nextTokenMs
+      const guesser = createTokenBuckets({ limits: { perSecond: 2, burst: 5 }, clock: () => 0 }).of('guesser')
+      for (let charge = 0; charge < charges; charge += 1) guesser.charge()
+      return guesser.peek().nextTokenMs
     }
     assert.equal(wait(5), 500)
     assert.equal(wait(10), 3_000)
@@ -217,17 +218,17 @@ onTransports('rate limits', (transport) => {
   it('keep the limits of used-up addresses through a spray of 50,000 others, in bounded memory (D10)', () => {
     let nowMs = 0
     const limits = { perSecond: 1, burst: 50 }
-    const buckets = createTokenBuckets(limits, () => nowMs, bucketMemory(16_384))
+    const buckets = createTokenBuckets({ limits, clock: () => nowMs, memory: bucketMemory(16_384) })
     // Not one alone, which would be spared by chance where just any makes way.
     const guessers = Array.from({ length: 100 }, (_, index) => `guesser ${index}`)
-    for (const guesser of guessers) for (let index = 0; index < 50; index += 1) buckets.charge(guesser)
+    for (const guesser of guessers) for (let index = 0; index < 50; index += 1) buckets.of(guesser).charge()
     for (let index = 0; index < 50_000; index += 1) {
       if (index % 1_000 === 0) nowMs += 10
-      buckets.charge(`2001:db8:${index.toString(16)}::/64`)
+      buckets.of(`2001:db8:${index.toString(16)}::/64`).charge()
     }
     assert.equal(buckets.size, 16_384)
-    for (const guesser of guessers) assert.equal(buckets.peek(guesser).allowed, false, guesser)
-    assert.equal(buckets.peek('somebody new').allowed, true)
+    for (const guesser of guessers) assert.equal(buckets.of(guesser).peek().allowed, false, guesser)
+    assert.equal(buckets.of('somebody new').peek().allowed, true)
   })
 
   it('count tokens as a bucket of tokens does, whatever is asked in whatever order (D10)', () => {
@@ -235,7 +236,8 @@ onTransports('rate limits', (transport) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 12 }), (steps, burst) => {
         let nowMs = 1_800_000_000_000
-        const buckets = createTokenBuckets({ perSecond: 4, burst }, () => nowMs)
+        const limits = { perSecond: 4, burst }
+        const bucket = createTokenBuckets({ limits, clock: () => nowMs }).of('name')
         // A token every 250 ms, counted in quarters of a millisecond so that nothing is rounded.
         let quarters = burst * 1_000
         for (const [verb, passedMs] of steps) {
@@ -244,17 +246,19 @@ onTransports('rate limits', (transport) => {
           const had = quarters >= 1_000
           if (verb === 'take') {
             if (had) quarters -= 1_000
-            assert.equal(buckets.take('name').allowed, had)
+            assert.equal(bucket.take().allowed, had)
           } else if (verb === 'charge') {
-            buckets.charge('name')
+            bucket.charge()
             quarters = Math.max(-burst * 1_000, quarters - 1_000)
           } else if (verb === 'refund') {
-            buckets.refund('name')
+            bucket.refund(bucket.peek())
             quarters = Math.min(burst * 1_000, quarters + 1_000)
           }
-          const { allowed, ...left } = buckets.peek('name')
+          const { allowed, nowUs: _, ...left } = bucket.peek()
           assert.equal(allowed, quarters >= 1_000)
+          assert.equal(bucket.remaining(nowMs * 1_000), left.remaining)
           assert.deepEqual(left, {
+            limits,
             remaining: Math.max(0, Math.floor(quarters / 1_000)),
             nextTokenMs: Math.max(0, (1_000 - quarters) / 4),
             fullMs: (burst * 1_000 - quarters) / 4,
@@ -267,9 +271,9 @@ onTransports('rate limits', (transport) => {
   it('are one limit for all threads that share their memory (D10)', () => {
     const memory = bucketMemory()
     const threads = Array.from({ length: 3 }, () =>
-      createTokenBuckets({ perSecond: 1, burst: 6 }, () => 0, memory),
+      createTokenBuckets({ limits: { perSecond: 1, burst: 6 }, clock: () => 0, memory }).of('key'),
     )
-    const states = Array.from({ length: 9 }, (_, n) => threads[n % 3]?.take('key'))
+    const states = Array.from({ length: 9 }, (_, n) => threads[n % 3]?.take())
     assert.deepEqual(
       states.map((state) => state?.remaining),
       [5, 4, 3, 2, 1, 0, 0, 0, 0],

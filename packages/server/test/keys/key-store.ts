@@ -77,6 +77,9 @@ export function countingKeyStore(): CountingKeyStore {
     async setKeyExpiry(keyId, expiresMs) {
       return change(keyId, { expiresMs })
     },
+    async setKeyRate(keyId, rate) {
+      return change(keyId, { rate })
+    },
     async keyIds() {
       failOnce()
       store.reads += 1

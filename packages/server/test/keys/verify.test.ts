@@ -91,6 +91,7 @@ describe('verifying a key', () => {
         keyId,
         label: 'website',
         operator: false,
+        rate: undefined,
         grants: [
           { tenantId: tenantA, scopes: ['property:read'] },
           { tenantId: tenantB, scopes: ['property:read'] },

@@ -368,7 +368,12 @@ describe('the schema in PostgreSQL', () => {
         await (await open(url, false)).close()
         await using store = await withTenants(await open(url.replace('postgres@', `${role}@`)))
         await publish(store, [draft({ subject: 'p' })])
-        await store.nodes.announce({ nodeId: uuid('node'), place: 'here', pepperIds: ['one'] })
+        await store.nodes.announce({
+          nodeId: uuid('node'),
+          place: 'here',
+          pepperIds: ['one'],
+          ignoresProxy: false,
+        })
         assert.equal((await store.nodes.live()).length, 1)
         assert.equal((await store.nodes.finishPepper('one', 'cli:test')).kind, 'finished')
         await store.nodes.retire(uuid('node'))

@@ -15,6 +15,7 @@ import {
   openStorage,
 } from '../../src/index.ts'
 import type {
+  KeyRate,
   Pepper,
   Service,
   ServiceOptions,
@@ -70,6 +71,7 @@ export interface IssueOptions {
   readonly grants?: readonly { readonly tenantId: string; readonly scopes: readonly Scope[] }[]
   readonly operator?: boolean
   readonly expiresMs?: number
+  readonly rate?: KeyRate
 }
 
 /** Rates no test reaches by accident; the tests of the limits set their own. */
@@ -109,9 +111,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           ...(options.clock === undefined ? {} : { clock: options.clock }),
         })
 
-  async function issue({ grants = [], operator = false, expiresMs }: IssueOptions) {
+  async function issue({ grants = [], operator = false, expiresMs, rate }: IssueOptions) {
     const nowMs = options.clock?.() ?? Date.now()
-    const request = { label: 'test', operator, grants, expiresMs, nowMs, actor: 'cli:test' as const }
+    const actor = 'cli:test' as const
+    const request = { label: 'test', operator, grants, expiresMs, nowMs, rate, actor }
     const outcome = await issueKey(storage.keys, pepper, request)
     if (outcome.kind !== 'issued') throw new Error(`no key: ${outcome.kind}`)
     return { text: outcome.text, keyId: outcome.record.keyId }

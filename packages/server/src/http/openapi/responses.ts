@@ -24,6 +24,7 @@ const everyKey = [
   'key_revoked',
   'key_disabled',
   'rate_limited',
+  'too_many_at_once',
   'too_many_failures',
   'storage_damaged',
   'storage_unavailable',
@@ -86,11 +87,13 @@ export const keyedHeaders = {
   'x-request-id': requestId,
   ratelimit: {
     type: 'string',
-    description: 'Requests left and seconds until all are there again: "key";r=499;t=1.',
+    description:
+      'Requests left on the node that answers, of the key or of the tenant, whichever has fewer, and seconds until all are there again: "key";r=499;t=1.',
   },
   'ratelimit-policy': {
     type: 'string',
-    description: 'Burst and the seconds it refills in: "key";q=500;w=10.',
+    description:
+      'Burst and the seconds it refills in, over all nodes, of the key and of all keys of the tenant together: "key";q=500;w=10, "tenant";q=2500;w=10.',
   },
 } as const
 

@@ -6,6 +6,7 @@ import {
   keyGranted,
   keyRehashed,
   keyRevoked,
+  rateSet,
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
@@ -39,6 +40,30 @@ export function memoryKeys(store: MemoryStore): KeyStore {
     async pepperIdsInUse() {
       const used = [...openState(store).keys.values()].filter(({ revokedMs }) => revokedMs === undefined)
       return [...new Set(used.map(({ pepperId }) => pepperId))]
+    },
+  }
+}
+
+/** How long a key holds, and how much it may ask. */
+function keyTerms(store: MemoryStore): Pick<KeyStore, 'setKeyExpiry' | 'setKeyRate'> {
+  return {
+    async setKeyExpiry(keyId, expiresMs, actor) {
+      const { keys } = openState(store)
+      const record = keys.get(keyId)
+      if (record === undefined) return 'unknownKey'
+      if (record.expiresMs === expiresMs) return 'done'
+      keys.set(keyId, { ...record, expiresMs })
+      noteChanges(store, expirySet(keyId, tenantIdsOf(record), expiresMs), actor)
+      return 'done'
+    },
+    async setKeyRate(keyId, rate, actor) {
+      const { keys } = openState(store)
+      const record = keys.get(keyId)
+      if (record === undefined) return 'unknownKey'
+      if (isDeepStrictEqual(record.rate, rate)) return 'done'
+      keys.set(keyId, { ...record, rate })
+      noteChanges(store, rateSet(keyId, tenantIdsOf(record), rate), actor)
+      return 'done'
     },
   }
 }
@@ -86,15 +111,7 @@ function keyWrites(
       noteChanges(store, keyRevoked(keyId, tenantIdsOf(record)), actor)
       return 'done'
     },
-    async setKeyExpiry(keyId, expiresMs, actor) {
-      const { keys } = openState(store)
-      const record = keys.get(keyId)
-      if (record === undefined) return 'unknownKey'
-      if (record.expiresMs === expiresMs) return 'done'
-      keys.set(keyId, { ...record, expiresMs })
-      noteChanges(store, expirySet(keyId, tenantIdsOf(record), expiresMs), actor)
-      return 'done'
-    },
+    ...keyTerms(store),
     async rehashKey(keyId, fromPepperId, { secretHash, pepperId }, actor) {
       const { keys } = openState(store)
       const record = keys.get(keyId)

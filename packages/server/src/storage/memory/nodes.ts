@@ -16,9 +16,11 @@ export function memoryNodes(store: MemoryStore): NodeStore {
       .filter(({ silentMs }) => silentMs < nodeSilenceMs)
   }
   return {
+    isShared: false,
     async announce(node) {
       openState(store)
       store.nodes.set(node.nodeId, { ...node, seenMs: nowMs() })
+      return 1
     },
     async retire(nodeId) {
       openState(store)

@@ -129,7 +129,7 @@ function engineOver(
   return {
     settings,
     keys: guardedKeys(databaseKeys(database, note), guarded),
-    nodes: guardedNodes(databaseNodes(database, given, note), guarded),
+    nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),

@@ -1,6 +1,7 @@
 /** A look at a database for an operator who searches a fault: it changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
+import { nodeSilenceMs } from '../node-store.ts'
 import type { HeldSnapshot, Maintenance } from '../storage.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
@@ -70,6 +71,8 @@ export interface InspectedStore {
   readonly newestEventMs: number | undefined
   /** Peppers that keys in use were made with. */
   readonly pepperIds: readonly string[]
+  /** Where nodes run that clients reach through a proxy that they do not trust. */
+  readonly proxyIgnoredBy: readonly string[]
 }
 
 export interface LostFeed {
@@ -179,12 +182,16 @@ async function readStore(client: Client): Promise<InspectedStore> {
     movedCluster: false,
     newestEventMs: undefined,
     pepperIds: [],
+    proxyIgnoredBy: [],
   }
   if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
     return { ...nothing, schemaVersion: migrations.length, missingPrivileges, owner: await ownerOf(client) }
   }
   const { rows } = await client.query<
-    Omit<InspectedStore, 'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds' | 'maintenance'> &
+    Omit<
+      InspectedStore,
+      'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds' | 'maintenance' | 'proxyIgnoredBy'
+    > &
       Newest &
       Stopped
   >(`
@@ -204,6 +211,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
   if (row === undefined) return { ...nothing, schemaVersion: 0, missingPrivileges }
   const { newestMs, sinceMs, retryAfterSeconds, ...facts } = row
   const lostFeeds = await readLostFeeds(client)
+  const proxyIgnoredBy = await readProxyIgnoredBy(client)
   const movedCluster = facts.movedCluster || (await hasOtherHistory(client))
   return {
     ...nothing,
@@ -211,6 +219,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     movedCluster,
     lostFeeds,
     maintenance: sinceMs === null || retryAfterSeconds === null ? undefined : { sinceMs, retryAfterSeconds },
+    proxyIgnoredBy,
     missingPrivileges,
     newestEventMs: newestMs ?? undefined,
   }
@@ -236,6 +245,18 @@ async function readLostFeeds(client: Client): Promise<readonly LostFeed[]> {
       l.number::float8 AS "shownNumber", coalesce(f.last_sequence, f.number_offset, 0)::float8 AS "heldNumber"
     FROM lost_number l LEFT JOIN feed f USING (tenant, feed) ORDER BY l.tenant, l.feed LIMIT 1000`)
   return rows
+}
+
+/** An older schema has no such column. */
+async function readProxyIgnoredBy(client: Client): Promise<readonly string[]> {
+  const present = await client.query(
+    `SELECT FROM pg_attribute WHERE attrelid = to_regclass('node') AND attname = 'ignores_proxy' AND NOT attisdropped`,
+  )
+  if (present.rowCount === 0) return []
+  const { rows } = await client.query<{ place: string }>(`
+    SELECT place FROM node WHERE ignores_proxy AND seen > clock_timestamp() - interval '${nodeSilenceMs} milliseconds'
+    ORDER BY place`)
+  return rows.map(({ place }) => place)
 }
 
 /** Every role may read the catalogue. */

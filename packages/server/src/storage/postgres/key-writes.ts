@@ -7,6 +7,7 @@ import {
   keyGranted,
   keyRehashed,
   keyRevoked,
+  rateSet,
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
@@ -54,8 +55,9 @@ const suspend: Statement = {
 }
 const insertKeyRow: Statement = {
   name: 'key-insert',
-  text: `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING key_no`,
+  text: `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+      rate_per_second, rate_burst)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING key_no`,
 }
 const insertGrant: Statement = {
   name: 'grant-insert',
@@ -92,6 +94,11 @@ const revoke: Statement = {
 const expire: Statement = {
   name: 'key-expire',
   text: `UPDATE key SET expires_ms = $2 WHERE key_id = $1 AND expires_ms IS DISTINCT FROM $2 RETURNING ${tenantsOfKey}`,
+}
+const setRate: Statement = {
+  name: 'key-rate',
+  text: `UPDATE key SET rate_per_second = $2, rate_burst = $3
+    WHERE key_id = $1 AND (rate_per_second, rate_burst) IS DISTINCT FROM ($2::integer, $3::integer) RETURNING ${tenantsOfKey}`,
 }
 const rehash: Statement = {
   name: 'key-rehash',
@@ -145,7 +152,7 @@ export function keyWrites(database: Database, note: NoteChanges): KeyWrites {
 function keyChanges(
   database: Database,
   note: NoteChanges,
-): Pick<KeyWrites, 'revokeKey' | 'setKeyExpiry' | 'rehashKey'> {
+): Pick<KeyWrites, 'revokeKey' | 'setKeyExpiry' | 'setKeyRate' | 'rehashKey'> {
   /** Answers with the tenants of the key if the statement changed it. */
   const change = async (
     session: Session,
@@ -170,6 +177,14 @@ function keyChanges(
         const tenants = await change(session, expire, [keyId, expiresMs ?? null])
         if (tenants === undefined) return known(session, keyId)
         await note(session, expirySet(keyId, tenants, expiresMs), actor)
+        return 'done'
+      }),
+    setKeyRate: (keyId, rate, actor) =>
+      database.transaction(async (session) => {
+        const values = [keyId, rate?.perSecond ?? null, rate?.burst ?? null]
+        const tenants = await change(session, setRate, values)
+        if (tenants === undefined) return known(session, keyId)
+        await note(session, rateSet(keyId, tenants, rate), actor)
         return 'done'
       }),
     rehashKey: (keyId, fromPepperId, { secretHash, pepperId }, actor) =>
@@ -242,6 +257,8 @@ async function insertKey(
     record.expiresMs ?? null,
     record.revokedMs ?? null,
     record.lastUsedMs ?? null,
+    record.rate?.perSecond ?? null,
+    record.rate?.burst ?? null,
   ])
   // Another node was quicker with the same id.
   if (row === undefined) return 'exists'

@@ -1,6 +1,7 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`. */
 import { scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
+import { keyRateOf } from '../key-store.ts'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
 
@@ -11,6 +12,7 @@ const selectTenants: Statement = {
 
 /** A key with its grants in one row, so that they are of one state. */
 const keySelect = `SELECT key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+  rate_per_second, rate_burst,
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
@@ -42,6 +44,8 @@ interface KeyRow {
   readonly expires_ms: string | null
   readonly revoked_ms: string | null
   readonly last_used_ms: string | null
+  readonly rate_per_second: number | null
+  readonly rate_burst: number | null
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly suspended: readonly string[]
@@ -94,6 +98,7 @@ function recordOf(row: KeyRow): KeyRecord {
     expiresMs: numberOf(row.expires_ms),
     revokedMs: numberOf(row.revoked_ms),
     lastUsedMs: numberOf(row.last_used_ms),
+    rate: keyRateOf(row.rate_per_second, row.rate_burst),
   }
 }
 

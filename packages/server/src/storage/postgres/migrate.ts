@@ -54,6 +54,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0012-moving-tenants.sql'),
   filesOf('0013-maintenance.sql'),
   filesOf('0014-audit.sql'),
+  filesOf('0015-key-rates.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -1,7 +1,7 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { Ticks } from '@property-events/protocol'
 import { pepperFinished } from '../audit-changes.ts'
-import { nodeSilenceMs } from '../node-store.ts'
+import { nodeSilenceMs, shareSilenceMs } from '../node-store.ts'
 import type { LiveNode, NodeStore } from '../node-store.ts'
 import { texts } from './array.ts'
 import type { NoteChanges } from './audit.ts'
@@ -12,21 +12,26 @@ function nowSql(value: number): string {
   return `coalesce(to_timestamp($${value}::float8 / 1000), clock_timestamp())`
 }
 
-/** Rows of nodes that ended without a word go with the next announcement of another. */
-const removeGone: Statement = {
-  name: 'node-remove-gone',
-  text: `DELETE FROM node WHERE seen <= ${nowSql(1)} - interval '${nodeSilenceMs} milliseconds'`,
-}
-const put: Statement = {
+/**
+ * Rows of nodes that ended without a word go with the next announcement of another. All parts see the table as it was before, so
+ * this node is counted by itself.
+ */
+const announce: Statement = {
   name: 'node-announce',
-  text: `INSERT INTO node (node, place, pepper_ids, seen) VALUES ($1, $2, $3::text[], ${nowSql(4)})
-    ON CONFLICT (node) DO UPDATE
-    SET place = excluded.place, pepper_ids = excluded.pepper_ids, seen = excluded.seen`,
+  text: `WITH gone AS (
+      DELETE FROM node WHERE seen <= ${nowSql(5)} - interval '${nodeSilenceMs} milliseconds' AND node <> $1
+    ), put AS (
+      INSERT INTO node (node, place, pepper_ids, ignores_proxy, seen) VALUES ($1, $2, $3::text[], $4, ${nowSql(5)})
+      ON CONFLICT (node) DO UPDATE SET place = excluded.place, pepper_ids = excluded.pepper_ids,
+        ignores_proxy = excluded.ignores_proxy, seen = excluded.seen
+    )
+    SELECT (1 + count(*))::integer AS count FROM node
+    WHERE node <> $1 AND seen > ${nowSql(5)} - interval '${shareSilenceMs} milliseconds'`,
 }
 const remove: Statement = { name: 'node-retire', text: 'DELETE FROM node WHERE node = $1' }
 const selectLive: Statement = {
   name: 'node-live',
-  text: `SELECT node, place, pepper_ids, (extract(epoch FROM ${nowSql(1)} - seen) * 1000)::float8 AS silent_ms
+  text: `SELECT node, place, pepper_ids, ignores_proxy, (extract(epoch FROM ${nowSql(1)} - seen) * 1000)::float8 AS silent_ms
     FROM node WHERE seen > ${nowSql(1)} - interval '${nodeSilenceMs} milliseconds' ORDER BY seen`,
 }
 const selectPepper: Statement = { name: 'node-pepper', text: 'SELECT pepper_id FROM store' }
@@ -41,6 +46,7 @@ interface NodeRow {
   readonly node: string
   readonly place: string
   readonly pepper_ids: readonly string[]
+  readonly ignores_proxy: boolean
   readonly silent_ms: number
 }
 
@@ -49,16 +55,17 @@ export function databaseNodes(
   database: Database,
   given: () => Ticks | undefined,
   note: NoteChanges,
-): NodeStore {
+): Omit<NodeStore, 'isShared'> {
   const now = (): number | null => {
     const ticks = given()
     return ticks === undefined ? null : millisecondsOfTicks(ticks)
   }
   return {
-    announce: ({ nodeId, place, pepperIds }) =>
+    announce: ({ nodeId, place, pepperIds, ignoresProxy }) =>
       database.write(async (session) => {
-        await session.query(removeGone, [now()])
-        await session.query(put, [nodeId, place, texts(pepperIds), now()])
+        const values = [nodeId, place, texts(pepperIds), ignoresProxy, now()]
+        const [row] = await session.query<{ count: number }>(announce, values)
+        return row?.count ?? 1
       }),
     retire: (nodeId) => database.write(async (session) => void (await session.query(remove, [nodeId]))),
     live: async () =>
@@ -85,6 +92,7 @@ async function liveNodes(session: Session, now: number | null): Promise<readonly
   return (await session.query<NodeRow & Record<string, unknown>>(selectLive, [now])).map(nodeOf)
 }
 
-function nodeOf({ node, place, pepper_ids, silent_ms }: NodeRow): LiveNode {
-  return { nodeId: node, place, pepperIds: pepper_ids, silentMs: Math.max(0, Math.round(silent_ms)) }
+function nodeOf({ node, place, pepper_ids, ignores_proxy, silent_ms }: NodeRow): LiveNode {
+  const silentMs = Math.max(0, Math.round(silent_ms))
+  return { nodeId: node, place, pepperIds: pepper_ids, ignoresProxy: ignores_proxy, silentMs }
 }

@@ -147,7 +147,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     keys: guardedKeys(fileKeys(db, link), guarded),
-    nodes: guardedNodes(fileNodes(db, parts), guarded),
+    nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     audit: guardedAudit(fileAudit(db, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard }),
@@ -188,13 +188,14 @@ function fileKeys(db: Connection, link: WriterLink): Unguarded<KeyStore> {
     grant: (keyId, grant, actor) => link.call('grant', keyId, grant, actor),
     revokeKey: (keyId, revokedMs, actor) => link.call('revokeKey', keyId, revokedMs, actor),
     setKeyExpiry: (keyId, expiresMs, actor) => link.call('setKeyExpiry', keyId, expiresMs, actor),
+    setKeyRate: (keyId, rate, actor) => link.call('setKeyRate', keyId, rate, actor),
     rehashKey: (keyId, fromPepperId, hashed, actor) =>
       link.call('rehashKey', keyId, fromPepperId, hashed, actor),
     recordKeyUses: (uses) => link.call('recordKeyUses', uses),
   }
 }
 
-function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<NodeStore> {
+function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<Omit<NodeStore, 'isShared'>> {
   return {
     ...nodeReads(db, clock),
     announce: (node) => link.call('announceNode', node),

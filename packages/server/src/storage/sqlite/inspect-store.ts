@@ -1,7 +1,9 @@
 /** A look at a store's file for an operator who searches a fault: it changes nothing, not even an old schema. */
 import { existsSync, statSync } from 'node:fs'
 import { millisecondsOfTicks } from '@property-events/protocol'
+import { nodeSilenceMs } from '../node-store.ts'
 import { connectForReading, storeFileOf } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { readMaintenance } from './maintenance.ts'
 import { knownSchemaVersion } from './migrate.ts'
 import type { Maintenance } from '../storage.ts'
@@ -26,6 +28,8 @@ export type StoreInspection =
       readonly newestEventMs: number | undefined
       /** Peppers that keys in use were made with. */
       readonly pepperIds: readonly string[]
+      /** Where nodes run that clients reach through a proxy that they do not trust. */
+      readonly proxyIgnoredBy: readonly string[]
     }
 
 export function inspectStore(folder: string): StoreInspection {
@@ -55,6 +59,7 @@ export function inspectStore(folder: string): StoreInspection {
         maintenance: readMaintenance(db),
         newestEventMs: newest == null ? undefined : millisecondsOfTicks(newest),
         pepperIds: peppers.all(),
+        proxyIgnoredBy: proxyIgnoredBy(db),
       }
     } finally {
       db.close()
@@ -62,4 +67,14 @@ export function inspectStore(folder: string): StoreInspection {
   } catch (error) {
     return { kind: 'unreadable', file, reason: error instanceof Error ? error.message : String(error) }
   }
+}
+
+function proxyIgnoredBy(db: Connection): readonly string[] {
+  // An older schema has no such column.
+  const known = db.prepare(`SELECT 1 FROM pragma_table_info('node') WHERE name = 'ignores_proxy'`)
+  if (known.get() === undefined) return []
+  const select = db.prepare<[number], string>(
+    'SELECT place FROM node WHERE ignores_proxy = 1 AND seen_ms > ? ORDER BY place',
+  )
+  return select.pluck().all(Date.now() - nodeSilenceMs)
 }

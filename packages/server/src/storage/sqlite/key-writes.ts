@@ -7,10 +7,19 @@ import {
   keyGranted,
   keyRehashed,
   keyRevoked,
+  rateSet,
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
-import type { Actor, Grant, KeyRecord, NewTenantOptions, NewTenantOutcome, Tenant } from '../storage.ts'
+import type {
+  Actor,
+  Grant,
+  KeyRate,
+  KeyRecord,
+  NewTenantOptions,
+  NewTenantOutcome,
+  Tenant,
+} from '../storage.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
@@ -22,6 +31,7 @@ export interface KeyWrites {
   grant(keyId: string, grant: Grant, actor: Actor): 'done' | 'unknownKey' | 'unknownTenant'
   revokeKey(keyId: string, revokedMs: number, actor: Actor): 'done' | 'unknownKey'
   setKeyExpiry(keyId: string, expiresMs: number | undefined, actor: Actor): 'done' | 'unknownKey'
+  setKeyRate(keyId: string, rate: KeyRate | undefined, actor: Actor): 'done' | 'unknownKey'
   rehashKey(
     keyId: string,
     fromPepperId: string,
@@ -71,11 +81,18 @@ function tenantWrites(
   }
 }
 
-type KeyChanges = Pick<KeyWrites, 'insertKey' | 'grant' | 'revokeKey' | 'setKeyExpiry' | 'rehashKey'>
+type KeyChanges = Pick<
+  KeyWrites,
+  'insertKey' | 'grant' | 'revokeKey' | 'setKeyExpiry' | 'setKeyRate' | 'rehashKey'
+>
 
 function keyChanges(db: Connection, note: NoteChanges): KeyChanges {
   const revoke = db.prepare('UPDATE key SET revoked_ms = ? WHERE key_id = ? AND revoked_ms IS NULL')
   const expire = db.prepare('UPDATE key SET expires_ms = ? WHERE key_id = ? AND expires_ms IS NOT ?')
+  const changeRate = db.prepare(
+    `UPDATE key SET rate_per_second = @perSecond, rate_burst = @burst
+      WHERE key_id = @keyId AND (rate_per_second, rate_burst) IS NOT (@perSecond, @burst)`,
+  )
   const rehash = db.prepare(
     'UPDATE key SET secret_hash = ?, pepper_id = ? WHERE key_id = ? AND pepper_id = ?',
   )
@@ -97,6 +114,12 @@ function keyChanges(db: Connection, note: NoteChanges): KeyChanges {
     note(expirySet(keyId, tenantsOf.all(keyId), expiresMs), actor)
     return 'done'
   })
+  const setKeyRate = db.transaction((keyId: string, rate: KeyRate | undefined, actor: Actor) => {
+    const values = { keyId, perSecond: rate?.perSecond ?? null, burst: rate?.burst ?? null }
+    if (changeRate.run(values).changes === 0) return known(keyId)
+    note(rateSet(keyId, tenantsOf.all(keyId), rate), actor)
+    return 'done'
+  })
   const rehashKey = db.transaction((...[keyId, from, hashed, actor]: Parameters<KeyWrites['rehashKey']>) => {
     const { secretHash, pepperId } = hashed
     if (rehash.run(secretHash, pepperId, keyId, from).changes === 0) return 'unchanged'
@@ -107,6 +130,7 @@ function keyChanges(db: Connection, note: NoteChanges): KeyChanges {
     ...grantWrites(db, note),
     revokeKey: (keyId, revokedMs, actor) => revokeKey.immediate(keyId, revokedMs, actor),
     setKeyExpiry: (keyId, expiresMs, actor) => setKeyExpiry.immediate(keyId, expiresMs, actor),
+    setKeyRate: (keyId, rate, actor) => setKeyRate.immediate(keyId, rate, actor),
     rehashKey: (keyId, from, hashed, actor) => rehashKey.immediate(keyId, from, hashed, actor),
   }
 }
@@ -167,8 +191,9 @@ function insertTenant(db: Connection, { tenantId, name, createdMs, suspended }: 
 function insertKey(db: Connection, record: KeyRecord): void {
   const keyNo = db
     .prepare(
-      `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+          rate_per_second, rate_burst)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       record.keyId,
@@ -180,6 +205,8 @@ function insertKey(db: Connection, record: KeyRecord): void {
       record.expiresMs ?? null,
       record.revokedMs ?? null,
       record.lastUsedMs ?? null,
+      record.rate?.perSecond ?? null,
+      record.rate?.burst ?? null,
     ).lastInsertRowid
   const insertGrant = db.prepare(
     'INSERT INTO key_grant (key_no, grant_no, tenant, scopes) VALUES (?, ?, ?, ?)',

@@ -1,6 +1,7 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`, on the connection that writes. */
 import { scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
+import { keyRateOf } from '../key-store.ts'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
@@ -31,6 +32,8 @@ interface KeyRow {
   readonly expires_ms: number | null
   readonly revoked_ms: number | null
   readonly last_used_ms: number | null
+  readonly rate_per_second: number | null
+  readonly rate_burst: number | null
 }
 
 interface GrantRow {
@@ -40,7 +43,7 @@ interface GrantRow {
 }
 
 const keyColumns = `key_no, key_id, secret_hash, pepper_id, label, operator,
-  created_ms, expires_ms, revoked_ms, last_used_ms`
+  created_ms, expires_ms, revoked_ms, last_used_ms, rate_per_second, rate_burst`
 
 export function keyReads(db: Connection): KeyReads {
   const selectTenants = db.prepare<[], TenantRow>(
@@ -97,6 +100,7 @@ function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     expiresMs: row.expires_ms ?? undefined,
     revokedMs: row.revoked_ms ?? undefined,
     lastUsedMs: row.last_used_ms ?? undefined,
+    rate: keyRateOf(row.rate_per_second, row.rate_burst),
   }
 }
 

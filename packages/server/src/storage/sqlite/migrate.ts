@@ -20,6 +20,7 @@ const migrations: readonly string[] = [
   '0007-waiting-feeds.sql',
   '0008-moving-tenants.sql',
   '0009-audit.sql',
+  '0010-key-rates.sql',
 ]
 
 /** The schema this program reads and writes. */

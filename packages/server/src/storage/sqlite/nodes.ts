@@ -18,22 +18,24 @@ interface NodeRow {
   readonly node: string
   readonly place: string
   readonly pepper_ids: string
+  readonly ignores_proxy: number
   readonly seen_ms: number
 }
 
 export function nodeReads(db: Connection, clock: SharedClock | undefined): NodeReads {
   const select = db.prepare<[number], NodeRow>(
-    'SELECT node, place, pepper_ids, seen_ms FROM node WHERE seen_ms > ? ORDER BY seen_ms',
+    'SELECT node, place, pepper_ids, ignores_proxy, seen_ms FROM node WHERE seen_ms > ? ORDER BY seen_ms',
   )
   const meta = metaOf(db)
   return {
     live() {
       const nowMs = millisecondsOfTicks(readClock(clock))
-      return select.all(nowMs - nodeSilenceMs).map(({ node, place, pepper_ids, seen_ms }) => ({
-        nodeId: node,
-        place,
-        pepperIds: pepper_ids.split(' '),
-        silentMs: Math.max(0, nowMs - seen_ms),
+      return select.all(nowMs - nodeSilenceMs).map((row) => ({
+        nodeId: row.node,
+        place: row.place,
+        pepperIds: row.pepper_ids.split(' '),
+        ignoresProxy: row.ignores_proxy === 1,
+        silentMs: Math.max(0, nowMs - row.seen_ms),
       }))
     },
     pepperId: () => meta.find('pepper_id'),
@@ -41,7 +43,8 @@ export function nodeReads(db: Connection, clock: SharedClock | undefined): NodeR
 }
 
 export interface NodeWrites {
-  announceNode(node: NodeAnnouncement): void
+  /** The count is always 1: one process holds the file. */
+  announceNode(node: NodeAnnouncement): number
   retireNode(nodeId: string): void
   finishPepper(pepperId: string, actor: Actor): FinishOutcome
 }
@@ -49,15 +52,17 @@ export interface NodeWrites {
 export function nodeWrites(db: Connection, clock: SharedClock | undefined, note: NoteChanges): NodeWrites {
   const reads = nodeReads(db, clock)
   const put = db.prepare(
-    `INSERT INTO node (node, place, pepper_ids, seen_ms) VALUES (?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET place = excluded.place, pepper_ids = excluded.pepper_ids, seen_ms = excluded.seen_ms`,
+    `INSERT INTO node (node, place, pepper_ids, ignores_proxy, seen_ms) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET place = excluded.place, pepper_ids = excluded.pepper_ids,
+        ignores_proxy = excluded.ignores_proxy, seen_ms = excluded.seen_ms`,
   )
   const remove = db.prepare('DELETE FROM node WHERE node = ?')
   const removeGone = db.prepare('DELETE FROM node WHERE seen_ms <= ?')
-  const announce = db.transaction(({ nodeId, place, pepperIds }: NodeAnnouncement) => {
+  const announce = db.transaction(({ nodeId, place, pepperIds, ignoresProxy }: NodeAnnouncement) => {
     const nowMs = millisecondsOfTicks(readClock(clock))
     removeGone.run(nowMs - nodeSilenceMs)
-    put.run(nodeId, place, pepperIds.join(' '), nowMs)
+    put.run(nodeId, place, pepperIds.join(' '), ignoresProxy ? 1 : 0, nowMs)
+    return 1
   })
   const finish = db.transaction((pepperId: string, actor: Actor): FinishOutcome => {
     const nodes = reads.live().filter(({ pepperIds }) => !pepperIds.includes(pepperId))

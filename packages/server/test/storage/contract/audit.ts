@@ -18,6 +18,7 @@ const key: KeyRecord = {
   expiresMs: undefined,
   revokedMs: undefined,
   lastUsedMs: undefined,
+  rate: undefined,
 }
 
 async function rowsOf(store: StorageEngine): Promise<readonly AuditRow[]> {
@@ -33,6 +34,28 @@ function plain({ actor, action, tenant, target, detail }: AuditRow) {
 
 export function auditContract(factory: StoreFactory): void {
   describe('audit', () => {
+    it('says what rate a key was given, for each of its tenants, and nothing of one it has already (D10)', async () => {
+      await using store = await withTenants(await factory.create())
+      const rate = { perSecond: 200, burst: 2_000 }
+      await store.keys.insertKey({ ...key, rate }, 'cli:one')
+      const before = (await rowsOf(store)).length
+      await store.keys.setKeyRate('key', { ...rate }, 'cli:one')
+      await store.keys.setKeyRate('key', undefined, 'cli:two')
+      await store.keys.setKeyRate('key', undefined, 'cli:two')
+      await store.keys.setKeyRate('nobody', rate, 'cli:two')
+      const rows = (await rowsOf(store)).map(plain)
+      assert.deepEqual(
+        rows.filter(([, action]) => action === 'key.rate_set'),
+        [
+          ['cli:one', 'key.rate_set', tenantA, 'key', { rate }],
+          ['cli:one', 'key.rate_set', tenantB, 'key', { rate }],
+          ['cli:two', 'key.rate_set', tenantA, 'key', { rate: null }],
+          ['cli:two', 'key.rate_set', tenantB, 'key', { rate: null }],
+        ],
+      )
+      assert.equal(rows.length, before + 2)
+    })
+
     it('says of every change who made it, when, and what it was, and never a name', async () => {
       const { clock } = testClock('2026-03-01')
       await using store = await withTenants(await factory.create({ clock }))

@@ -18,6 +18,7 @@ function record(keyId: string, changes: Partial<KeyRecord> = {}): KeyRecord {
     expiresMs: undefined,
     revokedMs: undefined,
     lastUsedMs: undefined,
+    rate: undefined,
     ...changes,
   }
 }
@@ -95,6 +96,7 @@ export function keysContract(factory: StoreFactory): void {
         expiresMs: 1_800_000_000_001,
         revokedMs: 1_750_000_000_002,
         lastUsedMs: 1_760_000_000_003,
+        rate: { perSecond: 9_999_999, burst: 1 },
       })
       const operator = record('operator', { operator: true, grants: [] })
       for (const key of [full, operator, record('plain')]) {
@@ -156,6 +158,18 @@ export function keysContract(factory: StoreFactory): void {
       await store.keys.setKeyExpiry('k', undefined, 'cli:test')
       assert.equal((await store.keys.findKey('k'))?.record.expiresMs, undefined)
       assert.equal(await store.keys.setKeyExpiry('unknown', 1, 'cli:test'), 'unknownKey')
+    })
+
+    it('gives a key a rate of its own, and takes it back (D10)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.keys.insertKey(record('k'), 'cli:test')
+      const rate = async () => (await store.keys.findKey('k'))?.record.rate
+      assert.equal(await rate(), undefined)
+      assert.equal(await store.keys.setKeyRate('k', { perSecond: 200, burst: 2_000 }, 'cli:test'), 'done')
+      assert.deepEqual(await rate(), { perSecond: 200, burst: 2_000 })
+      assert.equal(await store.keys.setKeyRate('k', undefined, 'cli:test'), 'done')
+      assert.equal(await rate(), undefined)
+      assert.equal(await store.keys.setKeyRate('unknown', undefined, 'cli:test'), 'unknownKey')
     })
 
     it('keeps the latest use of a key, in whatever order uses arrive (D11)', async () => {

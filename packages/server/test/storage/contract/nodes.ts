@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { readClock } from '../../../src/storage/clock.ts'
-import { nodeSilenceMs } from '../../../src/storage/node-store.ts'
+import { nodeSilenceMs, shareSilenceMs } from '../../../src/storage/node-store.ts'
 import { uuid } from '../support/drafts.ts'
 import { testClock } from '../support/test-clock.ts'
 import { withTenants } from '../support/stores.ts'
@@ -12,6 +12,7 @@ const node = (name: string, ...pepperIds: readonly string[]) => ({
   nodeId: uuid(name),
   place: `${name}, process 1`,
   pepperIds,
+  ignoresProxy: false,
 })
 
 export function nodesContract(factory: StoreFactory): void {
@@ -42,6 +43,36 @@ export function nodesContract(factory: StoreFactory): void {
       assert.deepEqual(await store.nodes.live(), [])
     })
 
+    it('counts those that share the rates of keys: silent ones are out of it within seconds (D10)', async () => {
+      const time = testClock('2026-03-01T10:00:00Z')
+      await using store = await factory.create({ clock: time.clock })
+      const { isShared } = store.nodes
+      const counts = async (...names: readonly string[]) => {
+        const said: number[] = []
+        for (const name of names) said.push(await store.nodes.announce(node(name)))
+        return said
+      }
+      assert.deepEqual(await counts('one', 'two', 'three', 'one'), isShared ? [1, 2, 3, 3] : [1, 1, 1, 1])
+      await store.nodes.retire(uuid('three'))
+      assert.deepEqual(await counts('one'), isShared ? [2] : [1])
+      time.set(`2026-03-01T10:00:0${shareSilenceMs / 1_000}Z`)
+      assert.deepEqual(await counts('one', 'two'), isShared ? [1, 2] : [1, 1])
+      assert.equal((await store.nodes.live()).length, 2)
+    })
+
+    it('lists which of them are reached through a proxy that they do not trust (D10)', async () => {
+      await using store = await factory.create()
+      const ignoring = async () =>
+        (await store.nodes.live()).filter(({ ignoresProxy }) => ignoresProxy).length
+      await store.nodes.announce(node('one'))
+      await store.nodes.announce(node('two'))
+      assert.equal(await ignoring(), 0)
+      await store.nodes.announce({ ...node('one'), ignoresProxy: true })
+      assert.equal(await ignoring(), 1)
+      await store.nodes.announce(node('one'))
+      assert.equal(await ignoring(), 0)
+    })
+
     it('names a new pepper only when every live node knows it, and keys tell which it is (D11)', async () => {
       await using store = await withTenants(await factory.create())
       const key = (keyId: string, pepperId: string) => ({
@@ -55,6 +86,7 @@ export function nodesContract(factory: StoreFactory): void {
         expiresMs: undefined,
         revokedMs: undefined,
         lastUsedMs: undefined,
+        rate: undefined,
       })
       await store.keys.insertKey(key('k', 'old'), 'cli:test')
       await store.keys.insertKey(key('gone', 'older'), 'cli:test')
@@ -88,6 +120,7 @@ export function nodesContract(factory: StoreFactory): void {
           pepperId: 'old',
           revokedMs: undefined,
           lastUsedMs: 5,
+          rate: undefined,
         },
         'cli:test',
       )

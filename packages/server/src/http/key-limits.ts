@@ -1,0 +1,201 @@
+/** What a key may ask in time and at once, and the keys of a tenant together (D10). */
+import { BoundedMap } from '../bounded-map.ts'
+import type { VerifiedKey } from '../keys/index.ts'
+import type { Exchange, Refused } from './exchange.ts'
+import { refused } from './exchange.ts'
+import type { ServiceLimits } from './limits.ts'
+import { retryAfter } from './rate-limit.ts'
+import type { Bucket, BucketLimits, BucketState, TokenBuckets } from './token-bucket.ts'
+
+/** The buckets that requests of one key take from. */
+export interface KeyLimit {
+  readonly own: Bucket
+  /** The key has a rate of its own. */
+  readonly hasOwnRate: boolean
+  /** Of the tenant it was last used for. */
+  tenant: { readonly tenantId: string; readonly bucket: Bucket } | undefined
+}
+
+/** What a request takes of limits. */
+export interface Spending {
+  readonly limit: KeyLimit
+  /** Of all keys of the tenant that the request is about. */
+  tenant: Bucket | undefined
+  /** What its bucket had left when the request came. */
+  tenantLeft: number
+  /** Of the limit that has less left, to be announced. */
+  tokens: BucketState
+  tokensOf: 'key' | 'tenant'
+  /** A token of the tenant's was taken. */
+  hasTenantPaid: boolean
+  /** The request is one of those that its key has under way. */
+  isUnderWay: boolean
+}
+
+type LimitedKey = Pick<VerifiedKey, 'keyId' | 'rate'>
+
+export interface KeyLimits {
+  /** Counts a request of a key and takes its token, or refuses it. Writes what is announced into the exchange. */
+  admit(exchange: Exchange, key: LimitedKey): Refused | undefined
+  /** The same for the tenant whose feed it is about. Its token is taken as soon as the request waits, or when it is settled. */
+  admitTenant(exchange: Exchange, tenantId: string): Refused | undefined
+  /** The request waits for something, and is one of those under way until it is settled, or its stream has ended. */
+  enter(exchange: Exchange): void
+  /** The answer is there: gives the token back where it costs none, else takes the tenant's. */
+  settle(exchange: Exchange): void
+}
+
+/** Keys in use at once on one thread; some 300 bytes each. */
+const keptKeys = 20_000
+
+/** So many keys at their full rate are what all keys of a tenant may ask together, unless it is said otherwise. */
+const keysPerTenant = 5
+
+/** By default in proportion to what one key may. */
+export function tenantLimits({
+  requests,
+  tenantRequests,
+}: Pick<ServiceLimits, 'requests' | 'tenantRequests'>): BucketLimits {
+  return (
+    tenantRequests ?? {
+      perSecond: keysPerTenant * requests.perSecond,
+      burst: keysPerTenant * requests.burst,
+    }
+  )
+}
+
+/** The limits of keys that were used lately: their names are hashed once. */
+function keptLimits(limits: Pick<ServiceLimits, 'requests' | 'tenantRequests'>, buckets: TokenBuckets) {
+  const ofTenants = tenantLimits(limits)
+  const kept = new BoundedMap<string, KeyLimit>(keptKeys)
+
+  function limitOf({ keyId, rate }: LimitedKey): KeyLimit {
+    const wanted = rate ?? limits.requests
+    const known = kept.get(keyId)
+    const hasOwnRate = rate !== undefined
+    if (known?.hasOwnRate === hasOwnRate && isSame(known.own.limits, wanted)) return known
+    const limit = { own: buckets.of(keyId, wanted), hasOwnRate, tenant: undefined }
+    kept.set(keyId, limit)
+    return limit
+  }
+
+  function tenantBucket(limit: KeyLimit, tenantId: string): Bucket {
+    if (limit.tenant?.tenantId === tenantId) return limit.tenant.bucket
+    const wanted = limit.hasOwnRate ? larger(ofTenants, limit.own.limits) : ofTenants
+    const bucket = buckets.of(tenantId, wanted)
+    limit.tenant = { tenantId, bucket }
+    return bucket
+  }
+
+  return { limitOf, tenantBucket }
+}
+
+export function keyLimits(
+  limits: Pick<ServiceLimits, 'requests' | 'tenantRequests' | 'requestsAtOncePerKey'>,
+  buckets: TokenBuckets,
+): KeyLimits {
+  const mostAtOnce = limits.requestsAtOncePerKey
+  const { limitOf, tenantBucket } = keptLimits(limits, buckets)
+
+  return {
+    admit(exchange, key) {
+      const limit = limitOf(key)
+      const { own } = limit
+      if (own.underWay >= mostAtOnce) return tooManyAtOnce(mostAtOnce)
+      const tokens = own.take()
+      exchange.spending = {
+        limit,
+        tenant: undefined,
+        tenantLeft: 0,
+        tokens,
+        tokensOf: 'key',
+        hasTenantPaid: false,
+        isUnderWay: false,
+      }
+      return tokens.allowed ? undefined : refused({ code: 'rate_limited', headers: retryAfter(tokens) })
+    },
+    admitTenant({ spending }, tenantId) {
+      if (spending === undefined) return undefined
+      const { limit, tokens } = spending
+      const tenant = tenantBucket(limit, tenantId)
+      spending.tenant = tenant
+      spending.tenantLeft = tenant.remaining(tokens.nowUs)
+      if (spending.tenantLeft > 0) return undefined
+      // The key does not pay for a request that its tenant is refused.
+      limit.own.refund(tokens)
+      announceTenant(spending, tenant)
+      return refused({
+        code: 'rate_limited',
+        detail: usedUpByTenant,
+        headers: retryAfter(spending.tokens),
+      })
+    },
+    enter({ spending }) {
+      if (spending === undefined) return
+      spending.limit.own.enter()
+      spending.isUnderWay = true
+      spending.tenant?.charge()
+      spending.hasTenantPaid = true
+    },
+    settle(exchange) {
+      const { spending } = exchange
+      if (spending === undefined) return
+      leaveWithAnswer(exchange, spending)
+      if (spending.tokens.allowed) payFor(spending, exchange.answer.kind === 'notModified')
+    },
+  }
+}
+
+const usedUpByTenant =
+  'The keys of this tenant have used up their requests together for now; see Retry-After.'
+
+/** No clock tells when a request will have been answered. */
+const soon = { nextTokenMs: 1_000 }
+
+function tooManyAtOnce(most: number): Refused {
+  const detail = `This key has ${most} requests under way, which is as many as it may have at the same time. Send the next one when one of them is answered.`
+  return refused({ code: 'too_many_at_once', detail, headers: retryAfter(soon) })
+}
+
+/** A stream is under way until it has ended, everything else until its answer is there. */
+function leaveWithAnswer(exchange: Exchange, { limit: { own }, isUnderWay }: Spending): void {
+  const { answer } = exchange
+  if (answer.kind !== 'stream') {
+    if (isUnderWay) own.leave()
+    return
+  }
+  if (!isUnderWay) own.enter()
+  const release = (): void => {
+    own.leave()
+    answer.release()
+  }
+  exchange.answer = { ...answer, release }
+}
+
+/** A 304 costs nothing: asking whether there is something new is to be cheap. */
+function payFor(spending: Spending, isFree: boolean): void {
+  const { limit, tenant, tokens, hasTenantPaid } = spending
+  if (isFree) spending.tokens = limit.own.refund(tokens)
+  if (tenant === undefined) return
+  if (isFree && hasTenantPaid) tenant.refund(tokens)
+  if (!isFree && !hasTenantPaid) tenant.charge(tokens.nowUs)
+  // A poll that was answered at once has left it as it was.
+  const left = isFree && !hasTenantPaid ? spending.tenantLeft : tenant.remaining(tokens.nowUs)
+  if (left < spending.tokens.remaining) announceTenant(spending, tenant)
+}
+
+/** What is used up first is announced. */
+function announceTenant(spending: Spending, tenant: Bucket): void {
+  spending.tokens = tenant.peek(spending.tokens.nowUs)
+  spending.tokensOf = 'tenant'
+}
+
+function isSame(one: BucketLimits, other: BucketLimits): boolean {
+  return one === other || (one.perSecond === other.perSecond && one.burst === other.burst)
+}
+
+/** A key with a rate of its own above its tenant's is held by its own. */
+function larger(one: BucketLimits, other: BucketLimits): BucketLimits {
+  if (one.perSecond >= other.perSecond && one.burst >= other.burst) return one
+  return { perSecond: Math.max(one.perSecond, other.perSecond), burst: Math.max(one.burst, other.burst) }
+}
