@@ -11,9 +11,11 @@ const documents = [
   'README.md',
   'PROTOCOL.md',
   'ARCHITECTURE.md',
-  ...readdirSync(join(root, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...['docs', 'docs/operating'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
 ]
 
 interface Block {
@@ -33,6 +35,20 @@ function blocksOf(document: string): readonly Block[] {
 
 /** Commands that are run elsewhere (`npm …`, by whoever runs this), need another machine, or do not end by themselves. */
 const runElsewhere = /^(npm |npx property-events (serve|demo)\b)/
+
+/** As those who show Markdown make them of headings: lower case, spaces as hyphens, no punctuation. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const text = readFileSync(path, 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
 
 let shell: DocumentShell
 
@@ -62,15 +78,15 @@ describe('the documents', () => {
     }
   }
 
-  it('link to files that exist', () => {
+  it('link to files that exist, and to headings that are in them', () => {
     for (const document of documents) {
       const text = readFileSync(join(root, document), 'utf8')
-      for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+      for (const [, target = '', anchor = ''] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
         if (/^https?:/.test(target)) continue
-        assert.doesNotThrow(
-          () => statSync(join(root, document, '..', target)),
-          `${document} links to ${target}`,
-        )
+        const path = target === '' ? join(root, document) : join(root, document, '..', target)
+        assert.doesNotThrow(() => statSync(path), `${document} links to ${target}`)
+        if (anchor === '' || !path.endsWith('.md')) continue
+        assert.ok(anchorsOf(path).has(anchor), `${document} links to ${target}#${anchor}`)
       }
     }
   })

@@ -1,4 +1,4 @@
-/** Two nodes behind a real nginx, set up as docs/operating.md says, and restarted one after the other under load. */
+/** Two nodes behind a real nginx, set up as deploy/nginx says, and restarted one after the other under load. */
 import assert from 'node:assert/strict'
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -92,8 +92,6 @@ describe('a rolling restart behind nginx', { skip: needsNginx }, () => {
       const stopped = await node?.stop()
       assert.equal(stopped?.code, 0, String(stopped?.stderr))
       nodes.set(port, await startNode(port))
-      // nginx leaves a node alone for its fail_timeout after it found it away.
-      await delay(1_100)
     }
     over.abort()
     await Promise.all(load)

@@ -232,7 +232,10 @@ function checkRole({ user, schema }: ReachedDatabase, { missingPrivileges, owner
   const tables = `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${user}`
   const sequences = `GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${user}`
   const functions = `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} TO ${user}`
-  return fail('role', `${user} lacks ${first}${rest}`, `As ${owner}: ${tables}; ${sequences}; ${functions};`)
+  const emptied = missingPrivileges.flatMap((privilege) => /^DELETE on (.*)$/.exec(privilege)?.[1] ?? [])
+  const removal = emptied.length === 0 ? '' : ` GRANT DELETE ON ${emptied.join(', ')} TO ${user};`
+  const remedy = `As ${owner}: ${tables}; ${sequences}; ${functions};${removal}`
+  return fail('role', `${user} lacks ${first}${rest}`, remedy)
 }
 
 function checkMigration({ user }: ReachedDatabase, store: InspectedStore, storeFlags: string): Finding {

@@ -1,4 +1,4 @@
-/** Finds out what keeps old versions of rows alive, which slows feeds that are published to (docs/operating.md). */
+/** Finds out what keeps old versions of rows alive, which slows feeds that are published to (docs/operating/postgresql.md). */
 import type { HeldSnapshot } from '@property-events/server'
 import { ok, warn } from './finding.ts'
 import type { Finding } from './finding.ts'

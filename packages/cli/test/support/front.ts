@@ -1,4 +1,4 @@
-/** A proxy in front of several clusters, which knows by the id of a key where its tenant is served (docs/operating.md). */
+/** A proxy in front of several clusters, which knows by the id of a key where its tenant is served (docs/operating/several-clusters.md). */
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'

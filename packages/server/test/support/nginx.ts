@@ -1,4 +1,4 @@
-/** A real nginx in front of nodes, set up as docs/operating.md says. */
+/** A real nginx in front of nodes, set up as deploy/nginx says. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -9,26 +9,43 @@ import { until } from './until.ts'
 
 /** Debian keeps servers where not everybody's PATH leads. */
 const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-const nginx = folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path))
+export const nginx = folders.map((folder) => join(folder, 'nginx')).find((path) => existsSync(path))
 /** Why tests with it are skipped, or `false`. */
 export const needsNginx =
   nginx === undefined ? 'nginx is not installed (Debian: apt-get install nginx-light)' : false
 
-/** The fragment of docs/operating.md, with the addresses of a test. Resolves once it answers. */
+const deployed = join(import.meta.dirname, '../../../../deploy/nginx/property-events.conf')
+
+/** The file of deploy/nginx with the addresses and folders of a test, each of which has to be there to be replaced. */
+export function adaptedNginx(replacements: readonly (readonly [RegExp, string])[]): string {
+  let text = readFileSync(deployed, 'utf8')
+  for (const [pattern, replacement] of replacements) {
+    assert.match(text, pattern, `${pattern.source} in ${deployed}`)
+    text = text.replace(pattern, replacement)
+  }
+  return text
+}
+
+/** Without TLS, and without the server that refuses what comes without it: `operating-guide.test.ts` has both. */
+function plainNginx(port: number, [one, two]: readonly [number, number], folder: string): string {
+  return adaptedNginx([
+    [/127\.0\.0\.1:8081/, `127.0.0.1:${one}`],
+    [/127\.0\.0\.1:8082/, `127.0.0.1:${two}`],
+    [/ {2}listen 443 ssl http2;\n {2}listen \[::\]:443 ssl http2;/, `  listen 127.0.0.1:${port};`],
+    [/^ {2}ssl_[\s\S]*?^ {2}ssl_session_tickets off;\n/m, ''],
+    [/\/var\/log\/nginx\/property-events\.log/, `${folder}/access.log`],
+    [/^# A key that is sent without TLS[\s\S]*$/m, ''],
+  ])
+}
+
+/** nginx as it is deployed, with the addresses of a test. Resolves once it answers. */
 export async function startNginx(
   root: string,
   port: number,
   nodePorts: readonly [number, number],
 ): Promise<ChildProcess> {
-  const document = readFileSync(join(import.meta.dirname, '../../../../docs/operating.md'), 'utf8')
-  const [, fragment = ''] = /```nginx\n([\s\S]*?)```/.exec(document) ?? []
-  assert.notEqual(fragment, '', 'the document shows how nginx is set up')
-  const [one, two] = nodePorts
-  const adapted = fragment
-    .replace('10.0.0.1:8080', `127.0.0.1:${one}`)
-    .replace('10.0.0.2:8080', `127.0.0.1:${two}`)
-    .replace('listen 80;', `listen 127.0.0.1:${port};`)
   const folder = join(root, 'nginx')
+  const adapted = plainNginx(port, nodePorts, folder)
   mkdirSync(folder)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,

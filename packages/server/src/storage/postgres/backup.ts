@@ -1,6 +1,6 @@
 /**
  * A copy of the store in one file, made while it is in use, and a new store from such a file. For stores of up to some
- * millions of events, and for moving; larger ones are backed up with PostgreSQL's own tools (docs/operating.md).
+ * millions of events, and for moving; larger ones are backed up with PostgreSQL's own tools (docs/operating/backup-and-restore.md).
  *
  * The file holds lines: the name of a table, then its rows as JSON, as PostgreSQL writes and reads them; the last one says how
  * many rows there are, so that a file of which a part is missing is not taken for a whole one.
