@@ -44,24 +44,38 @@ interface Selector {
   readonly labels: readonly string[]
 }
 
-/** The metrics that an expression selects and the labels it selects them by. Throws where it is none. */
-function selectorsIn(expr: string): readonly Selector[] {
+/** The metrics that an expression selects with the labels it selects them by, and the labels it groups by. Throws where it is none. */
+function namesIn(expr: string): {
+  readonly selectors: readonly Selector[]
+  readonly grouping: readonly string[]
+} {
   const selectors: { metric: string; labels: string[] }[] = []
+  const grouping: string[] = []
   parser.parse(expr).iterate({
-    enter({ name, from, to, type }) {
+    enter({ name, from, to, type, node }) {
       const text = expr.slice(from, to)
       assert.ok(!type.isError, `${expr} is no PromQL at ${from}`)
       if (name === 'VectorSelector') selectors.push({ metric: /^\w+/.exec(text)?.[0] ?? '', labels: [] })
-      if (name === 'LabelName') selectors.at(-1)?.labels.push(text)
+      if (name === 'LabelName')
+        (node.parent?.name === 'GroupingLabels' ? grouping : selectors.at(-1)?.labels)?.push(text)
     },
   })
   assert.ok(selectors.length > 0, expr)
-  return selectors
+  return { selectors, grouping }
 }
 
 interface Metric {
-  /** Of all its series so far; undefined while it has none. */
-  readonly labels: ReadonlySet<string> | undefined
+  /** Of all its series so far; where there are none, as of PostgreSQL on SQLite, those that docs/metrics.md names. */
+  readonly labels: ReadonlySet<string>
+}
+
+/** A column such as: gauge: `pool` (`reading`, …), `state` (…). Values stand in brackets. */
+function labelsInDocument(metric: string): ReadonlySet<string> {
+  const row = textOf('docs/metrics.md')
+    .split('\n')
+    .find((line) => line.startsWith(`| \`${metric.replace(/_(?:bucket|sum|count)$/, '')}\` |`))
+  const outside = (row?.split(' | ')[1] ?? '').replaceAll(/\(.*?\)/g, '')
+  return new Set([...outside.matchAll(/`(\w+)`/g)].map(([, label]) => label ?? ''))
 }
 
 /** By the names that can be asked for: a histogram has three. */
@@ -74,7 +88,7 @@ function metricsIn(text: string): ReadonlyMap<string, Metric> {
       const labels = series.flatMap(([, list = '']) =>
         [...list.matchAll(/(\w+)="/g)].map(([, label]) => label ?? ''),
       )
-      found.set(one, { labels: series.length === 0 ? undefined : new Set(labels) })
+      found.set(one, { labels: series.length === 0 ? labelsInDocument(one) : new Set(labels) })
     }
   }
   return found
@@ -114,27 +128,36 @@ describe('alerts and dashboard', () => {
   it('ask in PromQL for metrics that a service has, by labels that these have', () => {
     assert.ok(expressions.length > 40)
     for (const { of, expr } of expressions) {
-      for (const { metric, labels } of selectorsIn(expr)) {
+      const { selectors, grouping } = namesIn(expr)
+      const all = new Set(ofPrometheus.labels)
+      for (const { metric, labels } of selectors) {
         if (ofPrometheus.metrics.includes(metric)) continue
         const known = metrics.get(metric)
         assert.ok(known, `${of}: no metric ${metric}`)
-        if (known.labels === undefined) continue
+        for (const label of known.labels) all.add(label)
         for (const label of labels)
           assert.ok(
             known.labels.has(label) || ofPrometheus.labels.includes(label),
             `${of}: ${metric} has no label ${label}`,
           )
       }
+      for (const label of grouping)
+        assert.ok(all.has(label), `${of}: nothing has a label ${label} to group by`)
     }
   })
 
   it('would be found to ask for what is not there: this test can fail', () => {
+    assert.deepEqual(labelsInDocument('property_events_store_connections'), new Set(['pool', 'state']))
+    assert.deepEqual(labelsInDocument('property_events_commit_duration_seconds_bucket'), new Set(['outcome']))
     assert.equal(metrics.has('property_events_missing_nmubers'), false)
-    assert.throws(() => selectorsIn('sum by (job (up)'), /no PromQL/)
-    assert.deepEqual(selectorsIn('a_bucket{b="c"} / on (d) e'), [
-      { metric: 'a_bucket', labels: ['b', 'd'] },
-      { metric: 'e', labels: [] },
-    ])
+    assert.throws(() => namesIn('sum by (job (up)'), /no PromQL/)
+    assert.deepEqual(namesIn('sum by (f) (a_bucket{b="c"}) / on (d) e'), {
+      selectors: [
+        { metric: 'a_bucket', labels: ['b'] },
+        { metric: 'e', labels: [] },
+      ],
+      grouping: ['f', 'd'],
+    })
   })
 
   it('are rules that Prometheus takes: named once, with a time, a severity, words and a runbook', () => {
