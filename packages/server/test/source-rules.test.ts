@@ -77,8 +77,8 @@ describe('the sources of a service', () => {
   })
 
   it('make nothing that must not be guessed with Math.random', () => {
-    // By how much a client that was refused is to wait longer than others.
-    const spread = ['server/src/http/rate-limit.ts']
+    // How long clients that were refused are to wait, so that they do not come back together.
+    const spread = ['server/src/http/bytes-in-flight.ts', 'server/src/http/rate-limit.ts']
     assert.deepEqual(filesWith(/Math\.random\(/, spread), [])
   })
 })
