@@ -42,7 +42,7 @@ export function findCarried() {
 
 /**
  * Why this Node must not be started, and what to do; `undefined`: it is the one that is known. What was read once is
- * not read again (150 MB, some 0.6 s on processors without instructions for SHA) while its size, times and place on the disk stay the same,
+ * not read again (150 MB, some 0.6 s, measured manually) while its size, times and place on the disk stay the same,
  * unless `again` asks for it. Where nothing can be written beside the packages, it is read at each start.
  */
 export function faultOfCarried({ path, version, knownVersion, known, stamp }, { again = false } = {}) {

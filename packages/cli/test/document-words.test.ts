@@ -1,5 +1,6 @@
 /** What the documents have to say, and where: words that somebody will look for. */
 import assert from 'node:assert/strict'
+import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { documents, textOf } from './support/documents.ts'
 
@@ -25,6 +26,35 @@ describe('the documents', () => {
       assert.match(before, /WordPress/, document)
       assert.match(before, /before the first start/i, document)
     }
+  })
+
+  it('lead with each link to a heading that is there', () => {
+    const slugs = (document: string) =>
+      new Set(
+        [
+          ...textOf(document)
+            .replaceAll(/^```.*?^```/gms, '')
+            .matchAll(/^#+ (.*)$/gm),
+        ].map(([, heading = '']) =>
+          heading
+            .replaceAll(/\[([^\]]*)\]\([^)]*\)|`/g, '$1')
+            .toLowerCase()
+            .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+            .replaceAll(/\s/g, '-'),
+        ),
+      )
+    let links = 0
+    for (const document of documents) {
+      for (const [link, target = '', heading = ''] of textOf(document).matchAll(
+        /\]\(([^)#\s]*)#([^)\s]+)\)/g,
+      )) {
+        const file = target === '' ? document : join(dirname(document), target)
+        if (/^https?:/.test(target) || !file.endsWith('.md')) continue
+        links += 1
+        assert.ok(slugs(file).has(heading), `${document}: ${link}`)
+      }
+    }
+    assert.ok(links > 50)
   })
 
   it('can be searched for WordPress, and say what to do for it (D12, D15)', () => {
