@@ -2,6 +2,7 @@
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
 import type { Actor, FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
+import { copySent } from './copy-sent.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed } from './compare-feeds.ts'
 import { Refusal } from './refusal.ts'
@@ -53,6 +54,7 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
   for (const key of keys ?? []) feeds.push(await compare(from, to, key))
   // What changed meanwhile, too.
   await copyAudit(from, to)
+  await copySent(from, to)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
 }

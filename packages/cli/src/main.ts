@@ -6,6 +6,7 @@ import { addBackup } from './commands/backup.ts'
 import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEpoch } from './commands/epoch.ts'
+import { addExposure } from './commands/exposure.ts'
 import { addEvents } from './commands/events.ts'
 import { addGenerate } from './commands/generate.ts'
 import { addKeys } from './commands/keys.ts'
@@ -74,6 +75,7 @@ function buildProgram(context: CommandContext): Command {
   addKeys(program, context)
   addPepper(program, context)
   addAudit(program, context)
+  addExposure(program, context)
   addPublish(program, context)
   addEvents(program, context)
   addProperties(program, context)

@@ -11,6 +11,7 @@ import type {
   StoreRecord,
   Tenant,
 } from '@property-events/server'
+import { copySent } from './copy-sent.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
@@ -119,6 +120,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   }
   const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
+  await copySent(from, to, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
   stage.now = 'opening'
   if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw overtaken('closed')

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
+import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
 import type { KeyVerifier } from '../keys/index.ts'
@@ -21,6 +22,7 @@ export interface HttpContext {
   readonly positions: KnownPositions
   readonly pages: PageReader
   readonly publisher: Publisher
+  readonly ledger: SentLedger
   readonly verifier: KeyVerifier
   readonly limits: ServiceLimits
   readonly inFlight: BytesInFlight

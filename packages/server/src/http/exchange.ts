@@ -1,5 +1,6 @@
 /** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
 import type { ContentCoding, PageBody } from '../pages/index.ts'
+import type { Sent } from '../feed/sent.ts'
 import type { FeedKey, Grant, Head } from '../storage/storage.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
@@ -77,6 +78,8 @@ export type Answer =
       readonly feed: Head | undefined
       readonly body: PageBody
       readonly coding: ContentCoding
+      /** The events in it, to be noted as sent to the key; `undefined`: none that are noted. */
+      readonly sent?: Sent | undefined
     }
   | {
       readonly kind: 'text'
@@ -92,6 +95,8 @@ export type Answer =
       readonly etag: string | undefined
       readonly feed: Head
       readonly coding: ContentCoding
+      /** As of `pieces`; `undefined` also where the operation notes what it sends while it sends it. */
+      readonly sent?: Sent | undefined
       /** `undefined`: nobody knows before the end. */
       readonly byteLength: number | undefined
       readonly use: FlightUse

@@ -82,9 +82,19 @@ function settle(context: HttpContext, exchange: Exchange, made: Outcome): Exchan
     const instance = pathOnly(withoutOrigin(request.target))
     const place = { instance, requestId: request.id, basePath: context.basePath }
     exchange.answer = { kind: 'text', ...problemAnswer(outcome.refusal, place) }
-  } else exchange.answer = outcome
+  } else {
+    exchange.answer = outcome
+    noteSent(context, exchange)
+  }
   context.keyLimits.settle(exchange)
   return exchange
+}
+
+/** Before the first byte leaves: what may have been sent counts as sent. */
+function noteSent({ ledger }: HttpContext, { request, answer, keyId }: Exchange): void {
+  if (answer.kind !== 'pieces' && answer.kind !== 'stream') return
+  if (answer.sent === undefined || keyId === undefined || request.method === 'HEAD') return
+  ledger.note(keyId, answer.sent)
 }
 
 /** The outcome, or a refusal where the node has no room for such an answer. */

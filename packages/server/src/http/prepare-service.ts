@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
+import { createSentLedger } from '../feed/sent-ledger.ts'
+import type { SentLedger } from '../feed/sent-ledger.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { createKeyVerifier } from '../keys/index.ts'
@@ -106,8 +108,13 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   let draining = false
   let closing: Promise<void> | undefined
   const stopping = () => draining || closing !== undefined
-  const context = contextOf(options, stopping)
-  const { basePath, limits, metrics, outages, pages, publisher, verifier } = context
+  const basePath = normalBasePath(options.basePath ?? '')
+  if (basePath === undefined) {
+    throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
+  }
+  const ledger = await createSentLedger(options.storage.ledger, options.clock)
+  const context = contextOf({ ...options, basePath }, stopping, ledger)
+  const { limits, metrics, outages, pages, publisher, verifier } = context
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options.deprecations)
@@ -119,6 +126,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     await transport.close()
     await publisher.drained()
     await verifier.close()
+    await ledger.close()
     stopReporting()
     stopObserving()
     await pages.close()
@@ -147,16 +155,16 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   }
 }
 
-/** The parts that answer requests. Rejects a base path that is none. */
-function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext {
+/** The parts that answer requests. */
+function contextOf(
+  options: ServiceParts & { readonly basePath: string },
+  stopping: () => boolean,
+  ledger: SentLedger,
+): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
   const { events, keys, settings } = storage
   const bucketClock = options.clock ?? steadyClock
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
-  const basePath = normalBasePath(options.basePath ?? '')
-  if (basePath === undefined) {
-    throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
-  }
   const node = nodeWords(shared?.node)
   const requestBuckets = createTokenBuckets({
     limits: limits.requests,
@@ -195,6 +203,7 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
         ? plainPages(events)
         : sealedPages(events, options.pages ?? defaultPages, outages),
     publisher,
+    ledger,
     verifier: createKeyVerifier({ keys, peppers, clock, report: outages }),
     limits,
     inFlight,
@@ -202,7 +211,7 @@ function contextOf(options: ServiceParts, stopping: () => boolean): HttpContext 
     metrics,
     outages,
     requestLines: requestLines(log),
-    basePath,
+    basePath: options.basePath,
     trustedProxies,
     node,
     keyLimits: keyLimits(limits, requestBuckets),

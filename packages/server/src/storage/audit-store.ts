@@ -38,6 +38,10 @@ interface AuditDetails {
   'maintenance.ended': Nothing
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
+  /** Somebody looked for contacts: by what, never for whom. */
+  'contacts.searched': { readonly by: 'email' | 'phone' | 'name'; readonly found: number }
+  'contacts.exported': Nothing
+  'exposure.listed': { readonly fromMs: number; readonly toMs: number }
   'audit.pruned': { readonly beforeMs: number; readonly rows: number }
 }
 
@@ -96,6 +100,8 @@ export interface AuditStore {
    * `unknownRow`: there is no row `after` (any more).
    */
   read(query: AuditQuery): Promise<readonly AuditRow[] | 'unknownRow'>
+  /** Notes what changed nothing in the store: that somebody looked at personal data. */
+  note(change: AuditChange, actor: Actor): Promise<void>
   /** Rows of another store, in their order; those whose ids are here already stay as they are. For `copy`. */
   take(rows: readonly AuditRow[]): Promise<void>
   /**

@@ -1,6 +1,6 @@
 /** Every verb of an engine on disk runs under a guard: a closed store says so, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
-import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
+import type { AuditStore, KeyStore, LedgerStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects with nothing but a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
@@ -124,7 +124,18 @@ export function guardedMoves(verbs: Unguarded<MoveStore>, guard: Guard): MoveSto
 export function guardedAudit(verbs: Unguarded<AuditStore>, guard: Guard): AuditStore {
   return {
     read: (query) => guard(() => verbs.read(query)),
+    note: (change, actor) => guard(() => verbs.note(change, actor)),
     take: (rows) => guard(() => verbs.take(rows)),
     prune: (beforeMs, actor) => guard(() => verbs.prune(beforeMs, actor)),
+  }
+}
+
+export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): LedgerStore {
+  return {
+    add: (pieces) => guard(() => verbs.add(pieces)),
+    mark: (run) => guard(() => verbs.mark(run)),
+    openRuns: () => guard(() => verbs.openRuns()),
+    sent: (query) => guard(() => verbs.sent(query)),
+    subjectsIn: (query) => guard(() => verbs.subjectsIn(query)),
   }
 }

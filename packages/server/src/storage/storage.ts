@@ -8,6 +8,7 @@ import type { Actor, AuditStore } from './audit-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { KeyStore } from './key-store.ts'
+import type { LedgerStore } from './ledger-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
@@ -19,6 +20,7 @@ export type * from './audit-store.ts'
 export type * from './event-store.ts'
 export * from './feed-key.ts'
 export * from './key-store.ts'
+export * from './ledger-store.ts'
 export * from './maintenance.ts'
 export type * from './move-store.ts'
 export type * from './node-store.ts'
@@ -71,6 +73,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly nodes: NodeStore
   readonly moves: MoveStore
   readonly audit: AuditStore
+  readonly ledger: LedgerStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

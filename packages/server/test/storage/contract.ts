@@ -6,6 +6,7 @@ import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { keysContract } from './contract/keys.ts'
+import { ledgerContract } from './contract/ledger.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
 import { movingContract } from './contract/moving.ts'
 import { nodesContract } from './contract/nodes.ts'
@@ -55,5 +56,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     nodesContract(factory)
     maintenanceContract(factory)
     auditContract(factory)
+    ledgerContract(factory)
   })
 }

@@ -5,10 +5,13 @@ import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
 import { runPieces } from '../../feed/read-run.ts'
 import type { EventRun } from '../../feed/read-run.ts'
+import { sentEvents } from '../../feed/sent.ts'
+import type { Sent } from '../../feed/sent.ts'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import { whenThere } from '../../when-there.ts'
 import { noHeaders } from '../exchange.ts'
 import type { Answer, Headers, Request } from '../exchange.ts'
+import type { FeedKey } from '../../storage/storage.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { tagMatches } from '../requests/entity-tag.ts'
 
@@ -56,28 +59,30 @@ const chunkBytes = 65_536
 
 /**
  * An event with its tag: 304 where the client has it already, else its bytes, compressed where that is wanted and worth it.
- * `further`: headers beside the usual ones.
+ * `sent`: to be noted. `further`: headers beside the usual ones.
  */
 export function eventAnswer(
   request: Request,
   event: PageBody,
   etag: string,
   coding: ContentCoding,
+  sent: Sent | undefined,
   further: Headers = noHeaders,
 ): Answer | Promise<Answer> {
   if (tagMatches(request.header('if-none-match'), etag)) {
     event.release()
     return { kind: 'notModified', headers: joined(cacheHeaders, further), etag, feed: undefined }
   }
-  return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined }, event, coding)
+  return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, sent }, event, coding)
 }
 
 /** Answers with a run of events. It has no tag: a reader that has caught up gets an empty run of 80 bytes. */
-export function runAnswer(request: Request, run: EventRun): Answer | Promise<Answer> {
+export function runAnswer(request: Request, run: EventRun, key: FeedKey): Answer | Promise<Answer> {
   const feed = { ...run.head, sequenceNumber: run.headNumber }
   const body = ownBody(Buffer.concat(runPieces(run)))
   const coding = preferredCoding(request.header('accept-encoding'))
-  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed }, body, coding)
+  const sent = sentEvents(key, run.events)
+  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent }, body, coding)
 }
 
 /** One object where there is nothing to join: its lines are kept. */
@@ -86,7 +91,7 @@ export function joined(headers: Headers, further: Headers): Headers {
 }
 
 function jsonAnswer(
-  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed'>,
+  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent'>,
   plain: PageBody,
   wanted: ContentCoding,
 ): Answer | Promise<Answer> {

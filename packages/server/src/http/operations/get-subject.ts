@@ -1,6 +1,7 @@
 /** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { sentEvents } from '../../feed/sent.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { subjectParams } from '../openapi/parameters.ts'
@@ -41,10 +42,12 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
       const subject = readSubject(params[0], feedName)
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return async (request, access) => {
-        const event = await context.events.readLatest(feedKeyOf(access, feedName), subject.subjectId)
+        const key = feedKeyOf(access, feedName)
+        const event = await context.events.readLatest(key, subject.subjectId)
         if (event === undefined) return refused({ code: 'subject_not_found' })
         const coding = preferredCoding(request.header('accept-encoding'))
-        return eventAnswer(request, ownBody(event.json), contentTag(event.json, coding), coding)
+        const etag = contentTag(event.json, coding)
+        return eventAnswer(request, ownBody(event.json), etag, coding, sentEvents(key, [event]))
       }
     },
   }

@@ -1,4 +1,6 @@
 /** One event by its id, out of its sealed segment where there is one, and from the store otherwise. */
+import { sentEvents, sentRange } from '../../feed/sent.ts'
+import type { Sent } from '../../feed/sent.ts'
 import type { PageBody } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
@@ -28,7 +30,7 @@ export function readEvent(
     return whenThere(readSealed(context, key, located, eventId), (sealed) =>
       // One look-up in the caller's own feed, so another tenant's event and none at all take the same path (D8).
       whenThere(sealed ?? readStored(context, key, eventId), (event): Outcome | Promise<Outcome> =>
-        event === undefined ? notFound : eventAnswer(request, event, etag, coding, further),
+        event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event.sent, further),
       ),
     )
   })
@@ -36,9 +38,18 @@ export function readEvent(
 
 const notFound = refused({ code: 'event_not_found' })
 
-async function readStored({ events }: Context, key: FeedKey, eventId: string): Promise<PageBody | undefined> {
+interface ReadEvent {
+  readonly body: PageBody
+  readonly sent: Sent | undefined
+}
+
+async function readStored(
+  { events }: Context,
+  key: FeedKey,
+  eventId: string,
+): Promise<ReadEvent | undefined> {
   const event = await events.readEvent(key, eventId)
-  return event && ownBody(event.json)
+  return event && { body: ownBody(event.json), sent: sentEvents(key, [event]) }
 }
 
 /** Of the feed's present epoch and revision: a segment made before an erasure is not to be read (D17). */
@@ -47,15 +58,17 @@ function readSealed(
   key: FeedKey,
   { head, range }: Located,
   eventId: string,
-): PageBody | undefined | Promise<PageBody | undefined> {
+): ReadEvent | undefined | Promise<ReadEvent | undefined> {
   const known = positions.get(key, eventId)
   return whenThere(known ?? events.positionOf(key, eventId), (position) => {
     if (position === undefined || position > range.count) return undefined
     // Also where nothing is sealed yet: the newest events are asked for most, and the store need not be asked twice for each.
     if (known === undefined) positions.set(key, eventId, position)
-    const sealed = pages.readSealedEvent(key, head, position)
-    if (sealed === undefined || isEvent(sealed, eventId)) return sealed
-    sealed.release()
+    const body = pages.readSealedEvent(key, head, position)
+    if (body === undefined) return undefined
+    const sent = sentRange({ key, view: 'all', first: position, count: 1 })
+    if (isEvent(body, eventId)) return { body, sent }
+    body.release()
     return undefined
   })
 }

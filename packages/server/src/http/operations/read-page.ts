@@ -2,6 +2,7 @@
 import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage } from '../../feed/list.ts'
+import { sentRange } from '../../feed/sent.ts'
 import type { ContentCoding, StreamedBody } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
@@ -26,7 +27,7 @@ interface KnownPage extends TaggedPage {
 }
 
 function longPage(
-  said: Pick<Extract<Answer, { kind: 'stream' }>, 'headers' | 'etag' | 'feed' | 'coding'>,
+  said: Pick<Extract<Answer, { kind: 'stream' }>, 'headers' | 'etag' | 'feed' | 'coding' | 'sent'>,
   body: StreamedBody,
   onBytes: (bytes: number) => void,
 ): Answer {
@@ -71,9 +72,10 @@ export function pageCall(
         return { kind: 'notModified', headers: notModifiedHeaders, etag, feed: head }
       }
       // An empty page is shorter than a gzip header is worth.
-      const sent = page.range.count === 0 ? 'identity' : coding
-      return whenThere(pages.read(page, sent), (body) => {
-        const said = { headers: bodyHeaders, etag, feed: head, coding: sent }
+      const coded = page.range.count === 0 ? 'identity' : coding
+      const sent = sentRange(page.range)
+      return whenThere(pages.read(page, coded), (body) => {
+        const said = { headers: bodyHeaders, etag, feed: head, coding: coded, sent }
         return body.kind === 'whole' ? { ...said, kind: 'pieces', body } : longPage(said, body, onBytes)
       })
     }

@@ -44,8 +44,9 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       return async (request, access) => {
-        const run = await readRun(events, { key: feedKeyOf(access, feedName), ...reading.parameters })
-        return run.kind === 'run' ? runAnswer(request, run) : refused(refusalOfCursor(run))
+        const key = feedKeyOf(access, feedName)
+        const run = await readRun(events, { key, ...reading.parameters })
+        return run.kind === 'run' ? runAnswer(request, run, key) : refused(refusalOfCursor(run))
       }
     },
   }

@@ -2,8 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { sentEvents } from '../../feed/sent.ts'
 import { openSnapshot } from '../../feed/snapshot.ts'
 import type { Snapshot } from '../../feed/snapshot.ts'
+import type { StoredEvent } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { countByName } from '../count-by-name.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
@@ -70,10 +72,15 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
             release()
             return refused(refusalOfCursor(snapshot))
           }
-          const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
+          const { keyId = '' } = access
+          const onPiece = (events: readonly StoredEvent[], bytes: number): void => {
+            metrics.streamed(key.tenantId, bytes)
+            const sent = sentEvents(key, events)
+            if (sent !== undefined) context.ledger.note(keyId, sent)
+          }
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
-          const lines = () => linesOf(snapshot, onBytes)
+          const lines = () => linesOf(snapshot, onPiece)
           const pieces = coding === 'gzip' ? () => gzipped(lines()) : lines
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
           return { ...stream, headers, feed, coding, pieces, release }
@@ -88,12 +95,16 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
 
 const lineEnd = Buffer.from('\n')
 
-async function* linesOf(snapshot: Snapshot, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+/** `onPiece`: called before the piece is handed over. */
+async function* linesOf(
+  snapshot: Snapshot,
+  onPiece: (events: readonly StoredEvent[], bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   let count = 0
   for await (const piece of snapshot.pieces()) {
     count += piece.length
     const lines = Buffer.concat(piece.flatMap(({ json }) => [json, lineEnd]))
-    onBytes(lines.byteLength)
+    onPiece(piece, lines.byteLength)
     yield lines
     // A reader that takes as fast as the store gives would leave nobody else a turn: 100,000 events held the thread for 0.5 s.
     await nextTurn()

@@ -56,7 +56,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
         if (run.events.length === 0 && (await events.readLatest(key, subject.subjectId)) === undefined) {
           return refused({ code: 'subject_not_found' })
         }
-        return runAnswer(request, run)
+        return runAnswer(request, run, key)
       }
     },
   }

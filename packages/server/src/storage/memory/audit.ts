@@ -14,6 +14,7 @@ export function noteChanges(store: MemoryStore, changes: readonly AuditChange[],
 
 export function memoryAudit(store: MemoryStore): AuditStore {
   return {
+    note: async (change, actor) => noteChanges(store, [change], actor),
     read: async (query) => readAudit(openState(store).audit, query),
     async take(rows) {
       const state = openState(store)

@@ -14,6 +14,7 @@ import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryEvents } from './events.ts'
 import { memoryKeys } from './keys.ts'
+import { memoryLedger } from './ledger.ts'
 import { memoryMoves } from './moves.ts'
 import { memoryNodes } from './nodes.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
@@ -49,6 +50,7 @@ export async function openMemory(
     nodes: memoryNodes(store),
     moves: memoryMoves(store, (key) => watching.tell(key)),
     audit: memoryAudit(store),
+    ledger: memoryLedger(store),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {
       startEpoch(store, continueAfter, actor, feeds)

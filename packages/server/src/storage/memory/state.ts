@@ -13,6 +13,8 @@ import type {
   Maintenance,
   MoveState,
   NodeAnnouncement,
+  SentPiece,
+  SentRun,
   StoreSettings,
   Tenant,
 } from '../storage.ts'
@@ -63,6 +65,9 @@ export interface MemoryState {
   maintenance: Maintenance | undefined
   /** In the order of their changes. */
   audit: readonly AuditRow[]
+  /** By the names of the pieces. */
+  readonly sent: Map<string, SentPiece>
+  readonly runs: Map<string, SentRun>
 }
 
 /** The state, and what lives only as long as the engine is open. */
@@ -85,6 +90,8 @@ export function newState(settings: StoreSettings): MemoryState {
     pepperId: undefined,
     maintenance: undefined,
     audit: [],
+    sent: new Map(),
+    runs: new Map(),
   }
 }
 

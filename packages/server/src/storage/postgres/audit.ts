@@ -67,6 +67,7 @@ async function putRows(session: Session, rows: readonly AuditRow[]): Promise<voi
 export function databaseAudit(database: Database, note: NoteChanges): AuditStore {
   return {
     read: (query) => readAudit(database, query),
+    note: (change, actor) => database.write((session) => note(session, [change], actor)),
     take: (rows) => database.write((session) => putRows(session, rows)),
     prune: (beforeMs, actor) => prune(database, note, beforeMs, actor),
   }

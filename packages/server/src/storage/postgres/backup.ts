@@ -34,6 +34,8 @@ const tables: Readonly<Record<string, string>> = {
   key_grant: 'key_no, grant_no',
   time_reservation: 'only_row',
   audit: 'audit_no',
+  sent: 'key_id, tenant, feed, view, hour, block',
+  sent_run: 'run',
 }
 
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }

@@ -7,6 +7,7 @@ import {
   countedRuns,
   guardedAudit,
   guardedKeys,
+  guardedLedger,
   guardedMoves,
   guardedNodes,
   storeGuard,
@@ -31,6 +32,7 @@ import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
+import { databaseLedger } from './ledger.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -132,6 +134,7 @@ function engineOver(
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),
+    ledger: guardedLedger(databaseLedger(database), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),

@@ -55,6 +55,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0013-maintenance.sql'),
   filesOf('0014-audit.sql'),
   filesOf('0015-key-rates.sql'),
+  filesOf('0016-sent.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -19,6 +19,7 @@ export function changeNoter(db: Connection, clock: SharedClock | undefined): Not
 }
 
 export interface AuditWrites {
+  noteAudit(change: AuditChange, actor: Actor): void
   takeAudit(rows: readonly AuditRow[]): void
   pruneAudit(beforeMs: number, actor: Actor): number
 }
@@ -41,6 +42,7 @@ export function auditWrites(db: Connection, note: NoteChanges): AuditWrites {
     return changes
   })
   return {
+    noteAudit: (change, actor) => note([change], actor),
     takeAudit: (rows) => take.immediate(rows),
     pruneAudit: (beforeMs, actor) => prune.immediate(beforeMs, actor),
   }

@@ -3,10 +3,25 @@ import type { MessagePort } from 'node:worker_threads'
 import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
-import { guardedAudit, guardedKeys, guardedMoves, guardedNodes, storeGuard } from '../guarded-verbs.ts'
+import {
+  guardedAudit,
+  guardedKeys,
+  guardedLedger,
+  guardedMoves,
+  guardedNodes,
+  storeGuard,
+} from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
+import type {
+  AuditStore,
+  KeyStore,
+  LedgerStore,
+  MoveStore,
+  NodeStore,
+  StorageEngine,
+  StoreSettings,
+} from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { auditReader } from './audit.ts'
@@ -20,6 +35,7 @@ import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { keyReads } from './keys.ts'
+import { ledgerReads } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
@@ -150,6 +166,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     audit: guardedAudit(fileAudit(db, link), guarded),
+    ledger: guardedLedger(fileLedger(db, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
@@ -207,8 +224,17 @@ function fileNodes(db: Connection, { clock, link }: EngineParts): Unguarded<Omit
 function fileAudit(db: Connection, link: WriterLink): Unguarded<AuditStore> {
   return {
     read: auditReader(db),
+    note: (change, actor) => link.call('noteAudit', change, actor),
     take: (rows) => link.call('takeAudit', rows),
     prune: (beforeMs, actor) => link.call('pruneAudit', beforeMs, actor),
+  }
+}
+
+function fileLedger(db: Connection, link: WriterLink): Unguarded<LedgerStore> {
+  return {
+    ...ledgerReads(db),
+    add: (pieces) => link.call('addSent', pieces),
+    mark: (run) => link.call('markRun', run),
   }
 }
 

@@ -21,6 +21,7 @@ const migrations: readonly string[] = [
   '0008-moving-tenants.sql',
   '0009-audit.sql',
   '0010-key-rates.sql',
+  '0011-sent.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -62,7 +62,7 @@ function categoriesOf(feed: ReadAfterQuery['key']['feed'], view: ViewName): read
 }
 
 /** The last position whose sequence number is not greater. In the epoch of now a subtraction, else a binary search. */
-function positionFinder(db: Connection): (feed: FeedRow, sequenceNumber: number) => number {
+export function positionFinder(db: Connection): (feed: FeedRow, sequenceNumber: number) => number {
   const sequenceAt = sequenceReader(db)
   return ({ feedNo, offset, lastPosition }, sequenceNumber) => {
     const guess = sequenceNumber - offset

@@ -13,6 +13,7 @@ import { failureOf } from './failure.ts'
 import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
+import { ledgerWrites } from './ledger.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
@@ -54,6 +55,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...keyWrites(db, note),
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
+    ...ledgerWrites(db),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)

@@ -1,0 +1,140 @@
+/**
+ * What each key is sent, noted in memory and added to the store every half minute (D28). An answer is noted when it is handed to
+ * the transport, before its first byte leaves: what may have been sent counts as sent. A crash loses at most one
+ * interval, and the run that is noted with the store tells which.
+ */
+import { randomUUID } from 'node:crypto'
+import { numberRanges } from '../storage/number-ranges.ts'
+import type { NumberRanges } from '../storage/number-ranges.ts'
+import { feedName, numbersPerBlock } from '../storage/storage.ts'
+import type { FeedKey, LedgerStore, NumberRange, SentPiece, SentView } from '../storage/storage.ts'
+import type { Sent } from './sent.ts'
+
+export interface SentLedger {
+  note(keyId: string, sent: Sent): void
+  /** Adds what is noted now. On failure it is kept for the next time, and the failure is thrown. */
+  flush(): Promise<void>
+  /** Adds what is noted a last time, and says that nothing is missing, if the store can still be reached. */
+  close(): Promise<void>
+}
+
+/** Different on each thread and time, so that the nodes of a store do not write at the same moment. */
+const flushEveryMs = 30_000
+const flushSpreadMs = 5_000
+const piecesPerCommit = 500
+/** So many ranges in memory are added before their time: 100,000 take some 5 MB. */
+const mostRanges = 100_000
+
+interface Pending {
+  readonly keyId: string
+  readonly key: FeedKey
+  readonly view: SentView
+  readonly hour: number
+  readonly ranges: NumberRanges
+}
+
+export const hourMs = 3_600_000
+
+/**
+ * Resolves when the run is noted with the store; where the store is away, it is noted later. `clock`: milliseconds since
+ * 1970.
+ */
+export async function createSentLedger(
+  store: Pick<LedgerStore, 'add' | 'mark'>,
+  clock: () => number = Date.now,
+): Promise<SentLedger> {
+  const run = { runId: randomUUID(), beganMs: clock() }
+  let pending = new Map<string, Pending>()
+  let count = 0
+  let flushing: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  /** Flushed before its time; when that fails, the next time is not earlier than usual. */
+  let isFull = false
+
+  function put(keyId: string, { key, view, ranges }: Sent, hour: number): void {
+    const name = `${keyId} ${view} ${hour} ${feedName(key)}`
+    let entry = pending.get(name)
+    if (entry === undefined) {
+      entry = { keyId, key, view, hour, ranges: numberRanges() }
+      pending.set(name, entry)
+    }
+    const before = entry.ranges.size
+    for (const [first, last] of ranges) entry.ranges.add(first, last)
+    count += entry.ranges.size - before
+  }
+
+  async function write(ended: boolean): Promise<void> {
+    const throughMs = clock()
+    const taken = pending
+    pending = new Map()
+    count = 0
+    try {
+      const pieces = [...taken.values()].flatMap(piecesOf)
+      for (let from = 0; from < pieces.length; from += piecesPerCommit) {
+        await store.add(pieces.slice(from, from + piecesPerCommit))
+      }
+      await store.mark({ ...run, throughMs, ended })
+      isFull = false
+    } catch (error) {
+      for (const { keyId, key, view, hour, ranges } of taken.values()) {
+        put(keyId, { key, view, ranges: ranges.ranges() }, hour)
+      }
+      throw error
+    }
+  }
+
+  function flush(ended = false): Promise<void> {
+    flushing = flushing.then(
+      () => write(ended),
+      () => write(ended),
+    )
+    return flushing
+  }
+
+  function flushLater(): void {
+    const spread = (Math.random() * 2 - 1) * flushSpreadMs
+    timer = setTimeout(() => {
+      void flush()
+        .catch(() => undefined)
+        .then(() => {
+          if (!isClosed) flushLater()
+        })
+    }, flushEveryMs + spread)
+    timer.unref()
+  }
+
+  // A failure of the store shows elsewhere, and what is noted is kept.
+  await flush().catch(() => undefined)
+  flushLater()
+  return {
+    note(keyId, sent) {
+      put(keyId, sent, Math.floor(clock() / hourMs))
+      if (count < mostRanges || isFull) return
+      isFull = true
+      void flush().catch(() => undefined)
+    },
+    flush: () => flush(),
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await flush(true).catch(() => undefined)
+    },
+  }
+}
+
+/** Cut at the ends of blocks. */
+function piecesOf({ keyId, key, view, hour, ranges }: Pending): readonly SentPiece[] {
+  const pieces = new Map<number, NumberRange[]>()
+  for (const [first, last] of ranges.ranges()) {
+    const lastBlock = Math.floor(last / numbersPerBlock)
+    for (let block = Math.floor(first / numbersPerBlock); block <= lastBlock; block += 1) {
+      const from = Math.max(first, block * numbersPerBlock)
+      const to = Math.min(last, (block + 1) * numbersPerBlock - 1)
+      const found = pieces.get(block)
+      if (found === undefined) pieces.set(block, [[from, to]])
+      else found.push([from, to])
+    }
+  }
+  return [...pieces].map(([block, within]) => ({ key, keyId, view, hour, block, ranges: within }))
+}

@@ -1,0 +1,29 @@
+/** What answers hold of a feed, for the ledger of what was sent (D28). */
+import type { FeedName } from '@property-events/protocol'
+import type { NumberRange, SentView } from '../storage/storage.ts'
+import type { FeedKey, StoredEvent, ViewRange } from '../storage/storage.ts'
+
+/** The events that an answer holds. */
+export interface Sent {
+  readonly key: FeedKey
+  readonly view: SentView
+  readonly ranges: readonly NumberRange[]
+}
+
+/** Feeds whose reads are noted: those with personal data. */
+const isNoted: Readonly<Record<FeedName, boolean>> = { contact: true, property: false }
+
+/** `undefined`: nothing that is noted. */
+export function sentRange({ key, view, first, count }: ViewRange): Sent | undefined {
+  if (count === 0 || !isNoted[key.feed]) return undefined
+  return { key, view, ranges: [[first, first + count - 1]] }
+}
+
+export function sentEvents(
+  key: FeedKey,
+  events: readonly Pick<StoredEvent, 'sequenceNumber'>[],
+): Sent | undefined {
+  if (events.length === 0 || !isNoted[key.feed]) return undefined
+  const ranges = events.map(({ sequenceNumber }): NumberRange => [sequenceNumber, sequenceNumber])
+  return { key, view: 'numbers', ranges }
+}

@@ -1,0 +1,80 @@
+/** The port's part for what was sent to whom: of each key, which events of a feed its answers have held (D28). */
+import type { ViewName } from '@property-events/protocol'
+import type { FeedKey } from './feed-key.ts'
+import type { NumberRange } from './number-ranges.ts'
+
+export type { NumberRange }
+
+/**
+ * What the numbers of a range are: ordinals of a view (positions, for `all`), or, for reads that go by sequence numbers, those.
+ */
+export type SentView = ViewName | 'numbers'
+
+/** Ranges are kept in blocks of so many numbers, so that a row stays small however much a key has read. */
+export const numbersPerBlock = 16_384
+
+/** What a key was sent within one hour, of one block of numbers. */
+export interface SentPiece {
+  readonly key: FeedKey
+  readonly keyId: string
+  readonly view: SentView
+  /** Hours since 1970, UTC. */
+  readonly hour: number
+  /** The block of the number n is n / `numbersPerBlock`, rounded down. */
+  readonly block: number
+  readonly ranges: readonly NumberRange[]
+}
+
+/**
+ * A thread that sends, from its start to its end. What it has sent lies in its memory first: after `throughMs` it may have sent
+ * what no piece tells.
+ */
+export interface SentRun {
+  /** UUID, another one with each start. */
+  readonly runId: string
+  readonly beganMs: number
+  readonly throughMs: number
+  /** It was found silent at that time, and may have ended without a word. */
+  readonly lostMs: number | undefined
+}
+
+/** A run that has said nothing for so long is found silent. */
+export const runSilenceMs = 120_000
+
+export interface SentQuery {
+  readonly keyId: string
+  readonly fromHour: number
+  /** Included. */
+  readonly toHour: number
+  /** Continues after this piece. */
+  readonly after?: SentPiece | undefined
+  readonly limit: number
+}
+
+export interface SubjectsQuery {
+  readonly key: FeedKey
+  readonly view: 'all' | 'numbers'
+  readonly range: NumberRange
+}
+
+/** An event's number in the view that was asked for, and its subject. */
+export interface NumberedSubject {
+  readonly number: number
+  readonly subjectId: string
+}
+
+export interface LedgerStore {
+  /** Joins pieces to those that are kept, in one commit. Two nodes that add to the same pieces lose nothing. At most 500. */
+  add(pieces: readonly SentPiece[]): Promise<void>
+  /**
+   * Says how far a run has come: everything it sent up to `throughMs` has been added. Notes as lost the runs that have said nothing
+   * for `runSilenceMs`; one that was, and speaks again, is not.
+   */
+  mark(run: Omit<SentRun, 'lostMs'> & { readonly ended: boolean }): Promise<void>
+  /** Runs that have not ended as they should. */
+  openRuns(): Promise<readonly SentRun[]>
+  /** Pieces of a key, in an order of their own. */
+  sent(query: SentQuery): Promise<readonly SentPiece[]>
+  /** The subjects of a range of events, ascending; numbers without an event are left out. At most `numbersPerBlock` numbers. */
+  subjectsIn(query: SubjectsQuery): Promise<readonly NumberedSubject[]>
+}

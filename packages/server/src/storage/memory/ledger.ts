@@ -1,0 +1,57 @@
+import { runSilenceMs } from '../ledger-store.ts'
+import type { LedgerStore, SentPiece, SentQuery } from '../ledger-store.ts'
+import { joinRanges } from '../number-ranges.ts'
+import { feedOf, openState } from './state.ts'
+import type { MemoryStore } from './state.ts'
+
+export function memoryLedger(store: MemoryStore): LedgerStore {
+  return {
+    async add(pieces) {
+      const { sent } = openState(store)
+      for (const piece of pieces) {
+        const name = nameOf(piece)
+        const ranges = joinRanges(sent.get(name)?.ranges ?? [], piece.ranges)
+        sent.set(name, { ...piece, ranges })
+      }
+    },
+    async mark({ runId, beganMs, throughMs, ended }) {
+      const { runs } = openState(store)
+      for (const run of runs.values()) {
+        const isSilent = run.throughMs < throughMs - runSilenceMs
+        if (isSilent && run.lostMs === undefined) runs.set(run.runId, { ...run, lostMs: throughMs })
+      }
+      if (ended) runs.delete(runId)
+      else runs.set(runId, { runId, beganMs, throughMs, lostMs: undefined })
+    },
+    openRuns: async () => [...openState(store).runs.values()].sort((a, b) => a.beganMs - b.beganMs),
+    sent: async (query) => sentPieces([...openState(store).sent.values()], query),
+    async subjectsIn({ key, view, range: [first, last] }) {
+      const events = feedOf(store, key)?.events ?? []
+      return events.flatMap(({ subjectId, sequenceNumber }, index) => {
+        const number = view === 'numbers' ? sequenceNumber : index + 1
+        return number >= first && number <= last ? [{ number, subjectId }] : []
+      })
+    },
+  }
+}
+
+function sentPieces(
+  pieces: readonly SentPiece[],
+  { keyId, fromHour, toHour, after, limit }: SentQuery,
+): readonly SentPiece[] {
+  return pieces
+    .filter((piece) => piece.keyId === keyId && piece.hour >= fromHour && piece.hour <= toHour)
+    .toSorted(compare)
+    .filter((piece) => after === undefined || compare(piece, after) > 0)
+    .slice(0, limit)
+}
+
+function nameOf({ key, keyId, view, hour, block }: SentPiece): string {
+  return [keyId, key.tenantId, key.feed, view, hour, block].join(' ')
+}
+
+function compare(one: SentPiece, other: SentPiece): number {
+  const [a, b] = [one, other].map(({ key, view }) => `${key.tenantId} ${key.feed} ${view}`)
+  if (a !== b) return (a ?? '') < (b ?? '') ? -1 : 1
+  return one.hour - other.hour || one.block - other.block
+}

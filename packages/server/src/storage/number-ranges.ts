@@ -1,0 +1,73 @@
+/** Sets of whole numbers as ranges in ascending order, neither touching nor overlapping. */
+
+/** From the first to the last number, both included. */
+export type NumberRange = readonly [first: number, last: number]
+
+export interface NumberRanges {
+  add(first: number, last: number): void
+  /** How many ranges it takes. */
+  readonly size: number
+  ranges(): readonly NumberRange[]
+}
+
+/**
+ * Cheap where numbers come in order or again: a consumer reads page after page, or polls the same one. Otherwise a search by halves
+ * and, for a range of its own, moving those after it.
+ */
+export function numberRanges(): NumberRanges {
+  const firsts: number[] = []
+  const lasts: number[] = []
+
+  /** The first range whose last number is not smaller than `number`. */
+  const place = (number: number): number => {
+    const end = firsts.length - 1
+    if (end >= 0 && (lasts[end] ?? 0) < number) return end + 1
+    let low = 0
+    let high = firsts.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((lasts[middle] ?? 0) < number) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  return {
+    add(first, last) {
+      // The first range that touches it, and the first after it that does not.
+      const from = place(first - 1)
+      let to = from
+      while (to < firsts.length && (firsts[to] ?? 0) <= last + 1) to += 1
+      if (from === to) {
+        firsts.splice(from, 0, first)
+        lasts.splice(from, 0, last)
+        return
+      }
+      const [joinedFirst, joinedLast] = [
+        Math.min(first, firsts[from] ?? first),
+        Math.max(last, lasts[to - 1] ?? last),
+      ]
+      if (to - from === 1) {
+        firsts[from] = joinedFirst
+        lasts[from] = joinedLast
+        return
+      }
+      firsts.splice(from, to - from, joinedFirst)
+      lasts.splice(from, to - from, joinedLast)
+    },
+    get size() {
+      return firsts.length
+    },
+    ranges: () => firsts.map((first, index): NumberRange => [first, lasts[index] ?? first]),
+  }
+}
+
+/** The ranges of both. */
+export function joinRanges(
+  one: readonly NumberRange[],
+  other: readonly NumberRange[],
+): readonly NumberRange[] {
+  const joined = numberRanges()
+  for (const [first, last] of [...one, ...other].toSorted(([a], [b]) => a - b)) joined.add(first, last)
+  return joined.ranges()
+}
