@@ -44,42 +44,25 @@ export async function createSentLedger(
   clock: () => number = Date.now,
 ): Promise<SentLedger> {
   const run = { runId: randomUUID(), beganMs: clock() }
-  let pending = new Map<string, Pending>()
-  let count = 0
+  const noted = notedRanges()
   let flushing: Promise<void> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   /** Flushed before its time; when that fails, the next time is not earlier than usual. */
   let isFull = false
 
-  function put(keyId: string, { key, view, ranges }: Sent, hour: number): void {
-    const name = `${keyId} ${view} ${hour} ${feedName(key)}`
-    let entry = pending.get(name)
-    if (entry === undefined) {
-      entry = { keyId, key, view, hour, ranges: numberRanges() }
-      pending.set(name, entry)
-    }
-    const before = entry.ranges.size
-    for (const [first, last] of ranges) entry.ranges.add(first, last)
-    count += entry.ranges.size - before
-  }
-
   async function write(ended: boolean): Promise<void> {
     const throughMs = clock()
-    const taken = pending
-    pending = new Map()
-    count = 0
+    const taken = noted.take()
     try {
-      const pieces = [...taken.values()].flatMap(piecesOf)
+      const pieces = taken.flatMap(piecesOf)
       for (let from = 0; from < pieces.length; from += piecesPerCommit) {
         await store.add(pieces.slice(from, from + piecesPerCommit))
       }
       await store.mark({ ...run, throughMs, ended })
       isFull = false
     } catch (error) {
-      for (const { keyId, key, view, hour, ranges } of taken.values()) {
-        put(keyId, { key, view, ranges: ranges.ranges() }, hour)
-      }
+      for (const one of taken) noted.put(one.keyId, { ...one, ranges: one.ranges.ranges() }, one.hour)
       throw error
     }
   }
@@ -92,34 +75,67 @@ export async function createSentLedger(
     return flushing
   }
 
+  // A failure of the store shows elsewhere, and what is noted is kept.
+  const quietly = (ended = false): Promise<void> => flush(ended).catch(() => undefined)
+
+  async function flushAgain(): Promise<void> {
+    await quietly()
+    if (!isClosed) flushLater()
+  }
+
   function flushLater(): void {
-    const spread = (Math.random() * 2 - 1) * flushSpreadMs
-    timer = setTimeout(() => {
-      void flush()
-        .catch(() => undefined)
-        .then(() => {
-          if (!isClosed) flushLater()
-        })
-    }, flushEveryMs + spread)
+    timer = setTimeout(() => void flushAgain(), flushEveryMs + (Math.random() * 2 - 1) * flushSpreadMs)
     timer.unref()
   }
 
-  // A failure of the store shows elsewhere, and what is noted is kept.
-  await flush().catch(() => undefined)
+  await quietly()
   flushLater()
   return {
     note(keyId, sent) {
-      put(keyId, sent, Math.floor(clock() / hourMs))
-      if (count < mostRanges || isFull) return
+      noted.put(keyId, sent, Math.floor(clock() / hourMs))
+      if (noted.size() < mostRanges || isFull) return
       isFull = true
-      void flush().catch(() => undefined)
+      void quietly()
     },
     flush: () => flush(),
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await flush(true).catch(() => undefined)
+      await quietly(true)
     },
+  }
+}
+
+interface NotedRanges {
+  put(keyId: string, sent: Sent, hour: number): void
+  /** Everything that is noted, which then is not any more. */
+  take(): readonly Pending[]
+  /** How many ranges. */
+  size(): number
+}
+
+function notedRanges(): NotedRanges {
+  let pending = new Map<string, Pending>()
+  let count = 0
+  return {
+    put(keyId, { key, view, ranges }, hour) {
+      const name = `${keyId} ${view} ${hour} ${feedName(key)}`
+      let entry = pending.get(name)
+      if (entry === undefined) {
+        entry = { keyId, key, view, hour, ranges: numberRanges() }
+        pending.set(name, entry)
+      }
+      const before = entry.ranges.size
+      for (const [first, last] of ranges) entry.ranges.add(first, last)
+      count += entry.ranges.size - before
+    },
+    take() {
+      const taken = [...pending.values()]
+      pending = new Map()
+      count = 0
+      return taken
+    },
+    size: () => count,
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { joinRanges, numberRanges } from '../../src/storage/number-ranges.ts'
 
 const ranges = fc.array(
