@@ -41,7 +41,6 @@ function randomRead(published: readonly Published[]): readonly [string, Call] {
   const paths = [
     `${list}?page=${randomInt(1, 9)}&pageSize=${randomInt(1, 40)}`,
     `${list}?page=1&pageSize=10&from=2026-01-01&to=2027-01-01`,
-    // Large enough to be sent in pieces.
     `${list}?page=${randomInt(1, 3)}&pageSize=100`,
     `${contactGetPath}/${one?.id}`,
     `/v1/contacts/${one?.contactRef}`,
