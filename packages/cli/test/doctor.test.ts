@@ -10,6 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -170,6 +171,21 @@ describe('doctor finds', () => {
     await runJson(['backup', join(restored, 'property-events.db'), '--data', folder])
     writeFileSync(join(restored, 'pepper'), 'ab'.repeat(32), { mode: 0o600 })
     await diagnosed('a restored copy', ['--data', restored], ['epoch'])
+  })
+
+  it('a proxy that nodes were not told of', async () => {
+    const folder = await store()
+    const told = { nodeId: randomUUID(), place: 'here, process 1', pepperIds: [], ignoresProxy: true }
+    const opened = await openStorage({ kind: 'sqlite', folder, create: false })
+    await opened.nodes.announce(told)
+    await opened.close()
+    await diagnosed('a proxy that nodes were not told of', ['--data', folder], ['proxy'])
+    const url = server.url()
+    const database = await openStorage({ kind: 'postgres', url, create: false })
+    await database.nodes.announce(told)
+    await diagnosed('a proxy that nodes of a database were not told of', [...place, url], ['proxy'])
+    await database.nodes.retire(told.nodeId)
+    await database.close()
   })
 
   it('ports that other programs have, the one of metrics too', async () => {

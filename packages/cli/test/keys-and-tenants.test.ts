@@ -26,6 +26,7 @@ interface KeyJson {
   readonly label: string
   readonly expires: string | null
   readonly revoked: string | null
+  readonly rate: { readonly perSecond: number; readonly burst: number } | null
 }
 
 let market: Market
@@ -85,6 +86,57 @@ describe('keys, while the service runs', () => {
     assert(!json.stdout.includes(secret) && !list.stdout.includes(secret))
     const keys = JSON.parse(json.stdout) as readonly KeyJson[]
     assert(keys.some((one) => one.keyId === keyId && one.label === 'listed' && one.revoked === null))
+  })
+
+  it('a key has the rate it is given, which the service announces, the list shows and a backup keeps (D10)', async () => {
+    const policyOf = async (key: string) => {
+      const address = `${market.url}/api/func/api/v1/events/getevents`
+      return (await fetch(address, { headers: { 'x-api-key': key } })).headers.get('ratelimit-policy')
+    }
+    const { key, keyId, rate } = await createKey('--rate', '20', '--burst', '30')
+    assert.deepEqual(rate, { perSecond: 20, burst: 30 })
+    assert.match((await policyOf(key)) ?? '', /^"key";q=30;w=2, /)
+    const listed = async (folder = market.folder) => {
+      const all = await runJson<readonly KeyJson[]>(['keys', 'list', '--data', folder])
+      return all.find((one) => one.keyId === keyId)?.rate
+    }
+    const text = await run(['keys', 'list', ...data])
+    assert.match(text.stdout, new RegExp(`^${keyId} .* 20/30\\b`, 'm'))
+    await runJson(['keys', 'rate', keyId, '7', ...data])
+    assert.deepEqual(await listed(), { perSecond: 7, burst: 70 })
+    await until(async () => (await policyOf(key))?.startsWith('"key";q=70;w=10') === true, {
+      what: 'the new rate',
+    })
+    const copies = temporaryFolder()
+    await run(['backup', join(copies, 'property-events.db'), ...data])
+    assert.deepEqual(await listed(copies), { perSecond: 7, burst: 70 })
+    removeFolder(copies)
+    await runJson(['keys', 'rate', keyId, 'default', ...data])
+    assert.equal(await listed(), null)
+    const other = await createKey()
+    assert.equal(other.rate, null)
+    await until(async () => (await policyOf(key)) === (await policyOf(other.key)), {
+      what: 'the rate of all',
+    })
+  })
+
+  it('a rate that is none is refused with what is allowed, and changes nothing (D10)', async () => {
+    const { keyId } = await createKey('--rate', '5')
+    for (const [args, said] of [
+      [['rate', keyId, '0'], /a whole number from 1 to 9999999, but "0" was given/],
+      [['rate', keyId, '50/500'], /a whole number .* but "50\/500" was given/],
+      [['rate', keyId, '5', '-1'], /unknown option|"5" and "-1" was given/],
+      [['rate', keyId, 'default', '5'], /leave the burst out/],
+      [['rate', 'nobody', '5'], /There is no key "nobody"/],
+      [['create', '--tenant', 'Hill & Co', '--scope', 'read', '--burst', '5'], /--burst needs a --rate/],
+      [['create', '--tenant', 'Hill & Co', '--scope', 'read', '--rate', 'fast'], /but "fast" was given/],
+    ] as const) {
+      const { code, stderr } = await run(['keys', ...args, ...data])
+      assert.equal(code, 1, args.join(' '))
+      assert.match(stderr, said)
+    }
+    const all = await runJson<readonly KeyJson[]>(['keys', 'list', ...data])
+    assert.deepEqual(all.find((one) => one.keyId === keyId)?.rate, { perSecond: 5, burst: 50 })
   })
 
   it('a person gets the key alone on stdout, so that it can be piped', async () => {

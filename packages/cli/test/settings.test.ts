@@ -126,6 +126,10 @@ describe('settings', () => {
       ['basePath', '/a/b-c/', '/a/b-c'],
       ['rateLimit', 'off', 'off'],
       ['rateLimit', '5/20', { perSecond: 5, burst: 20 }],
+      ['tenantRateLimit', 'off', 'off'],
+      ['tenantRateLimit', '250/2500', { perSecond: 250, burst: 2500 }],
+      ['keepAlive', '1s', 1_000],
+      ['keepAlive', '2m', 120_000],
       ['overrideClock', 'on', true],
       ['overrideClock', 'false', false],
       ['url', 'https://example.com/feeds/', 'https://example.com/feeds'],
@@ -136,7 +140,10 @@ describe('settings', () => {
     const refused: readonly (readonly [keyof typeof settings, readonly string[]])[] = [
       ['port', ['-1', '+1', ' 1', '01', '0x10', '1.0', '65536', '']],
       ['basePath', ['a', '/a b', '/..', '/a/../b', '//', '/%2e', '/a?b']],
-      ['rateLimit', ['0/0', '50', '50/', '-1/5', '1e3/5']],
+      ['rateLimit', ['0/0', '50', '50/', '-1/5', '1e3/5', '1/2/3']],
+      ['tenantRateLimit', ['on', '', '0/1', '5']],
+      ['concurrentRequests', ['0', '-1', 'off']],
+      ['keepAlive', ['0', '999ms', '61m', '60']],
       [
         'url',
         ['example.com', 'ftp://example.com', 'https://me:secret@example.com', 'https://example.com/?a=1'],

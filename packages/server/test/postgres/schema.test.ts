@@ -82,6 +82,8 @@ describe('the schema in PostgreSQL', () => {
             VALUES ('${tenantA}', 1, 'sales', 1, 1, 17000000000000000);
           INSERT INTO subject (tenant, feed, subject, position, published, category, code)
             VALUES ('${tenantA}', 1, '${subject}', 1, true, 'sales', 'PropertyPublished')`)
+        await client.query(`INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms)
+          VALUES ('k', '\\x00', 'p', 'l', true, 1)`)
         // A long read is under way, as a backup would be.
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM event')
         const waiting: string[] = []
@@ -104,6 +106,9 @@ describe('the schema in PostgreSQL', () => {
         }
         await using store = await opening
         assert.deepEqual(numbers(await list(store)), [1])
+        assert.equal((await store.keys.findKey('k'))?.record.rate, undefined)
+        assert.equal(await store.keys.setKeyRate('k', { perSecond: 1, burst: 2 }, 'cli:test'), 'done')
+        assert.deepEqual((await store.keys.keys())[0]?.rate, { perSecond: 1, burst: 2 })
         const [line] = await publish(store, [draft({ subject: 'old' })])
         assert.equal(line?.eventTypeShortCode, 'PropertyUpdated')
         if (version >= lastWithIndex) {

@@ -122,6 +122,23 @@ describe('opening a data folder', () => {
     assert.equal(line.eventTypeShortCode, 'PropertyUpdated')
   })
 
+  it('keeps the keys of an earlier schema, which then may be given rates of their own (D10)', async () => {
+    using folder = temporaryFolder()
+    const store = await withTenants(await open(folder.path))
+    const key = { keyId: 'k', pepperId: 'p', label: 'l', operator: false, secretHash: new Uint8Array(32) }
+    const times = { createdMs: 1, expiresMs: 5, revokedMs: undefined, lastUsedMs: 3 }
+    const grants = [{ tenantId: tenantA, scopes: ['property:read'] }] as const
+    await store.keys.insertKey({ ...key, ...times, grants, rate: undefined }, 'cli:test')
+    const before = await store.keys.keys()
+    await store.close()
+    toOlderSchema(folder.path, 8)
+    await using again = await open(folder.path, { create: false })
+    assert.deepEqual(await again.keys.keys(), before)
+    assert.equal(await again.keys.setKeyRate('k', { perSecond: 5, burst: 6 }, 'cli:test'), 'done')
+    assert.deepEqual((await again.keys.findKey('k'))?.record.rate, { perSecond: 5, burst: 6 })
+    assert.deepEqual(await again.nodes.live(), [])
+  })
+
   it('refuses other event types and another start sequence, and takes what is recorded (D12, D13)', async () => {
     using folder = temporaryFolder()
     await (await open(folder.path, { startSequence: 5 })).close()
