@@ -85,6 +85,7 @@ function rowOf(
     eventType: eventTypeNumber(catalogues.default, key.feed, code) ?? 0,
     state,
     payload: text,
+    payloadState: 'full' as const,
     contentHash,
     wishedCreated: undefined,
     remarks: [],

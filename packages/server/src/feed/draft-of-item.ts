@@ -8,7 +8,7 @@ import type {
   JsonReading,
   ProblemError,
 } from '@property-events/protocol'
-import type { DraftContent, EventDraft } from '../storage/storage.ts'
+import type { EventDraft, PayloadContent, RemovalContent } from '../storage/storage.ts'
 import { updateDateHashOf } from '../storage/subject-identity.ts'
 import { checkPayload } from './check-payload.ts'
 import type { Advice } from './check-payload.ts'
@@ -60,7 +60,7 @@ export function draftOfItem(
   const subjectId = parseUuid(checked.subject)
   if (subjectId === undefined)
     return fault(`/payload/${feeds[feed].subjectField}`, 'not_a_uuid', 'The subject is a UUID.')
-  const content: DraftContent = {
+  const content: PayloadContent | RemovalContent = {
     kind: 'payload',
     text: payload.text,
     hash: hash('sha256', payload.text, 'buffer'),
@@ -121,7 +121,7 @@ function draftOf(
   given: ItemMembers,
   subject: string,
   subjectId: string,
-  content: DraftContent,
+  content: PayloadContent | RemovalContent,
   context: DraftContext,
 ): EventDraft {
   const { eventType, transactionId, category } = given
@@ -143,7 +143,7 @@ function draftOf(
  * once. The payload names its subject; a removal does not, so the subject is added.
  */
 function contentHashOf(
-  content: DraftContent,
+  content: PayloadContent | RemovalContent,
   subjectId: string,
   eventType: string | undefined,
   transactionId: string | undefined,

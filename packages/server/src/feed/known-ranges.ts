@@ -16,6 +16,8 @@ export interface KnownRanges {
    * is under way.
    */
   locate(query: LocateQuery): Promise<Located | undefined>
+  /** What is known of the feed is not used any more. */
+  forget(key: FeedKey): void
 }
 
 /**
@@ -107,6 +109,7 @@ export function createKnownRanges(
       return windowOf(query, stillTrue(key, 'head')?.located?.head)
     },
     locate,
+    forget: ({ feed, tenantId }) => feeds[feed].delete(tenantId),
   }
 }
 

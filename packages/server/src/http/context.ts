@@ -9,7 +9,7 @@ import type { NodeWords } from '../keys/node-words.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
-import type { EventStore } from '../storage/storage.ts'
+import type { ErasureStore, EventStore } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -18,6 +18,7 @@ import type { TokenBuckets } from './token-bucket.ts'
 /** What every part of the HTTP side is given. Nothing here is global: two services in one process share nothing. */
 export interface HttpContext {
   readonly events: EventStore
+  readonly erasures: ErasureStore
   readonly ranges: KnownRanges
   readonly positions: KnownPositions
   readonly pages: PageReader

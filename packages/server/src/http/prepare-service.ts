@@ -20,8 +20,8 @@ import { reportLoss } from '../observability/report-loss.ts'
 import { maintenanceReporter } from '../observability/report-maintenance.ts'
 import { requestLines } from '../observability/request-lines.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
-import type { SealedPagesOptions } from '../pages/index.ts'
-import type { StorageEngine } from '../storage/storage.ts'
+import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
+import type { FeedKey, StorageEngine } from '../storage/storage.ts'
 import { createBytesInFlight } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
@@ -92,6 +92,13 @@ export interface PreparedService {
    * that a proxy in front opens the next one elsewhere.
    */
   drain(): void
+  /**
+   * Nothing that was read of the feed before is used for an answer from now on (D17). Resolves when a file of pages that is this
+   * thread's own holds nothing of it.
+   */
+  forgetFeed(key: FeedKey): Promise<void>
+  /** As `PageReader.compare`. */
+  compareFeeds: PageReader['compare']
   /** True from `drain` or `close` on. */
   readonly stopping: () => boolean
   /** Takes no new connections, answers what was asked (at most 10 s), waits for the store. Safe to call twice. */
@@ -114,7 +121,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   }
   const ledger = await createSentLedger(options.storage.ledger, options.clock)
   const context = contextOf({ ...options, basePath }, stopping, ledger)
-  const { limits, metrics, outages, pages, publisher, verifier } = context
+  const { limits, metrics, outages, pages, publisher, ranges, verifier } = context
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options.deprecations)
@@ -146,6 +153,11 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     drain() {
       draining = true
     },
+    async forgetFeed(key) {
+      ranges.forget(key)
+      await pages.forget(key)
+    },
+    compareFeeds: (headOf) => pages.compare(headOf),
     stopping,
     close() {
       // Set before the first step is taken, since that looks at it.
@@ -162,7 +174,7 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
-  const { events, keys, settings } = storage
+  const { erasures, events, keys, settings } = storage
   const bucketClock = options.clock ?? steadyClock
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
@@ -196,6 +208,7 @@ function contextOf(
   metrics.watchInFlight(() => inFlight.state())
   return {
     events,
+    erasures,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
     pages:

@@ -1,9 +1,11 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
+import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { shownMetrics } from '../observability/metrics.ts'
 import type { ShownMetrics } from '../observability/metrics.ts'
+import { reportErasing } from '../observability/report-erasing.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -55,20 +57,30 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             readiness: async () =>
               stopping() ? stoppingReadiness : storeReadiness(storage, options.peppers),
           })
-    const address = await prepared.listen({ host, port }).catch(async (error: unknown) => {
-      await operations?.close()
-      throw error
-    })
-    const forgetting = forgetSkippedIds(storage, undefined, outages)
+    // Before it answers: an erasure waits for the nodes that are announced.
     const announcing = await announceNode(storage.nodes, {
       peppers: options.peppers,
       words: prepared.node,
       report: outages,
     })
+    const address = await prepared.listen({ host, port }).catch(async (error: unknown) => {
+      await announcing.close()
+      await operations?.close()
+      throw error
+    })
+    const forgetting = forgetSkippedIds(storage, undefined, outages)
+    const erasing = carryOutErasures({
+      storage,
+      nodeId: announcing.nodeId,
+      forget: (key) => prepared.forgetFeed(key),
+      compare: (headOf) => prepared.compareFeeds(headOf),
+      onFailure: (erasureId, error) => reportErasing(options.log, erasureId, error),
+    })
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       await prepared.close()
       await forgetting.close()
+      await erasing.close()
       await announcing.close()
       await operations?.close()
       metrics.close()

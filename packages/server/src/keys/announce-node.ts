@@ -13,6 +13,8 @@ import type { NodeWords } from './node-words.ts'
 import type { Pepper } from './pepper.ts'
 
 export interface Announcing {
+  /** Random, another one with each start. */
+  readonly nodeId: string
   /** Announces that the node has gone, if the store can still be reached. */
   close(): Promise<void>
 }
@@ -66,6 +68,7 @@ export async function announceNode(
   await say()
   const running = run()
   return {
+    nodeId: node.nodeId,
     async close() {
       closing.abort()
       await running

@@ -1,11 +1,19 @@
 /** The series of segments that may be read: those of a feed's present state. */
+import { feedNames } from '@property-events/protocol'
 import type { FeedName, ViewName } from '@property-events/protocol'
 import type { FeedKey, Head } from '../storage/storage.ts'
+import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
   /** The series of a view of the feed, in the state that `head` has. */
   of(key: FeedKey, head: Head, view: ViewName): string
+  /** Nothing is kept of the feed: it is as if it had not been read yet. */
+  forget(key: FeedKey): void
+  /** Whether there are segments of another state of the feed than that of `head`. */
+  isOther(key: FeedKey, head: Head): boolean
+  /** Feeds that were read, or that there are segments of. */
+  feeds(): readonly FeedKey[]
 }
 
 interface State {
@@ -18,16 +26,17 @@ interface State {
 
 /**
  * `onOtherState`: a feed is read, and there are, or may be, segments of another state of it. Segments of an earlier
- * epoch or revision must not be served, nor stay on disk (D13, D17), so all of them are to be removed.
+ * epoch or revision must not be served, nor stay on disk (D13, D17), so those of this feed are to be removed.
  */
-export function createFeedSeries(onOtherState: () => void): FeedSeries {
+export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeries {
   /** The state in which a feed was last read or, if it was not read yet, the state of its segments. */
   const states: Readonly<Record<FeedName, Map<string, State>>> = { property: new Map(), contact: new Map() }
 
-  function stateOf({ tenantId, feed }: FeedKey, head: Head): State {
+  function stateOf(key: FeedKey, head: Head): State {
+    const { tenantId, feed } = key
     const known = states[feed].get(tenantId)
     if (known !== undefined && isOf(known, head) && !known.isMixed) return known
-    if (known !== undefined) onOtherState()
+    if (known !== undefined) onOtherState(key)
     const { epoch, revision } = head
     const state = { epoch, revision, series: new Map(), isMixed: false }
     states[feed].set(tenantId, state)
@@ -39,7 +48,7 @@ export function createFeedSeries(onOtherState: () => void): FeedSeries {
       const { series, epoch, revision } = stateOf(key, head)
       const known = series.get(view)
       if (known !== undefined) return known
-      const name = `${key.tenantId}/${key.feed} ${epoch}/${revision} ${view}`
+      const name = `${seriesPrefix(key)}${epoch}/${revision} ${view}`
       series.set(view, name)
       return name
     },
@@ -49,6 +58,19 @@ export function createFeedSeries(onOtherState: () => void): FeedSeries {
       const known = states[state.feed].get(state.tenantId)
       if (known === undefined) states[state.feed].set(state.tenantId, state)
       else if (!isOf(known, state)) known.isMixed = true
+    },
+    forget({ tenantId, feed }) {
+      states[feed].delete(tenantId)
+    },
+    isOther({ tenantId, feed }, head) {
+      const known = states[feed].get(tenantId)
+      return known !== undefined && (known.isMixed || !isOf(known, head))
+    },
+    feeds: () =>
+      feedNames.flatMap((feed) => [...states[feed].keys()].map((tenantId) => ({ tenantId, feed }))),
+    forgotten(prefix) {
+      const [, tenantId, feed] = feedPrefix.exec(prefix) ?? []
+      if (tenantId !== undefined && (feed === 'property' || feed === 'contact')) states[feed].delete(tenantId)
     },
     cleared() {
       states.property.clear()
@@ -61,6 +83,7 @@ function isOf(state: State, { epoch, revision }: Pick<Head, 'epoch' | 'revision'
   return state.epoch === epoch && state.revision === revision
 }
 
+const feedPrefix = /^(\S+)\/(property|contact) $/
 const seriesName = /^(\S+)\/(property|contact) (\S+)\/(\d+) \S+$/
 
 function stateOfName(name: string): (State & FeedKey) | undefined {
@@ -68,4 +91,16 @@ function stateOfName(name: string): (State & FeedKey) | undefined {
   if (tenantId === undefined || epoch === undefined || (feed !== 'property' && feed !== 'contact'))
     return undefined
   return { tenantId, feed, epoch, revision: Number(revision), series: new Map(), isMixed: false }
+}
+
+/** Forgets every feed that there are segments of another state of. */
+export async function forgetOthers(
+  feedSeries: FeedSeries,
+  headOf: (key: FeedKey) => Promise<Head | undefined>,
+  forget: (key: FeedKey) => Promise<void>,
+): Promise<void> {
+  for (const key of feedSeries.feeds()) {
+    const head = await headOf(key)
+    if (head !== undefined && feedSeries.isOther(key, head)) await forget(key)
+  }
 }

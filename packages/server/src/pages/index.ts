@@ -61,7 +61,14 @@ export function sealedPages(
   if (memoryBytes === 0 && folder === undefined && shared === undefined) return plainPages(events)
   const memory = createSegmentMemory({ memoryBytes, leastBytes: leastBytes / (shared?.threads ?? 1) })
   const own = folder === undefined ? undefined : openSegmentFile(join(folder, fileName), fileBytes)
-  const file = shared === undefined ? own : joinSegmentFile(shared, () => memory.clear())
+  const file =
+    shared === undefined
+      ? own
+      : joinSegmentFile(
+          shared,
+          () => memory.clear(),
+          (prefix) => memory.forget(prefix),
+        )
   const store = createSegmentStore({ memory, file })
   return createPageReader(events, { store, sealer: createSealer(events, store, steadyClock, report) })
 }

@@ -151,6 +151,11 @@ function mayKeepMore(segments: KeptSegments, byteLength: number): boolean {
   return segments.byteLength + byteLength <= maxBytes && room.freeBytes - byteLength >= spareBytes
 }
 
+/** Those of a feed, in whatever state (`seriesPrefix`). */
+export function forgetSeries(segments: KeptSegments, prefix: string): void {
+  for (const one of segments.byAge.values()) if (one.id.series.startsWith(prefix)) forget(segments, one)
+}
+
 export function forgetAll(segments: KeptSegments): void {
   for (const one of segments.byAge.values()) forget(segments, one)
   segments.asked.joined.clear()

@@ -5,13 +5,14 @@
  */
 import type { LocatedPage } from '../feed/list.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
-import { createFeedSeries } from './feed-series.ts'
+import { createFeedSeries, forgetOthers } from './feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
 import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
 import type { PageSources, SealedPages } from './page-parts.ts'
 import { readPlain, sealedPlain } from './plain-page.ts'
 import { streamedGzip } from './streamed-page.ts'
+import { seriesPrefix } from './segment-id.ts'
 import { eventsPerSegment } from './segment.ts'
 
 type AnyBody = PageBody | StreamedBody
@@ -24,17 +25,33 @@ export interface PageReader {
   read(page: LocatedPage, coding: ContentCoding): AnyBody | Promise<AnyBody>
   /** The bytes of the event at a position, if its segment is sealed; to be released like a page. */
   readSealedEvent(key: FeedKey, head: Head, position: number): PageBody | undefined
+  /**
+   * Nothing that was read of the feed before is used for an answer from now on. Resolves when the file has zeros in its place;
+   * where threads share the file, `SharedSegmentFile.forget` does that.
+   */
+  forget(key: FeedKey): Promise<void>
+  /** Compares what there is of each feed with its head: segments of an earlier state go, as with `forget`. */
+  compare(headOf: (key: FeedKey) => Promise<Head | undefined>): Promise<void>
   close(): Promise<void>
 }
 
 /** Without `sealed`, every page comes from the engine. */
 export function createPageReader(events: PageSources['events'], sealed: SealedPages | undefined): PageReader {
   const sources: PageSources = { events, sealed }
-  const feedSeries = createFeedSeries(() => {
-    sealed?.sealer.forgetAll()
-    sealed?.store.clear()
-  })
+  const forgetFeed = async (key: FeedKey): Promise<void> => {
+    const prefix = seriesPrefix(key)
+    feedSeries.forget(key)
+    sealed?.sealer.forget(prefix)
+    await sealed?.store.forget(prefix)
+  }
+  // Where its bytes could not be overwritten they are left for the next time; a reader is not told.
+  const feedSeries = createFeedSeries((key) => void forgetFeed(key).catch(() => undefined))
   sealed?.store.watch(feedSeries)
+  sealed?.store.watch({
+    added: () => undefined,
+    cleared: () => undefined,
+    forgotten: (prefix) => sealed.sealer.forget(prefix),
+  })
 
   return {
     read(page, coding) {
@@ -55,6 +72,8 @@ export function createPageReader(events: PageSources['events'], sealed: SealedPa
       const { bytes, ownBytes, release } = found
       return { kind: 'whole', pieces: [bytes], byteLength: bytes.byteLength, ownBytes, release }
     },
+    forget: forgetFeed,
+    compare: (headOf) => forgetOthers(feedSeries, headOf, forgetFeed),
     async close() {
       sealed?.sealer.forgetAll()
       await sealed?.sealer.idle()

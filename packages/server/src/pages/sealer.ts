@@ -21,6 +21,8 @@ export interface Sealer {
   want(request: SegmentRequest): void
   /** Forgets the requests that have not begun, and does not keep the segment under way. */
   forgetAll(): void
+  /** As `forgetAll`, of the series whose names begin so. */
+  forget(prefix: string): void
   /** Resolves when no request is left. For tests and an orderly end. */
   idle(): Promise<void>
 }
@@ -47,26 +49,19 @@ export function createSealer(
   const left = leftSegments(clock)
   let working: Promise<void> | undefined
   let generation = 0
-  let fullUntil: number | undefined
-
-  function isForNothing(): boolean {
-    if (!store.isFull()) {
-      fullUntil = undefined
-      return false
-    }
-    fullUntil ??= clock() + fullForMs
-    return clock() < fullUntil
-  }
+  /** What is being sealed, until it is forgotten. */
+  let current: SegmentId | undefined
+  const fullness = watchFullness(store, clock)
 
   async function seal({ segment: id, range }: SegmentRequest): Promise<void> {
-    // Whether this one fits shows whether others would.
-    fullUntil = undefined
+    fullness.tryAgain()
     const began = generation
+    current = id
     const lengths = await events.measureRange(range)
     if (sum(lengths) + lengths.length > longestSegment) return left.add(id, tooLongForMs)
     const joined = await readJoined(events, range)
     const segment = await sealSegment(joined)
-    if (began === generation) keep(id, segment)
+    if (began === generation && current === id) keep(id, segment)
     freeBytes(joined)
     if (segment !== undefined) freeBytes(segment.deflated)
   }
@@ -79,7 +74,7 @@ export function createSealer(
   async function sealAll(): Promise<void> {
     for (const [key, request] of waiting) {
       // A failure only means that this segment is not sealed now.
-      if (!isForNothing()) await reported(report, 'seal_pages', seal(request))
+      if (!fullness.isForNothing()) await reported(report, 'seal_pages', seal(request))
       waiting.delete(key)
     }
     working = undefined
@@ -87,7 +82,7 @@ export function createSealer(
 
   return {
     want(request) {
-      if (isForNothing()) return
+      if (fullness.isForNothing()) return
       const { segment } = request
       const key = keyOfSegment(segment)
       if (waiting.size >= maxWaiting || waiting.has(key) || store.has(segment)) return
@@ -99,6 +94,10 @@ export function createSealer(
       generation += 1
       waiting.clear()
       left.clear()
+    },
+    forget(prefix) {
+      for (const [key, { segment }] of waiting) if (segment.series.startsWith(prefix)) waiting.delete(key)
+      if (current?.series.startsWith(prefix) === true) current = undefined
     },
     async idle() {
       await working
@@ -121,6 +120,30 @@ function leftSegments(clock: () => number) {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+interface Fullness {
+  /** Segments would not fit, so there is no use in making them. */
+  isForNothing(): boolean
+  /** Whether the next one fits shows whether others would. */
+  tryAgain(): void
+}
+
+function watchFullness(store: SegmentStore, clock: () => number): Fullness {
+  let fullUntil: number | undefined
+  return {
+    isForNothing() {
+      if (!store.isFull()) {
+        fullUntil = undefined
+        return false
+      }
+      fullUntil ??= clock() + fullForMs
+      return clock() < fullUntil
+    },
+    tryAgain() {
+      fullUntil = undefined
+    },
+  }
 }
 
 /** To be freed after use. */

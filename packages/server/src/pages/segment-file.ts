@@ -4,13 +4,14 @@
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writevSync } from 'node:fs'
 import { forgetIndexNote, leaveClosingNote, leaveIndexNote, readIndexNote } from './index-note.ts'
-import { createSegmentIndex } from './segment-index.ts'
+import { createSegmentIndex, placesOf } from './segment-index.ts'
 import { segmentOfKey } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { SegmentIndex } from './segment-index.ts'
-import { newRecord, readRecord } from './segment-record.ts'
+import { endOfWiped, newRecord, readRecord } from './segment-record.ts'
 import type { NewRecord } from './segment-record.ts'
 import type { Segment } from './segment.ts'
+import { createSegmentWiper } from './segment-wiper.ts'
 import { storedSegment } from './stored-segment.ts'
 import type { StoredSegment } from './stored-segment.ts'
 
@@ -23,6 +24,13 @@ export interface SegmentFile {
   put(id: SegmentId, segment: Segment): void
   /** True when the last segment that was put did not fit. */
   isFull(): boolean
+  /**
+   * Forgets the series whose names begin so, at once, and resolves when their bytes are zeros on the disk. Rejects where they
+   * cannot be overwritten; the next call tries again. No reader may be using them any more.
+   */
+  forget(prefix: string): Promise<void>
+  /** More than half of the file holds nothing any more: it had better be cleared. */
+  isMostlyWiped(): boolean
   /** Forgets everything and gives the disk space back. */
   clear(): void
   close(): void
@@ -48,22 +56,32 @@ export function openSegmentFile(
   maxBytes: number,
   notedEveryBytes = defaultNotedEveryBytes,
 ): OpenSegmentFile {
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-  const note = readIndexNote(path, file)
-  const index = createSegmentIndex(note?.series)
-  if (note?.closed === false) index.doubt()
-  let noted = note?.end ?? 0
-  let end = readRecords(file, noted, index)
+  const { file, index, ...opened } = openRecords(path)
+  let { noted, end } = opened
   let full = false
-  // Where there is nothing to cut off, the time of the last change must stay as it is.
-  if (end < fstatSync(file).size) ftruncateSync(file, end)
+  let closed = false
+  const wiper = createSegmentWiper(file)
 
   function noteProgress(): void {
-    if (end - noted < Math.max(notedEveryBytes, end / 8)) return
+    // A note without what is still to be wiped would hide it from the start after a crash.
+    if (wiper.isBusy() || end - noted < Math.max(notedEveryBytes, end / 8)) return
     leaveIndexNote(path, end, index.series())
     noted = end
   }
   noteProgress()
+
+  // What is wiped is not used again: when it is half of the file, all of it had better be made anew.
+  const isMostlyWiped = (): boolean => wiper.wipedBytes() > end / 2
+
+  function clear(): void {
+    wiper.clear()
+    index.clear()
+    forgetIndexNote(path)
+    cutOff(file, 0)
+    end = 0
+    noted = 0
+    full = false
+  }
 
   return {
     descriptor: file,
@@ -83,19 +101,37 @@ export function openSegmentFile(
       noteProgress()
     },
     isFull: () => full,
-    clear() {
-      index.clear()
-      forgetIndexNote(path)
-      cutOff(file, 0)
-      end = 0
-      noted = 0
+    async forget(prefix) {
       full = false
+      wiper.add(index.forget(prefix).flatMap(placesOf))
+      const hasWiped = await wiper.wipe()
+      if (!hasWiped || closed) return
+      leaveIndexNote(path, end, index.series())
+      noted = end
     },
+    isMostlyWiped,
+    clear,
     close() {
+      closed = true
+      wiper.close()
+      if (isMostlyWiped()) clear()
       leaveClosingNote(path, file, end, index.series())
       closeSync(file)
     },
   }
+}
+
+/** `noted`: how much of the file its note covers; `end`: where the last whole record ends, and the file with it. */
+function openRecords(path: string) {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+  const note = readIndexNote(path, file)
+  const index = createSegmentIndex(note?.series)
+  if (note?.closed === false) index.doubt()
+  const noted = note?.end ?? 0
+  const end = readRecords(file, noted, index)
+  // Where there is nothing to cut off, the time of the last change must stay as it is.
+  if (end < fstatSync(file).size) ftruncateSync(file, end)
+  return { file, index, noted, end }
 }
 
 /** Writes a record at the end of the file. True if there was room for all of it; if not, the file stays as it was. */
@@ -127,8 +163,9 @@ function readRecords(file: number, start: number, index: SegmentIndex): number {
   let end = start
   for (;;) {
     const record = readRecord(file, end, size)
-    if (record === undefined) return end
-    index.set(segmentOfKey(record.key), record.facts)
-    end = record.end
+    if (record !== undefined) index.set(segmentOfKey(record.key), record.facts)
+    const next = record?.end ?? endOfWiped(file, end, size)
+    if (next === undefined) return end
+    end = next
   }
 }

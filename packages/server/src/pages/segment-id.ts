@@ -1,3 +1,5 @@
+import type { FeedKey } from '../storage/storage.ts'
+
 /** Which segment: the view of a feed in one state, and the segment's number in it. */
 export interface SegmentId {
   /** Names view, feed and state (`feed-series.ts`): one string for all segments of it, so that it is hashed once. */
@@ -15,6 +17,11 @@ export function keyOfSegment({ series, number }: SegmentId): string {
 export function segmentOfKey(key: string): SegmentId {
   const lastSpace = key.lastIndexOf(' ')
   return { series: key.slice(0, lastSpace), number: Number(key.slice(lastSpace + 1)) }
+}
+
+/** What the names of all series of a feed begin with, in whatever state. */
+export function seriesPrefix({ tenantId, feed }: FeedKey): string {
+  return `${tenantId}/${feed} `
 }
 
 /**

@@ -43,6 +43,8 @@ export interface SeriesWatcher {
   added(name: string): void
   /** No series has segments any more. */
   cleared(): void
+  /** No series whose name begins so has segments any more. */
+  forgotten(prefix: string): void
 }
 
 export interface SegmentIndex {
@@ -51,6 +53,8 @@ export interface SegmentIndex {
   /** An index of the same file. */
   readonly starts: KnownStarts
   clear(): void
+  /** Forgets the series whose names begin so, and returns them. */
+  forget(prefix: string): readonly SegmentSeries[]
   /** From now on every record counts as unchecked. */
   doubt(): void
   /** The watcher is told at once of the series that there are. */
@@ -64,6 +68,22 @@ const roomForSegments = 64
 const joinedBit = 1
 const deflatedBit = 2
 const tableBit = 4
+
+/** Where the joined bytes of each segment of a series begin, and how many bytes follow from there. */
+export function placesOf({ name, numbers }: SegmentSeries): readonly SegmentPlace[] {
+  const places: SegmentPlace[] = []
+  for (let number = 0; number * columns < numbers.length; number += 1) {
+    const [at = 0, joinedLength = 0, deflatedLength = 0] = numbers.subarray(number * columns)
+    if (at !== 0) places.push({ id: { series: name, number }, at, byteLength: joinedLength + deflatedLength })
+  }
+  return places
+}
+
+export interface SegmentPlace {
+  readonly id: SegmentId
+  readonly at: number
+  readonly byteLength: number
+}
 
 /** Starts with the result of another index's `series`. */
 export function createSegmentIndex(given: readonly SegmentSeries[] = []): SegmentIndex {
@@ -116,6 +136,12 @@ export function createSegmentIndex(given: readonly SegmentSeries[] = []): Segmen
       all.clear()
       starts.clear()
       for (const watcher of watchers) watcher.cleared()
+    },
+    forget(prefix) {
+      const series = [...all].filter(([name]) => name.startsWith(prefix))
+      for (const [name] of series) all.delete(name)
+      for (const watcher of watchers) watcher.forgotten(prefix)
+      return series.map(([name, numbers]) => ({ name, numbers }))
     },
     doubt() {
       for (const numbers of all.values()) {

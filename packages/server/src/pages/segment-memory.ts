@@ -8,6 +8,7 @@ import {
   countRequest,
   doneWith,
   forgetAll,
+  forgetSeries,
   keep,
   keptSegments,
   makeWay,
@@ -74,6 +75,8 @@ export interface SegmentMemory {
   put(form: SegmentForm, id: SegmentId, bytes: Uint8Array, facts: SegmentFacts): void
   /** Forgets the kept bytes. Those in use stay until they are released. */
   clear(): void
+  /** As `clear`, of the series whose names begin so. */
+  forget(prefix: string): void
   /** The size of the room, and how much of it is free. */
   readonly byteLength: number
   readonly freeBytes: number
@@ -148,6 +151,7 @@ export function createSegmentMemory({ memoryBytes, leastBytes }: SegmentMemoryLi
       keep(kept, { form, id, part, bytes, facts, users: 0, times: 1 })
     },
     clear: () => forgetAll(kept),
+    forget: (prefix) => forgetSeries(kept, prefix),
   }
 }
 

@@ -11,6 +11,8 @@ import { readTable, tableNumbers, writeTable } from './segment.ts'
 import type { Segment, WholeText } from './segment.ts'
 
 const magic = 0x31534550 // 'PES1'
+/** In place of `magic`: nothing but zeros follows, up to where the record ended. */
+const wipedMagic = 0x30534550 // 'PES0'
 const headBytes = 28
 const tableBytes = tableNumbers * 4
 const maxKeyBytes = 512
@@ -82,6 +84,33 @@ export function readRecord(file: number, start: number, size: number): FoundReco
   const checked = { tableChecked: true, joinedChecked: false, deflatedChecked: false }
   const sums = { joinedCrc, deflatedCrc, ...wholeSums(tableBuffer) }
   return { key: keyBytes.toString(), facts: { at, joinedLength, deflatedLength, ...sums, ...checked }, end }
+}
+
+/** A record that is to be wiped, as bytes of the file. */
+export function recordSpan(
+  id: SegmentId,
+  at: number,
+  byteLength: number,
+): readonly [from: number, to: number] {
+  return [recordStart(id, at), at + byteLength]
+}
+
+/** The head of a record of which nothing is left: how far it reaches. After it, the rest of the record is zeros. */
+export function wipedHead(from: number, to: number): Buffer {
+  const head = Buffer.alloc(headBytes)
+  head.writeUInt32LE(wipedMagic, 0)
+  head.writeBigUInt64LE(BigInt(to - from), 4)
+  head.writeUInt32LE(crc32(head.subarray(0, 24)), 24)
+  return head
+}
+
+/** Where a wiped record ends; `undefined`: none begins here. `size`: of the file. */
+export function endOfWiped(file: number, from: number, size: number): number | undefined {
+  const head = Buffer.alloc(headBytes)
+  if (!readBytes(file, head, from) || head.readUInt32LE(0) !== wipedMagic) return undefined
+  if (head.readUInt32LE(24) !== crc32(head.subarray(0, 24))) return undefined
+  const end = from + Number(head.readBigUInt64LE(4))
+  return end > from && end <= size ? end : undefined
 }
 
 /** A table ends with the checksum and the shift of the whole segment. */

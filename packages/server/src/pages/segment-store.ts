@@ -25,6 +25,11 @@ export interface SegmentStore {
   isFull(): boolean
   /** The watcher is told of the series in the file, at once of those that there are. */
   watch(watcher: SeriesWatcher): void
+  /**
+   * Forgets the series whose names begin so, at once. Resolves when their bytes in the file are zeros on the disk; where other
+   * threads use the file, that is for the thread that holds it (`SharedSegmentFile.forget`).
+   */
+  forget(prefix: string): Promise<void>
   /** Forgets everything, in memory and in the file. */
   clear(): void
   close(): void
@@ -91,6 +96,11 @@ export function createSegmentStore(parts: SegmentStoreParts): SegmentStore {
     },
     isFull: () => file?.isFull() === true,
     watch: (watcher) => file?.index.watch(watcher),
+    async forget(prefix) {
+      memory.forget(prefix)
+      await file?.forget(prefix)
+      if (file?.isMostlyWiped() === true) clear(parts)
+    },
     clear: () => clear(parts),
     close() {
       memory.clear()

@@ -4,9 +4,13 @@
  */
 import { MessageChannel } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
+import type { FeedKey, Head } from '../storage/storage.ts'
+import { createFeedSeries, forgetOthers } from './feed-series.ts'
+import { createForgetRounds } from './forget-rounds.ts'
 import { storedSegment } from './stored-segment.ts'
 import type { OpenSegmentFile, SegmentFile } from './segment-file.ts'
 import { createSegmentIndex } from './segment-index.ts'
+import { seriesPrefix } from './segment-id.ts'
 import type { SegmentId } from './segment-id.ts'
 import type { RecordFacts, SegmentSeries } from './segment-index.ts'
 import type { Segment } from './segment.ts'
@@ -24,6 +28,13 @@ export interface SegmentFilePass {
 export interface SharedSegmentFile {
   /** For one more thread. */
   pass(): SegmentFilePass
+  /**
+   * No thread uses what it has read of the feed before, in memory or in the file, and the file has zeros in its place, on the
+   * disk, when it resolves. Rejects where they cannot be written.
+   */
+  forget(key: FeedKey): Promise<void>
+  /** Compares what there is of each feed with its head: what is of an earlier state goes, as with `forget`. */
+  compare(headOf: (key: FeedKey) => Promise<Head | undefined>): Promise<void>
   /** After the threads have closed theirs. */
   close(): void
 }
@@ -32,12 +43,15 @@ type FromThread =
   | { readonly kind: 'put'; readonly generation: number; readonly id: SegmentId; readonly segment: Segment }
   | { readonly kind: 'clear'; readonly generation: number }
   | { readonly kind: 'forgotten'; readonly generation: number }
+  | { readonly kind: 'forgetSeries'; readonly generation: number; readonly prefix: string }
+  | { readonly kind: 'seriesForgotten'; readonly generation: number; readonly round: number }
 
 type ToThread =
   | { readonly kind: 'added'; readonly id: SegmentId; readonly facts: RecordFacts }
   /** The last segment that was put did not fit. */
   | { readonly kind: 'full' }
   | { readonly kind: 'forget'; readonly generation: number }
+  | { readonly kind: 'forgetSeries'; readonly round: number; readonly prefix: string }
 
 /** `threads`: how many passes will be handed out. */
 export function shareSegmentFile(file: OpenSegmentFile, threads: number): SharedSegmentFile {
@@ -57,20 +71,33 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
     const waited = remembering.delete(port)
     if (waited && remembering.size === 0 && !closed) file.clear()
   }
+  /** The space is given to other segments only when no thread reads the old ones any more. */
+  const clearEverywhere = (): void => {
+    generation += 1
+    for (const each of ports) remembering.add(each)
+    tellAll({ kind: 'forget', generation })
+    if (remembering.size === 0) file.clear()
+  }
+  const rounds = createForgetRounds()
+  const feedSeries = createFeedSeries(() => undefined)
+  file.index.watch(feedSeries)
+
+  const forgetSeries = async (prefix: string): Promise<void> => {
+    await rounds.begin(prefix, ports, (round) => tellAll({ kind: 'forgetSeries', round, prefix }))
+    if (!closed) await file.forget(prefix)
+    if (!closed && file.isMostlyWiped() && remembering.size === 0) clearEverywhere()
+  }
+  const forgetFeed = (key: FeedKey) => forgetSeries(seriesPrefix(key))
+
   const hear = (port: MessagePort, message: FromThread): void => {
+    if (message.kind === 'seriesForgotten') rounds.forgottenBy(port, message.round)
     if (closed || message.generation !== generation) return
-    if (message.kind === 'forgotten') forgottenBy(port)
-    else if (message.kind === 'clear') {
-      // The space is given to other segments only when no thread reads the old ones any more.
-      generation += 1
-      for (const each of ports) remembering.add(each)
-      tellAll({ kind: 'forget', generation })
-    } else if (remembering.size === 0) {
-      const { id, segment } = message
-      file.put(id, segment)
-      const facts = file.index.get(id)
-      if (facts !== undefined) tellAll({ kind: 'added', id, facts })
-      else if (file.isFull()) tellAll({ kind: 'full' })
+    if (message.kind === 'forgetSeries') void forgetSeries(message.prefix).catch(() => undefined)
+    else if (message.kind === 'forgotten') forgottenBy(port)
+    else if (message.kind === 'clear') clearEverywhere()
+    else if (message.kind === 'put' && remembering.size === 0 && !rounds.isForgetting(message.id)) {
+      const added = add(file, message)
+      if (added !== undefined) tellAll(added)
     }
   }
 
@@ -82,10 +109,13 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
       port1.on('close', () => {
         ports.delete(port1)
         forgottenBy(port1)
+        rounds.forgottenBy(port1)
       })
       const { descriptor, index } = file
       return { port: port2, descriptor, generation, series: index.series(), threads }
     },
+    forget: forgetFeed,
+    compare: (headOf) => forgetOthers(feedSeries, headOf, forgetFeed),
     close() {
       closed = true
       for (const port of ports) port.close()
@@ -94,11 +124,23 @@ export function shareSegmentFile(file: OpenSegmentFile, threads: number): Shared
   }
 }
 
+/** What threads are to know of it. */
+function add(file: OpenSegmentFile, { id, segment }: FromThread & { kind: 'put' }): ToThread | undefined {
+  file.put(id, segment)
+  const facts = file.index.get(id)
+  if (facts !== undefined) return { kind: 'added', id, facts }
+  return file.isFull() ? { kind: 'full' } : undefined
+}
+
 /**
  * The file as a thread uses it. A segment that it puts can be read when it has been written. `onEmptied`: a thread is
- * about to empty the file, and this one must not use what it remembers of it.
+ * about to empty the file, and this one must not use what it remembers of it. `onForgotten`: the same of some series.
  */
-export function joinSegmentFile(pass: SegmentFilePass, onEmptied: () => void): SegmentFile {
+export function joinSegmentFile(
+  pass: SegmentFilePass,
+  onEmptied: () => void,
+  onForgotten: (prefix: string) => void,
+): SegmentFile {
   const { port, descriptor } = pass
   const index = createSegmentIndex(pass.series)
   let { generation } = pass
@@ -113,6 +155,10 @@ export function joinSegmentFile(pass: SegmentFilePass, onEmptied: () => void): S
       onEmptied()
       generation = message.generation
       send({ kind: 'forgotten', generation })
+    } else if (message.kind === 'forgetSeries') {
+      index.forget(message.prefix)
+      onForgotten(message.prefix)
+      send({ kind: 'seriesForgotten', generation, round: message.round })
     }
   })
   return {
@@ -122,6 +168,11 @@ export function joinSegmentFile(pass: SegmentFilePass, onEmptied: () => void): S
       if (index.get(id) === undefined) send({ kind: 'put', generation, id, segment })
     },
     isFull: () => full,
+    async forget(prefix) {
+      index.forget(prefix)
+      send({ kind: 'forgetSeries', generation, prefix })
+    },
+    isMostlyWiped: () => false,
     clear() {
       index.clear()
       full = false

@@ -25,7 +25,7 @@ export interface EventDraft {
   readonly wishedCreated?: Ticks
 }
 
-export type DraftContent = PayloadContent | RemovalContent
+export type DraftContent = PayloadContent | RemovalContent | ErasedContent
 
 export interface PayloadContent {
   readonly kind: 'payload'
@@ -47,6 +47,11 @@ export interface RemovalContent {
   readonly kind: 'removal'
   /** JSON text of the reason. */
   readonly reason: string | undefined
+}
+
+/** The event that closes a subject that is being erased (D17). Only the service itself makes it, and no repeat finds it. */
+export interface ErasedContent {
+  readonly kind: 'erased'
 }
 
 /** What one request publishes to one feed: stored whole, in order, or not at all (P6). */
@@ -83,7 +88,13 @@ export type AppendOutcome =
   /** Everything is on disk (P7), or was there before. */
   | { readonly kind: 'stored'; readonly events: readonly AppendedEvent[] }
   /** The id is taken by other content, or by an event whose content is gone (D14). */
-  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string }
+  | {
+      readonly kind: 'idConflict'
+      readonly index: number
+      readonly id: string
+      /** The content of the event with this id was erased, so there is nothing to compare with (D17). */
+      readonly isGone?: true
+    }
   /** A removal of a subject that has no event. */
   | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
   /** No such tenant. */

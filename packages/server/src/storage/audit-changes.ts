@@ -1,6 +1,7 @@
 /** What the rows of each change say: written once, for every engine. */
 import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
+import type { ErasureRequest } from './erasure-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
 import type { Maintenance } from './maintenance.ts'
@@ -21,6 +22,11 @@ export function suspensionSet(tenantId: string, suspended: boolean): Changes {
 export function tenantMoved(tenantId: string, from: MoveState, to: MoveState): Changes {
   const detail = { from: stageOf(from), to: stageOf(to) }
   return [{ action: 'tenant.moved', tenant: tenantId, target: tenantId, detail }]
+}
+
+export function erasureBegun({ erasureId, key, target, reason }: ErasureRequest): Changes {
+  const detail = { feed: key.feed, of: target.kind, reason }
+  return [{ action: 'erasure.begun', tenant: key.tenantId, target: erasureId, detail }]
 }
 
 function stageOf(state: MoveState): AuditedMove {

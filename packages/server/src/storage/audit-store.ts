@@ -1,5 +1,5 @@
 /** The port's part for the audit: who changed or searched what, and when. */
-import type { FeedName, Scope } from '@property-events/protocol'
+import type { ErasureReason, FeedName, Scope } from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
 
 /**
@@ -36,6 +36,12 @@ interface AuditDetails {
   'history.accepted': Nothing
   'maintenance.began': { readonly retryAfterSeconds: number }
   'maintenance.ended': Nothing
+  /** An event, or all of a property or contact (D17). The target is the id of the receipt. */
+  'erasure.begun': {
+    readonly feed: FeedName
+    readonly of: 'subject' | 'event'
+    readonly reason: ErasureReason
+  }
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
   /** Somebody looked for contacts: by what, never for whom. */

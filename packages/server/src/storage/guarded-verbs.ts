@@ -1,6 +1,14 @@
 /** Every verb of an engine on disk runs under a guard: a closed store says so, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
-import type { AuditStore, KeyStore, LedgerStore, MoveStore, NodeStore, StorageRefusal } from './storage.ts'
+import type {
+  AuditStore,
+  ErasureStore,
+  KeyStore,
+  LedgerStore,
+  MoveStore,
+  NodeStore,
+  StorageRefusal,
+} from './storage.ts'
 
 /** Runs a verb, unless the store is closed. Rejects with nothing but a `StorageFailure` or a `StorageRefusal`. */
 export type Guard = <T>(run: () => T | Promise<T>) => Promise<T>
@@ -137,5 +145,19 @@ export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): Ledg
     openRuns: () => guard(() => verbs.openRuns()),
     sent: (query) => guard(() => verbs.sent(query)),
     subjectsIn: (query) => guard(() => verbs.subjectsIn(query)),
+  }
+}
+
+export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): ErasureStore {
+  return {
+    begin: (request) => guard(() => verbs.begin(request)),
+    count: (key, target) => guard(() => verbs.count(key, target)),
+    reduce: (erasureId, limit) => guard(() => verbs.reduce(erasureId, limit)),
+    open: () => guard(() => verbs.open()),
+    acknowledge: (erasureId, nodeId) => guard(() => verbs.acknowledge(erasureId, nodeId)),
+    markOverwritten: (erasureIds) => guard(() => verbs.markOverwritten(erasureIds)),
+    find: (tenantId, erasureId) => guard(() => verbs.find(tenantId, erasureId)),
+    list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
+    reductions: (key, afterRevision, limit) => guard(() => verbs.reductions(key, afterRevision, limit)),
   }
 }

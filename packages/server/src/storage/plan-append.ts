@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import { erasedPayload, isErasedPayload } from './reduced-event.ts'
 import {
   firstSpelling,
   keepsUpdateDate,
@@ -15,7 +16,7 @@ import {
 } from './subject-identity.ts'
 import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes } from './subject-state.ts'
 import type { Meaning, SubjectState } from './subject-state.ts'
-import type { AppendBatch, AppendRemark, EventDraft } from './storage.ts'
+import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
 
 /** What the planner reads, all of it under the feed's lock. */
 export interface AppendLookups {
@@ -35,6 +36,8 @@ export interface PlannedEvent {
   readonly eventType: number
   readonly state: SubjectState
   readonly payload: string
+  /** `erased`: it was never there (D17). */
+  readonly payloadState: 'full' | 'erased'
   readonly contentHash: Uint8Array | null
   readonly wishedCreated: Ticks | undefined
   readonly remarks: readonly AppendRemark[]
@@ -59,7 +62,7 @@ export type PlanStep =
 
 export type AppendPlan =
   | { readonly kind: 'plan'; readonly steps: readonly PlanStep[] }
-  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string }
+  | { readonly kind: 'idConflict'; readonly index: number; readonly id: string; readonly isGone?: true }
   | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
 
 /** The latest of a subject while a plan grows: stored, or planned earlier in the same batch. */
@@ -84,7 +87,7 @@ export function planAppend(
     const taken = lookups.idTaken(draft.id)
     if (taken !== undefined) {
       if (taken.contentHash === null || !sameBytes(taken.contentHash, draft.contentHash)) {
-        return { kind: 'idConflict', index, id: draft.id }
+        return conflictOf(index, draft.id, taken, lookups)
       }
       const derived = lookups.idTaken(derivedId(draft.id))
       if (derived?.contentHash === null) steps.push({ kind: 'repeated', index, position: derived.position })
@@ -94,7 +97,7 @@ export function planAppend(
 
     if (plannedIds.has(draft.id)) return { kind: 'idConflict', index, id: draft.id }
     const latest = latestOf(draft.subjectId, planned, lookups)
-    if (draft.content.kind === 'removal' && latest === undefined) {
+    if (draft.content.kind !== 'payload' && latest === undefined) {
       return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
     }
     const after = meaningOf(feed, draft, latest?.state)
@@ -109,7 +112,9 @@ export function planAppend(
     }
     const event = planEvent(feed, draft, latest, after, { lookups, catalogue })
     let appended = event
-    if (feed === 'property' && latest !== undefined && leavesAView(latest.state, event.state)) {
+    // An erased subject has nothing left that could be shown in another view.
+    const mayLeave = feed === 'property' && draft.content.kind !== 'erased'
+    if (mayLeave && latest !== undefined && leavesAView(latest.state, event.state)) {
       const departure = planDeparture(feed, draft, event, latest, catalogue)
       if (plannedIds.has(departure.id) || lookups.idTaken(departure.id) !== undefined) {
         return { kind: 'idConflict', index, id: draft.id }
@@ -126,6 +131,17 @@ export function planAppend(
     plannedIds.add(draft.id)
   }
   return { kind: 'plan', steps }
+}
+
+/** The service's own events have no hash either, so what stands in the event tells whether its content was erased. */
+function conflictOf(
+  index: number,
+  id: string,
+  { position, contentHash }: { readonly position: number; readonly contentHash: Uint8Array | null },
+  lookups: AppendLookups,
+): AppendPlan {
+  const isGone = contentHash === null && isErasedPayload(lookups.event(position).payload)
+  return { kind: 'idConflict', index, id, ...(isGone ? { isGone } : {}) }
 }
 
 function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {
@@ -169,7 +185,7 @@ function planEvent(
   const identity = identityOf(feed, draft, latest, lookups)
   const spelling = spelled(subjectId, identity.spelling)
   const { transactionId = spelling } = draft
-  const updateDateHash = content.kind === 'payload' ? content.updateDateHash : identity.updateDateHash
+  const updateDateHash = updateDateHashAfter(content, identity.updateDateHash)
   const state = { ...meaning, spelling: identity.spelling, updateDateHash }
   const remarks: AppendRemark[] = []
   if (transactionId !== spelling && transactionId.toLowerCase() === subjectId) {
@@ -184,12 +200,28 @@ function planEvent(
     transactionId,
     eventType: numberOf(catalogue, feed, meaning.code),
     state,
-    payload:
-      content.kind === 'payload' ? content.text : removedPayload(latest?.payload() ?? '{}', content.reason),
-    contentHash: draft.contentHash,
+    payload: payloadOf(feed, content, spelling, latest),
+    payloadState: content.kind === 'erased' ? 'erased' : 'full',
+    contentHash: content.kind === 'erased' ? null : draft.contentHash,
     wishedCreated: draft.wishedCreated,
     remarks,
   }
+}
+
+function updateDateHashAfter(content: DraftContent, before: Uint8Array | null): Uint8Array | null {
+  if (content.kind === 'payload') return content.updateDateHash
+  return content.kind === 'erased' ? null : before
+}
+
+function payloadOf(
+  feed: FeedName,
+  content: DraftContent,
+  spelling: string,
+  latest: Latest | undefined,
+): string {
+  if (content.kind === 'payload') return content.text
+  if (content.kind === 'erased') return erasedPayload(feed, spelling)
+  return removedPayload(latest?.payload() ?? '{}', content.reason)
 }
 
 /** What the subject's events so far, or else this first one, say about the spelling and the `update_date`. */
@@ -238,6 +270,7 @@ function planDeparture(
     eventType: numberOf(catalogue, feed, code),
     state: { ...latest.state, code, published: false, payloadHash: null, spelling: event.state.spelling },
     payload: removedPayload(latest.payload(), undefined),
+    payloadState: 'full',
     contentHash: null,
     wishedCreated: event.wishedCreated,
     remarks: [],

@@ -5,6 +5,7 @@
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { Actor, AuditStore } from './audit-store.ts'
+import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { KeyStore } from './key-store.ts'
@@ -17,6 +18,7 @@ import type { StoreRecord } from './store-records.ts'
 
 export type * from './append-batch.ts'
 export type * from './audit-store.ts'
+export type * from './erasure-store.ts'
 export type * from './event-store.ts'
 export * from './feed-key.ts'
 export * from './key-store.ts'
@@ -74,6 +76,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly moves: MoveStore
   readonly audit: AuditStore
   readonly ledger: LedgerStore
+  readonly erasures: ErasureStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

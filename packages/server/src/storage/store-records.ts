@@ -43,6 +43,19 @@ export interface SubjectRecord {
   readonly state: SubjectState
 }
 
+/**
+ * What a step of an erasure has reduced (D17). It comes after the events, and before the counter: they lose their payloads where
+ * they still have them.
+ */
+export interface ReductionRecord {
+  readonly kind: 'reduction'
+  readonly key: FeedKey
+  /** The feed's, since that step. */
+  readonly revision: number
+  /** Ascending, `recordsPerPiece` at most: a step may be handed over in several records. */
+  readonly events: readonly { readonly position: number; readonly sequenceNumber: number }[]
+}
+
 /** A feed's counter. It comes after the feed's events. */
 export interface FeedRecord {
   readonly kind: 'feed'
@@ -72,7 +85,20 @@ export interface WholeRecord {
   readonly reservedUntil?: Ticks
 }
 
-export type StoreRecord = EventRecord | IdRecord | SubjectRecord | FeedRecord | WholeRecord
+export type StoreRecord = EventRecord | IdRecord | SubjectRecord | ReductionRecord | FeedRecord | WholeRecord
+
+/** From rows in the order of revisions and positions. */
+export function reductionRecords(
+  key: FeedKey,
+  rows: readonly { readonly revision: number; readonly position: number; readonly sequenceNumber: number }[],
+): readonly ReductionRecord[] {
+  return [...Map.groupBy(rows, ({ revision }) => revision)].map(([revision, step]) => ({
+    kind: 'reduction',
+    key,
+    revision,
+    events: step.map(({ position, sequenceNumber }) => ({ position, sequenceNumber })),
+  }))
+}
 
 /** As pieces of a tenant's part are handed over: in runs of one kind, each subject and id once. */
 export function pieceOf(

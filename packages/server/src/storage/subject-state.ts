@@ -1,7 +1,7 @@
 /** What a draft means beside its subject's previous state: published or not, type, category, unchanged (D12, D23). */
 import { standardCodes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
-import type { EventDraft } from './storage.ts'
+import type { DraftContent, EventDraft } from './storage.ts'
 
 /** A subject after its latest event. */
 export interface SubjectState {
@@ -30,15 +30,21 @@ export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectStat
     code: draft.eventTypeShortCode ?? derivedCode(feed, published, before?.published ?? false),
     published,
     category: feed === 'property' ? categoryOf(draft, before) : null,
-    branch: content.kind === 'payload' ? (content.branch ?? null) : (before?.branch ?? null),
+    branch: branchAfter(content, before),
     payloadHash: content.kind === 'payload' ? content.hash : null,
   }
+}
+
+function branchAfter(content: DraftContent, before: SubjectState | undefined): string | null {
+  if (content.kind === 'payload') return content.branch ?? null
+  // What a branch is called came with a payload, and goes with it.
+  return content.kind === 'erased' ? null : (before?.branch ?? null)
 }
 
 /** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
 function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
   const codes = standardCodes[feed]
-  if (draft.content.kind === 'removal' || draft.eventTypeShortCode === codes.gone) return false
+  if (draft.content.kind !== 'payload' || draft.eventTypeShortCode === codes.gone) return false
   if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
   return draft.content.published ?? before?.published ?? true
 }
@@ -59,6 +65,7 @@ export function isUnchanged(draft: EventDraft, before: Meaning, after: Meaning):
   if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
   // An equal payload still says something new after a named type has said the opposite of its `published`.
   if (after.category !== before.category || after.published !== before.published) return false
+  if (draft.content.kind === 'erased') return false
   if (draft.content.kind === 'removal') return !before.published
   return before.payloadHash !== null && sameBytes(draft.content.hash, before.payloadHash)
 }

@@ -11,6 +11,7 @@ import type { TakenMetrics } from '../observability/metrics.ts'
 import type { OutageMemories } from '../observability/outages.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
 import type { StoragePass } from '../storage/open-storage.ts'
+import type { FeedKey } from '../storage/storage.ts'
 
 export interface ServingThreadData {
   readonly store: StoragePass
@@ -34,6 +35,7 @@ export type ThreadQuestion =
   | { readonly verb: 'awake' }
   | { readonly verb: 'answers' }
   | { readonly verb: 'drain' }
+  | { readonly verb: 'forgetFeed'; readonly key: FeedKey }
   | { readonly verb: 'close' }
 
 export interface ThreadAnswers {
@@ -44,6 +46,7 @@ export interface ThreadAnswers {
   /** Whether the thread is awake and the store answers it. */
   readonly answers: boolean
   readonly drain: void
+  readonly forgetFeed: void
   readonly close: void
 }
 

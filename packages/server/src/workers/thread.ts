@@ -33,6 +33,8 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
         return service.stopping() ? Promise.resolve(false) : answers(storage)
       case 'drain':
         return Promise.resolve(service.drain())
+      case 'forgetFeed':
+        return service.forgetFeed(request.key)
       case 'close':
     }
     return close()

@@ -3,6 +3,8 @@
  * thread holds everything that exists once: the port, the file of sealed pages, the metrics, and the end of the service
  * (docs/decisions/0008).
  */
+import { carryOutErasures } from '../feed/erasing.ts'
+import type { Erasing } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
@@ -16,12 +18,13 @@ import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
 import { nodeMemory, nodeWords } from '../keys/node-words.ts'
-import { createLogger } from '../observability/log.ts'
 import type { LogLevel } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { createLogger } from '../observability/log.ts'
 import { createOutages, outageMemories } from '../observability/outages.ts'
 import type { Outages } from '../observability/outages.ts'
+import { reportErasing } from '../observability/report-erasing.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
@@ -110,21 +113,26 @@ async function startThreads({ options, threads }: Whole, start: () => Promise<Se
 
 async function serve(whole: Whole): Promise<ThreadedService> {
   const { options, threads, publisher, outages } = whole
+  const { storage } = options.store
   whole.operations = await startOperations(whole)
-  const address = await listenTogether(threads, options)
+  // Before it answers: an erasure waits for the nodes that are announced.
+  const announcing = await announceNode(storage.nodes, {
+    peppers: options.peppers,
+    words: nodeWords(whole.node),
+    report: outages,
+  })
+  const address = await listenTogether(threads, options).catch(async (error: unknown) => {
+    await announcing.close()
+    throw error
+  })
   const broken = Promise.withResolvers<Error>()
   const watchOver = async (thread: ServingThread): Promise<void> => {
     const cause = await thread.ended
     if (whole.closing === undefined) broken.resolve(cause ?? new Error('it ended by itself'))
   }
   for (const thread of threads) void watchOver(thread)
-  const { storage } = options.store
   const forgetting = forgetSkippedIds(storage, undefined, outages)
-  const announcing = await announceNode(storage.nodes, {
-    peppers: options.peppers,
-    words: nodeWords(whole.node),
-    report: outages,
-  })
+  const erasing = carryOut(whole, announcing.nodeId)
   const { operations } = whole
   return {
     url: address.url,
@@ -136,10 +144,25 @@ async function serve(whole: Whole): Promise<ThreadedService> {
       await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
     },
     close() {
-      whole.closing ??= Promise.resolve().then(() => shutDown(whole, [forgetting, announcing]))
+      whole.closing ??= Promise.resolve().then(() => shutDown(whole, [forgetting, erasing, announcing]))
       return whole.closing
     },
   }
+}
+
+/** A thread that does not answer leaves the erasure as it is: it may still have pages of before. */
+function carryOut({ options, threads, file }: Whole, nodeId: string): Erasing {
+  const log = createLogger({ level: options.logLevel })
+  return carryOutErasures({
+    storage: options.store.storage,
+    nodeId,
+    async forget(key) {
+      await Promise.all(threads.map((thread) => thread.ask({ verb: 'forgetFeed', key })))
+      await file?.forget(key)
+    },
+    compare: async (headOf) => file?.compare(headOf),
+    onFailure: (erasureId, error) => reportErasing(log, erasureId, error),
+  })
 }
 
 async function startOperations(whole: Whole): Promise<OperationsServer | undefined> {

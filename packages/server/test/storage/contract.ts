@@ -4,6 +4,7 @@ import { appendingContract } from './contract/appending.ts'
 import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
+import { erasingContract } from './contract/erasing.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { keysContract } from './contract/keys.ts'
 import { ledgerContract } from './contract/ledger.ts'
@@ -52,6 +53,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     transferringContract(factory)
     movingContract(factory)
     backupContract(factory)
+    erasingContract(factory)
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)

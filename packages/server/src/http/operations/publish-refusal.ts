@@ -17,7 +17,11 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
     return { code: 'maintenance', headers: { 'retry-after': String(outcome.retryAfterSeconds) } }
   }
   if (outcome.kind === 'idConflict') {
-    const message = `The id ${outcome.id} is taken by an event with other content. Send it with another id.`
+    const why =
+      outcome.isGone === true
+        ? 'was the id of an event whose content has been erased, and stays taken'
+        : 'is taken by an event with other content'
+    const message = `The id ${outcome.id} ${why}. Send it with another id.`
     const pointer = `${placeOf(outcome)}/id`
     return { code: 'id_conflict', errors: [{ pointer, code: 'id_conflict', message }] }
   }

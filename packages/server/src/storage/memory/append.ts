@@ -77,9 +77,9 @@ function lookupsOf(feed: MemoryFeed): AppendLookups {
 
 function insert(feed: MemoryFeed, key: FeedKey, row: EventRow): void {
   const { position, sequenceNumber, created, createdDate, event } = row
-  const { id, subjectId, contentHash, state } = event
+  const { id, subjectId, contentHash, state, payloadState } = event
   const json = new TextEncoder().encode(eventJson(key, event, sequenceNumber, createdDate))
-  feed.events.push({ sequenceNumber, created, id, subjectId, json })
+  feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, json })
   feed.ids.set(id, { position, contentHash, skipped: null })
   feed.subjects.set(subjectId, { ...state, position })
   if (state.category !== null) feed.views.get(state.category)?.push(position)

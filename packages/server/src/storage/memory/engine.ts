@@ -12,6 +12,7 @@ import type { StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
+import { memoryErasures } from './erasures.ts'
 import { memoryEvents } from './events.ts'
 import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
@@ -51,6 +52,7 @@ export async function openMemory(
     moves: memoryMoves(store, (key) => watching.tell(key)),
     audit: memoryAudit(store),
     ledger: memoryLedger(store),
+    erasures: memoryErasures(store, clock, overrideClockCheck, watching),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {
       startEpoch(store, continueAfter, actor, feeds)

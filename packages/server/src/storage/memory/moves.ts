@@ -8,7 +8,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { noteChanges } from './audit.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
-import { eventRecords } from './transfer.ts'
+import { eventRecords, reductionsOf } from './transfer.ts'
 
 /** `changed`: told of each feed whose state is another one. */
 export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void): MoveStore {
@@ -35,6 +35,7 @@ export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void)
         if (feed === undefined) continue
         const counter = counterOf(store, key, feed, floorAfter(readClock(store.clock)))
         for (const piece of piecesOf(feed, key, held(key))) await take(piece)
+        await take(reductionsOf(feed, key))
         await take([counter])
       }
     },

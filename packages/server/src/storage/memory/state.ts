@@ -7,6 +7,7 @@ import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure, feedName } from '../storage.ts'
 import type {
   AuditRow,
+  Erasure,
   FeedKey,
   Head,
   KeyRecord,
@@ -24,6 +25,8 @@ export interface MemoryEvent {
   readonly created: Ticks
   readonly id: string
   readonly subjectId: string
+  /** `full`, or how the payload was reduced (D17). */
+  readonly payloadState: string
   readonly json: Uint8Array
 }
 
@@ -48,6 +51,22 @@ export interface MemoryFeed {
   readonly subjects: Map<string, SubjectState & { readonly position: number }>
   /** Per view the positions of its events; the one with ordinal n stands at index n - 1. */
   readonly views: Map<Category, number[]>
+  /** What was reduced, in the order of revisions. */
+  readonly reductions: MemoryReduction[]
+}
+
+export interface MemoryReduction {
+  readonly revision: number
+  readonly positions: readonly number[]
+}
+
+/** An erasure, and how far it has come. */
+export interface MemoryErasure {
+  readonly erasure: Erasure
+  /** Of the next event that may have to be reduced, and of the last. */
+  readonly nextPosition: number
+  readonly lastPosition: number
+  readonly acknowledgedBy: readonly string[]
 }
 
 export interface MemoryState {
@@ -60,6 +79,8 @@ export interface MemoryState {
   readonly feeds: Map<string, MemoryFeed>
   readonly tenants: Map<string, Tenant>
   readonly keys: Map<string, KeyRecord>
+  /** By id, in the order in which they were begun. */
+  readonly erasures: Map<string, MemoryErasure>
   /** The pepper that new keys are made with, once a node has said which. */
   pepperId: string | undefined
   maintenance: Maintenance | undefined
@@ -87,6 +108,7 @@ export function newState(settings: StoreSettings): MemoryState {
     feeds: new Map(),
     tenants: new Map(),
     keys: new Map(),
+    erasures: new Map(),
     pepperId: undefined,
     maintenance: undefined,
     audit: [],
@@ -107,6 +129,7 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     ids: new Map(),
     subjects: new Map(),
     views: new Map(viewsOf(feed).map((view) => [view, []])),
+    reductions: [],
   }
 }
 

@@ -6,6 +6,7 @@ import type { Actor, FeedKey } from '../storage.ts'
 import { positionFault, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, StoreRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
+import { reduceEvent } from './erasures.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 
@@ -40,15 +41,26 @@ function feedRecords(
     ...[...feed.subjects].map(([subjectId, { position, ...state }]) => {
       return { kind: 'subject' as const, key, subjectId, position, state }
     }),
+    ...reductionsOf(feed, key),
     { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor },
   ]
+}
+
+export function reductionsOf(feed: MemoryFeed, key: FeedKey): readonly StoreRecord[] {
+  return feed.reductions.map(({ revision, positions }) => {
+    const events = positions.flatMap((position) => {
+      const event = feed.events[position - 1]
+      return event === undefined ? [] : [{ position, sequenceNumber: event.sequenceNumber }]
+    })
+    return { kind: 'reduction', key, revision, events }
+  })
 }
 
 export function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventRecord[] {
   const categoryAt = new Map(
     [...feed.views].flatMap(([view, positions]) => positions.map((at) => [at, view])),
   )
-  return feed.events.map(({ sequenceNumber, created, id, subjectId, json: bytes }, index) => {
+  return feed.events.map(({ sequenceNumber, created, id, subjectId, payloadState, json: bytes }, index) => {
     const json = new TextDecoder().decode(bytes)
     const position = index + 1
     const latest = feed.subjects.get(subjectId)
@@ -65,7 +77,7 @@ export function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventReco
       // Of superseded events this engine does not keep it.
       branch: latest?.position === position ? latest.branch : null,
       code: parseEventJson(json).eventTypeShortCode,
-      payloadState: 'full',
+      payloadState,
     }
   })
 }
@@ -111,8 +123,9 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
   if (feed === undefined) return
   switch (record.kind) {
     case 'event': {
-      const { position, sequenceNumber, created, id, subjectId, json, category } = record
-      feed.events.push({ sequenceNumber, created, id, subjectId, json: new TextEncoder().encode(json) })
+      const { position, sequenceNumber, created, id, subjectId, payloadState, category } = record
+      const json = new TextEncoder().encode(record.json)
+      feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, json })
       if (category !== null) feed.views.get(category)?.push(position)
       break
     }
@@ -124,6 +137,17 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
     case 'subject':
       feed.subjects.set(record.subjectId, { ...record.state, position: record.position })
       break
+    case 'reduction': {
+      const { revision, key } = record
+      const positions = record.events.map(({ position }) => position)
+      for (const position of positions) reduceEvent(feed, key, position)
+      const known = feed.reductions.findIndex((one) => one.revision === revision)
+      const before = feed.reductions[known]?.positions ?? []
+      const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
+      if (known >= 0) feed.reductions[known] = { revision, positions: all }
+      else feed.reductions.push({ revision, positions: all })
+      break
+    }
     case 'feed':
       feed.epoch = record.epoch
       feed.offset = record.offset

@@ -19,7 +19,7 @@ import type { LostCallsOfAppend } from './lost-calls.ts'
 import { planRead, planRemembered } from './make-plan.ts'
 import type { PlanningContext } from './make-plan.ts'
 import { settleOutcomes } from './plan-commit.ts'
-import type { CommitPlan, FeedPlan } from './plan-commit.ts'
+import type { CommitPlan, FeedPlan, Stamped } from './plan-commit.ts'
 
 export interface AppendContext extends PlanningContext {
   /** Tries to stand up for a history that is new to the store; true when publishing may go on (D13). */
@@ -98,6 +98,38 @@ async function appendOnce(
     else context.observer.retried('append', 'stale_plan')
   }
 }
+
+/** One batch within a transaction, which holds its counter from here on. */
+export async function appendHeld(
+  session: Session,
+  batch: AppendBatch,
+  context: AppendContext,
+): Promise<AppendHeld> {
+  await takeCounters(session, [batch])
+  const made = await planRead(session, [batch], context)
+  const feeds = feedsToWrite(made)
+  const [outcome] = made.outcomes
+  if (outcome === undefined || feeds.length === 0)
+    return { kind: 'refused', outcome: outcome ?? { kind: 'unknownFeed' } }
+  const { clockToleranceTicks } = context
+  const answer = await callAppend(session, feeds, {
+    now: context.now(),
+    floor: undefined,
+    clockToleranceTicks,
+  })
+  if (answer.kind === 'epochRequired') return { kind: 'refused', outcome: { kind: 'epochRequired' } }
+  if (answer.kind === 'unvouched') return { kind: 'unvouched' }
+  const stamped = answer.kind === 'appended' ? answer.feeds.get(feedName(batch.key)) : undefined
+  if (stamped === undefined)
+    throw new StorageFailure('storage_unavailable', new Error('overtaken under the lock'))
+  return { kind: 'appended', stamped }
+}
+
+export type AppendHeld =
+  | { readonly kind: 'appended'; readonly stamped: Stamped }
+  /** Nothing was written. */
+  | { readonly kind: 'refused'; readonly outcome: AppendOutcome }
+  | { readonly kind: 'unvouched' }
 
 async function takeCounters(session: Session, batches: readonly AppendBatch[]): Promise<void> {
   const keys = inKeyOrder(batches.map(({ key }) => key))

@@ -15,7 +15,7 @@ import type { TimeReservation } from '../time-reservation.ts'
 import { watchers } from '../watchers.ts'
 import type { Watchers } from '../watchers.ts'
 import { appender } from './append.ts'
-import type { Appender } from './append.ts'
+import type { AppendContext, Appender } from './append.ts'
 import { changeNoter } from './audit.ts'
 import type { NoteChanges } from './audit.ts'
 import { databaseChanges } from './changes.ts'
@@ -43,6 +43,7 @@ export interface EngineParts {
   readonly reservation: TimeReservation
   readonly settle: Settler
   readonly appending: Appender
+  readonly appendContext: AppendContext
   readonly watching: Watchers
   readonly changes: Changes
   readonly observers: StoreObservers
@@ -83,6 +84,15 @@ export function engineParts(setting: EngineSetting): EngineParts {
   const reservation = databaseReservation(database, given, observers, connections.readTimeoutMs)
   const settle = settler(database, reservation, givenFloor)
   const watching = watchers(counts)
+  const appendContext: AppendContext = {
+    catalogue: settings.catalogue,
+    clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
+    now: given,
+    remembered,
+    historyOf: ({ connection }) => histories.get(connection) ?? '',
+    observer: observers,
+    vouch: () => database.write((session) => history.vouch(session)),
+  }
   return {
     database,
     given,
@@ -93,15 +103,8 @@ export function engineParts(setting: EngineSetting): EngineParts {
     remembered,
     reservation,
     settle,
-    appending: appender(database, {
-      catalogue: settings.catalogue,
-      clockToleranceTicks: overrideClockCheck ? undefined : defaultClockToleranceTicks,
-      now: given,
-      remembered,
-      historyOf: ({ connection }) => histories.get(connection) ?? '',
-      observer: observers,
-      vouch: () => database.write((session) => history.vouch(session)),
-    }),
+    appending: appender(database, appendContext),
+    appendContext,
     watching,
     changes: databaseChanges(database, watching, (key) => remembered.forget([key]), observers),
     observers,

@@ -6,6 +6,7 @@ import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
   guardedAudit,
+  guardedErasures,
   guardedKeys,
   guardedLedger,
   guardedMoves,
@@ -22,6 +23,7 @@ import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
+import { databaseErasures } from './erasures.ts'
 import { databaseEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
@@ -135,6 +137,7 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
+    erasures: guardedErasures(databaseErasures(parts), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),

@@ -2,7 +2,7 @@ import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'
-import { recordsPerPiece } from '../store-records.ts'
+import { recordsPerPiece, reductionRecords } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
@@ -101,7 +101,41 @@ async function exportFeed(
   for await (const rows of pages<SubjectRow>('subject', 'subject', 'uuid')) {
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
+  await exportReductions((...asked) => session.query(...asked), key, take)
   await take([feedRecord(key, row)])
+}
+
+const readReductions: Statement = {
+  name: 'export-reductions',
+  text: `SELECT revision, position, sequence FROM reduced_event
+    WHERE tenant = $1 AND feed = $2 AND (revision, position) > ($3, $4)
+    ORDER BY tenant, feed, revision, position LIMIT ${recordsPerPiece}`,
+}
+
+interface ReducedRow extends Row {
+  readonly revision: string
+  readonly position: string
+  readonly sequence: string
+}
+
+/** What steps of erasures have reduced, piece by piece. */
+export async function exportReductions(
+  ask: (statement: Statement, values: readonly Value[]) => Promise<readonly ReducedRow[]>,
+  key: FeedKey,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  for (let [revision, position] = [0, 0]; ;) {
+    const values = [key.tenantId, feedNumbers[key.feed], revision, position]
+    const found = (await ask(readReductions, values)).map((row) => ({
+      revision: Number(row.revision),
+      position: Number(row.position),
+      sequenceNumber: Number(row.sequence),
+    }))
+    const last = found.at(-1)
+    if (last === undefined) return
+    await take(reductionRecords(key, found))
+    ;[revision, position] = [last.revision, last.position]
+  }
 }
 
 export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {

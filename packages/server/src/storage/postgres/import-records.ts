@@ -2,7 +2,15 @@ import { storeFilled } from '../audit-changes.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
-import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
+import { erasedEventJson } from '../reduced-event.ts'
+import type {
+  EventRecord,
+  FeedRecord,
+  IdRecord,
+  ReductionRecord,
+  StoreRecord,
+  SubjectRecord,
+} from '../store-records.ts'
 import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
@@ -150,6 +158,9 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       ])
       break
     }
+    case 'reduction':
+      for (const record of run) if (record.kind === 'reduction') await importReduction(session, record)
+      break
     case 'feed':
       await importFeed(session, first)
   }
@@ -184,6 +195,39 @@ async function importEvents(session: Session, key: FeedKey, events: readonly Eve
   const last = events.at(-1)
   if (last === undefined) return
   await session.query(advance, [...feed, last.position, last.sequenceNumber, last.created])
+}
+
+const readFull: Statement = {
+  name: 'import-read-full',
+  text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
+    JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = given.position WHERE e.state <> 'erased'`,
+}
+const reduceImported: Statement = {
+  name: 'import-reduce',
+  text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
+}
+const noteReduced: Statement = {
+  name: 'import-note-reduced',
+  text: `INSERT INTO reduced_event (tenant, feed, revision, position, sequence)
+    SELECT $1, $2, $3, place, number FROM unnest($4::bigint[], $5::bigint[]) AS given (place, number)
+    ON CONFLICT DO NOTHING`,
+}
+
+async function importReduction(session: Session, { key, revision, events }: ReductionRecord): Promise<void> {
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  const positions = bigints(events.map(({ position }) => position))
+  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
+    readFull,
+    [...feed, positions],
+  )
+  await session.query(reduceImported, [
+    ...feed,
+    bigints(full.map(({ position }) => BigInt(position))),
+    uuids(full.map(({ id }) => id)),
+    texts(full.map(({ subject, json }) => erasedEventJson(key.feed, subject, json))),
+  ])
+  const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
+  await session.query(noteReduced, [...feed, revision, positions, numbers])
 }
 
 async function importFeed(session: Session, record: FeedRecord): Promise<void> {

@@ -38,6 +38,13 @@ const skippedIdsIndex: Afterwards = {
   on: 'ON event_id (tenant, feed, skipped) WHERE skipped IS NOT NULL',
 }
 
+/** From an event to the ids that were skipped because they came with its payload: an erasure takes their hashes too. */
+const skippedPositions: Afterwards = {
+  kind: 'index',
+  name: 'event_id_skipped_position',
+  on: 'ON event_id (tenant, feed, position) WHERE skipped IS NOT NULL',
+}
+
 /** In order; the number of those applied is the store's `schema_version`. */
 export const migrations: readonly Migration[] = [
   filesOf('0001-tables.sql', '0001-functions.sql'),
@@ -56,6 +63,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0014-audit.sql'),
   filesOf('0015-key-rates.sql'),
   filesOf('0016-sent.sql'),
+  { ...filesOf('0017-erasures.sql'), afterwards: [skippedPositions] },
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -9,7 +9,7 @@ import type { FeedRecord, StoreRecord } from '../store-records.ts'
 import { uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Statement } from './connection.ts'
-import { eventRecord, feedRecord, idRecord, subjectRecord } from './export-records.ts'
+import { eventRecord, exportReductions, feedRecord, idRecord, subjectRecord } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -94,6 +94,7 @@ export async function exportTenant(
       position = Math.min(position + recordsPerPiece, counter.lastPosition)
     }
     await exportSkipped(database, key, held(key).skippedUntil, take)
+    await exportReductions((...asked) => database.read(...asked), key, take)
     await take([counter])
   }
 }

@@ -25,7 +25,7 @@ export interface AppendContext {
 }
 
 export interface Appender {
-  /** One commit for all batches. `floor`: no stamp lies before it (P3). */
+  /** One commit for all batches; within a transaction, a part of it. `floor`: no stamp lies before it (P3). */
   append(batches: readonly AppendBatch[], floor: Ticks): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
 }

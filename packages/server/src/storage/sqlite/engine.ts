@@ -5,6 +5,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   guardedAudit,
+  guardedErasures,
   guardedKeys,
   guardedLedger,
   guardedMoves,
@@ -15,6 +16,7 @@ import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type {
   AuditStore,
+  ErasureStore,
   KeyStore,
   LedgerStore,
   MoveStore,
@@ -24,6 +26,8 @@ import type {
 } from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
+import { watchers } from '../watchers.ts'
+import type { Watchers } from '../watchers.ts'
 import { auditReader } from './audit.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -31,6 +35,7 @@ import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { epochReads } from './epoch-need.ts'
+import { erasureReads } from './erasure-reads.ts'
 import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
@@ -155,6 +160,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   const { guarded } = guard
   const locator = settledLocator(db, clock, line, link, observers)
   const epochs = epochReads(db)
+  const watching = watchers()
 
   const close = (): Promise<void> => {
     locator.stop()
@@ -167,7 +173,8 @@ function engineOver(parts: EngineParts): StorageEngine {
     moves: guardedMoves(fileMoves(db, parts), guarded),
     audit: guardedAudit(fileAudit(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
-    events: fileEvents({ ...parts, db, locator, guard }),
+    erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
+    events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
     acceptHistory: (actor) => guarded(() => link.call('acceptHistory', actor)),
@@ -235,6 +242,24 @@ function fileLedger(db: Connection, link: WriterLink): Unguarded<LedgerStore> {
     ...ledgerReads(db),
     add: (pieces) => link.call('addSent', pieces),
     mark: (run) => link.call('markRun', run),
+  }
+}
+
+function fileErasures(db: Connection, { link }: EngineParts, watching: Watchers): Unguarded<ErasureStore> {
+  return {
+    ...erasureReads(db),
+    async begin(request) {
+      const outcome = await link.call('beginErasure', request)
+      if (outcome.kind === 'begun') watching.tell(request.key)
+      return outcome
+    },
+    async reduce(erasureId, limit) {
+      const outcome = await link.call('reduceErased', erasureId, limit)
+      if (outcome.kind === 'reduced') watching.tell(undefined)
+      return outcome
+    },
+    acknowledge: (erasureId, nodeId) => link.call('acknowledgeErasure', erasureId, nodeId),
+    markOverwritten: (erasureIds) => link.call('markOverwritten', erasureIds),
   }
 }
 

@@ -4,7 +4,7 @@ import type { StoreGuard } from '../guarded-verbs.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import type { ShowingReads } from '../shown-numbers.ts'
 import type { EventStore } from '../storage.ts'
-import { watchers } from '../watchers.ts'
+import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import { afterReader } from './read-after.ts'
@@ -22,12 +22,12 @@ export interface FileEventsParts {
   readonly told: 'byItself' | 'byAll'
   readonly locator: SettledLocator
   readonly guard: StoreGuard
+  readonly watching: Watchers
 }
 
 export function fileEvents(parts: FileEventsParts): EventStore {
-  const { db, link, changes, told } = parts
+  const { db, link, changes, told, watching } = parts
   const { guarded, guardedAtOnce } = parts.guard
-  const watching = watchers()
   const shown = shownNumbers(changes)
   const readRange = rangeReader(db)
   const measureRange = rangeMeasurer(db)

@@ -2,7 +2,7 @@ import { feedNames, uuidOfBytes } from '@property-events/protocol'
 import type { Category, FeedName } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'
-import { recordsPerPiece } from '../store-records.ts'
+import { recordsPerPiece, reductionRecords } from '../store-records.ts'
 import type { EventRecord, IdRecord, StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
@@ -61,6 +61,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* events(db, key, row.feed_no, after(key))
     yield* ids(db, key, row.feed_no)
     yield* subjects(db, key, row.feed_no)
+    yield* reductions(db, key, row.feed_no)
     const { epoch, offset, revision, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
     const stampFloor = BigInt(row.stamp_floor ?? 0)
@@ -72,6 +73,24 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     firstOffset: Number(meta.get('first_offset')),
     needsEpoch: meta.get('needs_epoch') === '1',
     reservedUntil: readReservation(db),
+  }
+}
+
+/** Of a step of the feed, piece by piece. */
+export function* reductions(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
+  const select = db.prepare<
+    [number, number, number, number],
+    { readonly revision: number; readonly position: number; readonly sequenceNumber: number }
+  >(
+    `SELECT revision, position, sequence AS sequenceNumber FROM reduced_event
+      WHERE feed_no = ? AND (revision, position) > (?, ?) ORDER BY revision, position LIMIT ?`,
+  )
+  for (let [revision, position] = [0, 0]; ;) {
+    const rows = select.all(feedNo, revision, position, recordsPerPiece)
+    yield* reductionRecords(key, rows)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    ;[revision, position] = [last.revision, last.position]
   }
 }
 

@@ -3,7 +3,7 @@ import { storeFilled } from '../audit-changes.ts'
 import type { Actor } from '../audit-store.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
-import type { EventRecord, FeedRecord, StoreRecord } from '../store-records.ts'
+import type { EventRecord, FeedRecord, ReductionRecord, StoreRecord } from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
@@ -11,6 +11,8 @@ import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { metaOf } from './meta.ts'
+import { eventReducer } from './reduce-events.ts'
+import type { EventRow } from './reduce-events.ts'
 import { subjectValues } from './subject-row.ts'
 import { raiseReservation } from './stored-reservation.ts'
 
@@ -44,6 +46,14 @@ type ImportStatements = ReturnType<typeof importStatements>
 function importStatements(db: Connection) {
   return {
     ...eventStatements(db),
+    reduceEvent: eventReducer(db),
+    findFull: db.prepare<[number, number], EventRow>(
+      `SELECT place & 0xffffffffff AS position, sequence, id, subject, state, checksum, json FROM event
+        WHERE place = (? << 40) | ? AND state <> 'erased'`,
+    ),
+    noteReduced: db.prepare(
+      `INSERT INTO reduced_event (feed_no, revision, position, sequence) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    ),
     insertEvent: db.prepare(
       `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
         VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -78,6 +88,9 @@ function putOfFeed(
     case 'subject':
       statements.putSubject.run(...subjectValues(feedNo, record.subjectId, record.position, record.state))
       break
+    case 'reduction':
+      putReduction(statements, feedNo, record)
+      break
     case 'feed':
       putCounter(statements, feed, record)
   }
@@ -98,6 +111,18 @@ function putEvent(
   if (category === null) return
   const ordinal = takeOrdinals.get(1, feedNo, category)
   if (ordinal !== undefined) insertEntry.run(feedNo, category, ordinal, position, created)
+}
+
+function putReduction(
+  { reduceEvent, findFull, noteReduced }: ImportStatements,
+  feedNo: number,
+  { key, revision, events }: ReductionRecord,
+): void {
+  for (const { position, sequenceNumber } of events) {
+    const event = findFull.get(feedNo, position)
+    if (event !== undefined) reduceEvent(feedNo, key.feed, event)
+    noteReduced.run(feedNo, revision, position, sequenceNumber)
+  }
 }
 
 function putCounter({ putFeed }: ImportStatements, feed: FeedRow, record: FeedRecord): void {

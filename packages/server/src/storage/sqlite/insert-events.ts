@@ -26,7 +26,7 @@ export interface InsertEvents {
 export function insertStatements(db: Connection): InsertEvents {
   const insertEvent = db.prepare(
     `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
-      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, 'full', ?, ?)`,
+      VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertId = db.prepare(
     'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
@@ -49,6 +49,7 @@ export function insertStatements(db: Connection): InsertEvents {
       category,
       branch,
       code,
+      event.payloadState,
       json,
       eventChecksum(position, json),
     )

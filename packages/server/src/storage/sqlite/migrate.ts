@@ -22,6 +22,7 @@ const migrations: readonly string[] = [
   '0009-audit.sql',
   '0010-key-rates.sql',
   '0011-sent.sql',
+  '0012-erasures.sql',
 ]
 
 /** The schema this program reads and writes. */

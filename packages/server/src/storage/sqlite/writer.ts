@@ -10,6 +10,7 @@ import { auditWrites, changeNoter } from './audit.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
+import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
@@ -56,6 +57,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
     ...ledgerWrites(db),
+    ...erasureWrites(db, clock, { appending, note, line, changes }),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { feedNames, ticksPerSecond } from '@property-events/protocol'
-import type { ViewName } from '@property-events/protocol'
-import type { FeedKey, StorageEngine } from '../../../src/storage/storage.ts'
+import type { FeedEvent, ViewName } from '@property-events/protocol'
+import { isErasedPayload } from '../../../src/storage/reduced-event.ts'
+import type { ErasureTarget, FeedKey, StorageEngine } from '../../../src/storage/storage.ts'
 import { uuid } from './drafts.ts'
+import { erasureOf } from './erasing.ts'
 import { actions, batchOf } from './histories.ts'
 import type { Action } from './histories.ts'
 import { list } from './read-back.ts'
@@ -21,6 +23,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
     const factories = [memoryStores(), engine]
     let stores: readonly StorageEngine[] = []
     let runs = 0
+    let erasures = 0
 
     before(async () => {
       stores = await Promise.all(factories.map((factory) => factory.create({ clock })))
@@ -36,6 +39,26 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       assert.ok(reference !== undefined || other === undefined)
       assert.deepEqual(other, reference)
       return reference as T
+    }
+
+    async function erase(action: Action & { kind: 'erase' }, key: FeedKey): Promise<void> {
+      const { target, steps, limit } = action
+      const events = await agree((store) => list(store, { key }))
+      const asked: ErasureTarget =
+        typeof target === 'string'
+          ? { kind: 'subject', subjectId: uuid(target) }
+          : { kind: 'event', eventId: events[target]?.id ?? uuid('none') }
+      await agree((store) => store.erasures.count(key, asked))
+      erasures += 1
+      const ids = { erasureId: uuid(`erasure ${erasures}`), closingEventId: uuid(`closing ${erasures}`) }
+      const request = erasureOf(asked, { key, ...ids })
+      await agree((store) => store.erasures.begin(request))
+      for (let step = 0; step < steps; step += 1) {
+        const open = await agree((store) => store.erasures.open())
+        for (const { erasureId } of open) await agree((store) => store.erasures.reduce(erasureId, limit))
+        for (const { erasureId } of open)
+          await agree((store) => store.erasures.acknowledge(erasureId, undefined))
+      }
     }
 
     async function play(action: Action, tenants: readonly [string, string]): Promise<void> {
@@ -67,6 +90,9 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           })
           return
         }
+        case 'erase':
+          await erase(action, { tenantId: tenants[0], feed: action.feed })
+          return
         case 'epoch':
           await agree((store) => store.startEpoch(action.continueAfter, 'cli:test'))
       }
@@ -75,6 +101,22 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
     /** Every list, window and event of a feed, by every page size. */
     async function compare(key: FeedKey): Promise<void> {
       const all = await agree((store) => list(store, { key }))
+      for (const limit of [1, 3, 100]) await agree((store) => store.erasures.reductions(key, 0, limit))
+      const revision = await agree(async (store) => (await store.events.head(key))?.revision)
+      const told = await agree((store) => store.erasures.reductions(key, 0, 10_000))
+      // What was told is what was reduced, each event once, but for the events that closed a subject.
+      const gone = all.filter(({ payload }) => isErasedPayload(payload))
+      const closings = new Set(
+        (await agree((store) => store.erasures.list(key.tenantId, undefined, 1_000))).flatMap(
+          ({ closing }) => closing?.eventId ?? [],
+        ),
+      )
+      assert.deepEqual(
+        told.flatMap(({ sequenceNumbers }) => sequenceNumbers).toSorted((a, b) => a - b),
+        gone.filter(({ id }) => !closings.has(id)).map(({ sequenceNumber }) => sequenceNumber),
+      )
+      assert.equal(revision, told.at(-1)?.revision ?? 0)
+      await compareErased(key, all)
       for (const view of views) {
         const whole = await agree((store) => list(store, { key, view }))
         for (const pageSize of [1, 7, 100]) {
@@ -105,6 +147,21 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           return event && Buffer.from(event.json).toString()
         })
         await agree(async (store) => store.events.positionOf(key, id))
+      }
+    }
+
+    /** Of a subject whose erasure has ended, nothing that was published before it is there. */
+    async function compareErased(key: FeedKey, all: readonly FeedEvent[]): Promise<void> {
+      const done = await agree((store) => store.erasures.list(key.tenantId, undefined, 1_000))
+      for (const { target, closing, state, key: of } of done) {
+        if (of.feed !== key.feed || closing === undefined || target.kind !== 'subject') continue
+        const history = await agree(async (store) => {
+          const query = { key, subjectId: target.subjectId, after: 0, limit: 10_000 }
+          return (await store.events.readSubject(query)).map(({ sequenceNumber }) => sequenceNumber)
+        })
+        const ids = new Set(history.filter((number) => number <= closing.sequenceNumber))
+        const kept = all.filter((event) => ids.has(event.sequenceNumber) && !isErasedPayload(event.payload))
+        if (state !== 'reducing') assert.deepEqual(kept, [])
       }
     }
 

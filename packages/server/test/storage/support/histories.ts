@@ -45,6 +45,14 @@ export type Action =
   | { readonly kind: 'clock'; readonly seconds: number }
   | { readonly kind: 'window'; readonly view: ViewName; readonly fromSeconds: number | undefined }
   | { readonly kind: 'epoch'; readonly continueAfter: number }
+  /** Of a subject, or of the nth event of the feed; then so many steps of it, and of those that were begun before. */
+  | {
+      readonly kind: 'erase'
+      readonly feed: FeedName
+      readonly target: string | number
+      readonly steps: number
+      readonly limit: number
+    }
 
 function eventWords(feed: FeedName, options: { readonly plain: boolean }): fc.Arbitrary<EventWords> {
   const { plain } = options
@@ -103,6 +111,16 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
         arbitrary: fc
           .tuple(view, seconds)
           .map(([view, fromSeconds]) => ({ kind: 'window' as const, view, fromSeconds })),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('erase' as const),
+          feed: fc.constantFrom<FeedName>('property', 'property', 'contact'),
+          target: fc.oneof(fc.constantFrom(...subjects), fc.integer({ min: 0, max: 9 })),
+          steps: fc.integer({ min: 0, max: 4 }),
+          limit: fc.integer({ min: 1, max: 3 }),
+        }),
       },
       {
         weight: 1,

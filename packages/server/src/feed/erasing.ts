@@ -1,0 +1,119 @@
+/** Carries out erasures in the background (D17, docs/decisions/0027): steps, what this node has in hand, and the end. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FeedKey, Head, OpenErasure, StorageEngine } from '../storage/storage.ts'
+
+/** How often it looks whether there is something to do: one probe of a small index. */
+const lookEveryMs = 500
+/** While something is under way: other nodes look as often as above. */
+const waitMs = 100
+/** After a failure. */
+const failureWaitMs = 5_000
+/** The pause after a step is as long as the step took, so that an erasure takes half of the writer's time at most. */
+const pausePerStep = 1
+/** A step that took longer than this is followed by smaller ones. */
+const stepTargetMs = 20
+const [fewestEvents, firstEvents, mostEvents] = [10, 50, 500]
+
+export interface ErasingParts {
+  readonly storage: Pick<StorageEngine, 'erasures' | 'events'>
+  /** As announced (`NodeStore`): the others wait until it has said that it holds nothing of before. */
+  readonly nodeId: string
+  /**
+   * Resolves when no thread of this node answers from anything it has read of the feed before, and no file of its pages holds
+   * it.
+   */
+  readonly forget: (key: FeedKey) => Promise<void>
+  /** The same of all feeds that are in another state now than the file of pages is from. */
+  readonly compare: (headOf: (key: FeedKey) => Promise<Head | undefined>) => Promise<void>
+  /** Told, for the log, of an erasure that could not go on. It is tried again. */
+  readonly onFailure: (erasureId: string, error: unknown) => void
+}
+
+export interface Erasing {
+  /** Resolves when the step under way has ended; none begins after that. */
+  close(): Promise<void>
+}
+
+/** The parts, and the end. */
+interface Running extends ErasingParts {
+  readonly signal: AbortSignal
+}
+
+/**
+ * Looks at once and then all the time; what a crash has cut off is gone on with, by any node. An erasure is `unreachable` when
+ * each live node has forgotten its feed after the last step.
+ */
+export function carryOutErasures(parts: ErasingParts): Erasing {
+  const closing = new AbortController()
+  const running = run({ ...parts, signal: closing.signal })
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+async function run(running: Running): Promise<void> {
+  const { signal } = running
+  // Before the first: what was erased while this node was away may still be in its file of pages.
+  while (!signal.aborted && !(await hasCompared(running))) await pause(failureWaitMs, signal)
+  while (!signal.aborted) await pause(await look(running), signal)
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+}
+
+async function hasCompared({ compare, storage }: Running): Promise<boolean> {
+  try {
+    await compare((key) => storage.events.head(key))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Goes on with what is under way, and answers how long to wait for the next look. A store that does not answer is asked again:
+ * others tell of that. One erasure that cannot go on does not hold up the others.
+ */
+async function look(running: Running): Promise<number> {
+  const { storage, signal, onFailure } = running
+  const open = await storage.erasures.open().catch(() => [])
+  let failed = false
+  for (const erasure of open) {
+    if (signal.aborted) return 0
+    try {
+      await (erasure.state === 'reducing' ? reduceAll(running, erasure) : acknowledge(running, erasure))
+    } catch (error) {
+      failed = true
+      if (!signal.aborted) onFailure(erasure.erasureId, error)
+    }
+  }
+  if (failed) return failureWaitMs
+  return open.length > 0 ? waitMs : lookEveryMs
+}
+
+async function reduceAll({ storage, signal }: Running, { erasureId }: OpenErasure): Promise<void> {
+  let limit = firstEvents
+  while (!signal.aborted) {
+    const startedMs = performance.now()
+    const outcome = await storage.erasures.reduce(erasureId, limit)
+    const tookMs = performance.now() - startedMs
+    if (outcome.kind !== 'reduced') return
+    if (tookMs > stepTargetMs) limit = Math.max(fewestEvents, Math.floor(limit / 2))
+    else if (tookMs < stepTargetMs / 2) limit = Math.min(mostEvents, limit * 2)
+    await pause(tookMs * pausePerStep, signal)
+  }
+}
+
+/** Of an erasure that is reduced: what was forgotten before its last step may have been read again. */
+async function acknowledge(
+  { storage, nodeId, forget }: Running,
+  { erasureId, key, acknowledgedBy }: OpenErasure,
+): Promise<void> {
+  const isKnown = acknowledgedBy.includes(nodeId)
+  if (!isKnown) await forget(key)
+  await storage.erasures.acknowledge(erasureId, isKnown ? undefined : nodeId)
+}

@@ -1,0 +1,60 @@
+/** What beginning an erasure means on every engine (P12): the event that closes the subject, and the row of the erasure. */
+import type { AppendBatch, AppendOutcome } from './append-batch.ts'
+import type { BeginErasureOutcome, Erasure, ErasureRequest } from './erasure-store.ts'
+
+/** The publication that closes a subject. */
+export function closingBatch({ key, closingEventId }: ErasureRequest, subjectId: string): AppendBatch {
+  const draft = {
+    id: closingEventId,
+    idGiven: false,
+    subjectId,
+    subjectSpelling: subjectId,
+    transactionId: undefined,
+    content: { kind: 'erased' as const },
+    eventTypeShortCode: undefined,
+    category: undefined,
+    contentHash: new Uint8Array(),
+  }
+  return { key, drafts: [draft], unchanged: 'store' }
+}
+
+/** Why nothing was begun, where the closing event was not stored. */
+export function refusalOfClosing(
+  outcome: Exclude<AppendOutcome, { kind: 'stored' }>,
+): Exclude<BeginErasureOutcome, { kind: 'begun' }> {
+  if (outcome.kind === 'unknownSubject') return { kind: 'unknownTarget' }
+  if (outcome.kind === 'idConflict') throw new Error(`the id ${outcome.id} for the closing event is taken`)
+  return outcome
+}
+
+export interface BegunErasure {
+  readonly request: ErasureRequest
+  readonly events: number
+  readonly closing: Erasure['closing']
+  readonly revision: number
+  readonly nowMs: number
+}
+
+/** An erasure that has just begun; one that has nothing to reduce is there already. */
+export function begunErasure({ request, events, closing, revision, nowMs }: BegunErasure): Erasure {
+  const isReduced = events === 0
+  const { erasureId, key, target, reason, caseRef, receivedOn, actor } = request
+  return {
+    erasureId,
+    key,
+    target,
+    reason,
+    caseRef,
+    receivedOn,
+    actor,
+    state: isReduced ? 'reduced' : 'reducing',
+    closing,
+    events,
+    reduced: 0,
+    revision,
+    begunMs: nowMs,
+    reducedMs: isReduced ? nowMs : undefined,
+    unreachableMs: undefined,
+    overwrittenMs: undefined,
+  }
+}

@@ -1,0 +1,224 @@
+import { millisecondsOfTicks } from '@property-events/protocol'
+import { erasureBegun } from '../audit-changes.ts'
+import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { bytesPerReduction } from '../erasure-store.ts'
+import { nodeSilenceMs } from '../node-store.ts'
+import { erasedEventJson } from '../reduced-event.ts'
+import type {
+  BeginErasureOutcome,
+  Erasure,
+  ErasureRefusal,
+  ErasureRequest,
+  ErasureStore,
+  ErasureTarget,
+  FeedKey,
+  ReduceOutcome,
+} from '../storage.ts'
+import type { Watchers } from '../watchers.ts'
+import { append } from './append.ts'
+import { noteChanges } from './audit.ts'
+import { feedOf, openState } from './state.ts'
+import type { MemoryErasure, MemoryFeed, MemoryStore } from './state.ts'
+
+export function memoryErasures(
+  store: MemoryStore,
+  clock: SharedClock | undefined,
+  overrideClockCheck: boolean,
+  watching: Watchers,
+): ErasureStore {
+  const now = () => readClock(clock)
+  const nowMs = () => millisecondsOfTicks(now())
+  const all = () =>
+    [...openState(store).erasures.values()].toSorted((a, b) =>
+      a.erasure.erasureId < b.erasure.erasureId ? -1 : 1,
+    )
+  return {
+    async begin(request) {
+      const known = openState(store).erasures.get(request.erasureId)
+      if (known !== undefined) return { kind: 'begun', erasure: known.erasure }
+      const outcome = begin(store, request, { now: now(), overrideClockCheck })
+      if (outcome.kind === 'begun') watching.tell(request.key)
+      return outcome
+    },
+    count: async (key, target) => {
+      const found = rangeOf(feedOf(store, key), target)
+      return 'kind' in found ? found : { kind: 'counted', events: found.events }
+    },
+    async reduce(erasureId, limit) {
+      const outcome = reduce(store, erasureId, limit, nowMs())
+      const key = openState(store).erasures.get(erasureId)?.erasure.key
+      if (outcome.kind === 'reduced') watching.tell(key)
+      return outcome
+    },
+    async open() {
+      const open = all().filter(({ erasure: { state } }) => state === 'reducing' || state === 'reduced')
+      return open.map(({ erasure, acknowledgedBy }) => ({ ...erasure, acknowledgedBy }))
+    },
+    acknowledge: async (erasureId, nodeId) => acknowledge(store, erasureId, nodeId, nowMs()),
+    markOverwritten: async (erasureIds) => markOverwritten(store, erasureIds, nowMs()),
+    async find(tenantId, erasureId) {
+      const erasure = openState(store).erasures.get(erasureId)?.erasure
+      return erasure?.key.tenantId === tenantId ? erasure : undefined
+    },
+    async list(tenantId, after, limit) {
+      const own = all().filter(({ erasure }) => erasure.key.tenantId === tenantId)
+      return own
+        .map(({ erasure }) => erasure)
+        .filter(({ erasureId }) => after === undefined || erasureId > after)
+        .slice(0, limit)
+    },
+    async reductions(key, afterRevision, limit) {
+      const feed = feedOf(store, key)
+      const later = (feed?.reductions ?? []).filter(({ revision }) => revision > afterRevision)
+      let events = 0
+      const taken = later.filter(({ positions }, index) => {
+        events += positions.length
+        return index === 0 || events <= limit
+      })
+      return taken.map(({ revision, positions }) => ({
+        revision,
+        sequenceNumbers: positions.flatMap((position) => feed?.events[position - 1]?.sequenceNumber ?? []),
+      }))
+    },
+  }
+}
+
+function acknowledge(
+  store: MemoryStore,
+  erasureId: string,
+  nodeId: string | undefined,
+  nowMs: number,
+): 'unreachable' | 'waiting' {
+  const { erasures } = openState(store)
+  const one = erasures.get(erasureId)
+  if (one === undefined || one.erasure.state === 'reducing') return 'waiting'
+  const acknowledgedBy = [...new Set([...one.acknowledgedBy, ...(nodeId === undefined ? [] : [nodeId])])]
+  const live = [...store.nodes.values()].filter(({ seenMs }) => nowMs - seenMs < nodeSilenceMs)
+  const isEnd = one.erasure.state === 'reduced' && live.every((node) => acknowledgedBy.includes(node.nodeId))
+  const erasure: Erasure = isEnd
+    ? { ...one.erasure, state: 'unreachable', unreachableMs: nowMs }
+    : one.erasure
+  erasures.set(erasureId, { ...one, acknowledgedBy, erasure })
+  return erasure.state === 'reduced' ? 'waiting' : 'unreachable'
+}
+
+function markOverwritten(store: MemoryStore, erasureIds: readonly string[], overwrittenMs: number): number {
+  const { erasures } = openState(store)
+  const named = [...new Set(erasureIds)].flatMap((erasureId) => erasures.get(erasureId) ?? [])
+  const unreachable = named.filter(({ erasure }) => erasure.state === 'unreachable')
+  for (const one of unreachable) {
+    const erasure: Erasure = { ...one.erasure, state: 'overwritten', overwrittenMs }
+    erasures.set(erasure.erasureId, { ...one, erasure })
+  }
+  return unreachable.length
+}
+
+interface ErasedRange {
+  readonly firstPosition: number
+  readonly lastPosition: number
+  readonly events: number
+}
+
+/** What there is to reduce, before anything is appended. */
+function rangeOf(feed: MemoryFeed | undefined, target: ErasureTarget): ErasedRange | ErasureRefusal {
+  if (feed === undefined) return { kind: 'unknownFeed' }
+  if (target.kind === 'subject') {
+    const events = feed.events.filter(({ subjectId }) => subjectId === target.subjectId).length
+    if (events === 0) return { kind: 'unknownTarget' }
+    return { firstPosition: 1, lastPosition: feed.events.length, events }
+  }
+  const index = feed.events.findIndex(({ id }) => id === target.eventId)
+  const event = feed.events[index]
+  if (event === undefined) return { kind: 'unknownTarget' }
+  const position = index + 1
+  if (feed.subjects.get(event.subjectId)?.position === position) return { kind: 'eventIsLatest' }
+  return { firstPosition: position, lastPosition: position, events: 1 }
+}
+
+function begin(
+  store: MemoryStore,
+  request: ErasureRequest,
+  context: Parameters<typeof append>[2],
+): BeginErasureOutcome {
+  const { erasureId, key, target } = request
+  const range = rangeOf(feedOf(store, key), target)
+  if ('kind' in range) return range
+  let closing: Erasure['closing']
+  if (target.kind === 'subject') {
+    const [outcome] = append(store, [closingBatch(request, target.subjectId)], context)
+    if (outcome?.kind !== 'stored') return refusalOfClosing(outcome ?? { kind: 'unknownFeed' })
+    const { id: eventId = '', stored } = outcome.events.at(-1) ?? {}
+    closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
+  } else if (feedOf(store, key)?.move !== 'open') return { kind: 'tenantMoving' }
+  const { events, firstPosition, lastPosition } = range
+  const revision = feedOf(store, key)?.revision ?? 0
+  const nowMs = millisecondsOfTicks(context.now)
+  const erasure = begunErasure({ request, events, closing, revision, nowMs })
+  noteChanges(store, erasureBegun(request), request.actor)
+  openState(store).erasures.set(erasureId, {
+    erasure,
+    nextPosition: firstPosition,
+    lastPosition,
+    acknowledgedBy: [],
+  })
+  return { kind: 'begun', erasure }
+}
+
+function reduce(store: MemoryStore, erasureId: string, limit: number, nowMs: number): ReduceOutcome {
+  const one = openState(store).erasures.get(erasureId)
+  const feed = one && feedOf(store, one.erasure.key)
+  if (one === undefined || feed === undefined || one.erasure.state !== 'reducing') return { kind: 'finished' }
+  // What another store has already taken over is not changed here any more.
+  if (feed.move !== 'open') return { kind: 'busy' }
+  const step = positionsOf(feed, one, limit)
+  const positions = step.filter((position) => reduceEvent(feed, one.erasure.key, position))
+  if (positions.length > 0) {
+    feed.revision += 1
+    feed.reductions.push({ revision: feed.revision, positions })
+  }
+  const nextPosition = (step.at(-1) ?? one.lastPosition) + 1
+  const reduced = one.erasure.reduced + step.length
+  const isReduced = positionsOf(feed, { ...one, nextPosition }, 1).length === 0
+  const erasure: Erasure = {
+    ...one.erasure,
+    reduced,
+    revision: feed.revision,
+    state: isReduced ? 'reduced' : 'reducing',
+    reducedMs: isReduced ? nowMs : undefined,
+  }
+  openState(store).erasures.set(erasureId, { ...one, erasure, nextPosition })
+  return { kind: 'reduced', events: step.length }
+}
+
+/** Of the next events, as many as one step takes. */
+function positionsOf(feed: MemoryFeed, one: MemoryErasure, limit: number): readonly number[] {
+  const { target } = one.erasure
+  const positions: number[] = []
+  let bytes = 0
+  for (let position = one.nextPosition; position <= one.lastPosition; position += 1) {
+    const event = feed.events[position - 1]
+    if (event === undefined || (target.kind === 'subject' && event.subjectId !== target.subjectId)) continue
+    bytes += event.json.byteLength
+    if (positions.length >= limit || (positions.length > 0 && bytes > bytesPerReduction)) break
+    positions.push(position)
+  }
+  return positions
+}
+
+/** False where an earlier erasure has reduced it. */
+export function reduceEvent(feed: MemoryFeed, key: FeedKey, position: number): boolean {
+  const event = feed.events[position - 1]
+  if (event === undefined || event.payloadState === 'erased') return false
+  const json = erasedEventJson(key.feed, event.subjectId, new TextDecoder().decode(event.json))
+  feed.events[position - 1] = {
+    ...event,
+    payloadState: 'erased',
+    json: new TextEncoder().encode(json),
+  }
+  for (const [id, taken] of feed.ids) {
+    if (taken.position === position) feed.ids.set(id, { ...taken, contentHash: null })
+  }
+  return true
+}

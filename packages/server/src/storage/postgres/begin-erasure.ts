@@ -1,0 +1,167 @@
+/** Beginning an erasure: the closing event and the erasure's row, in one commit. */
+import { erasureBegun } from '../audit-changes.ts'
+import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
+import { moveStateOf } from '../move-store.ts'
+import { StorageFailure } from '../storage.ts'
+import type {
+  BeginErasureOutcome,
+  ErasureRefusal,
+  ErasureRequest,
+  ErasureTarget,
+  FeedKey,
+} from '../storage.ts'
+import { appendHeld } from './append.ts'
+import type { Row, Session, Statement, Value } from './connection.ts'
+import type { EngineParts } from './engine-parts.ts'
+import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-row.ts'
+import type { ErasureRow } from './erasure-row.ts'
+import { feedNumbers } from './feed-number.ts'
+
+/** The condition on `sequence` lets the index of subjects be used. */
+const countEvents: Statement = {
+  name: 'erasure-count',
+  text: `SELECT count(e.position) AS events, max(e.position) AS last FROM feed f
+    LEFT JOIN event e ON e.tenant = f.tenant AND e.feed = f.feed AND e.subject = $3 AND e.sequence > 0 AND e.position > $4
+    WHERE f.tenant = $1 AND f.feed = $2 GROUP BY f.tenant`,
+}
+const findEvent: Statement = {
+  name: 'erasure-event',
+  text: `SELECT f.revision, f.move, f.needs_epoch OR (SELECT needs_epoch FROM store) AS needs_epoch, e.position,
+      s.position AS latest
+    FROM feed f
+    LEFT JOIN event_id i ON i.tenant = f.tenant AND i.feed = f.feed AND i.id = $3
+    LEFT JOIN event e ON e.tenant = i.tenant AND e.feed = i.feed AND e.position = i.position AND e.id = i.id
+    LEFT JOIN subject s ON s.tenant = e.tenant AND s.feed = e.feed AND s.subject = e.subject
+    WHERE f.tenant = $1 AND f.feed = $2`,
+}
+const markClosing: Statement = {
+  name: 'erasure-mark-closing',
+  text: `UPDATE event SET state = 'erased' WHERE tenant = $1 AND feed = $2 AND position = $3`,
+}
+const readNow: Statement = {
+  name: 'erasure-now',
+  text: `SELECT coalesce($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now`,
+}
+
+interface EventRow extends Row {
+  readonly revision: string
+  readonly move: string | null
+  readonly needs_epoch: boolean
+  readonly position: string | null
+  readonly latest: string | null
+}
+
+type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
+
+/** How many events of a target there are to reduce. */
+export async function countErased(
+  ask: Ask,
+  key: FeedKey,
+  target: ErasureTarget,
+): Promise<{ readonly kind: 'counted'; readonly events: number } | ErasureRefusal> {
+  if (target.kind === 'event') {
+    const found = await eventOf(ask, key, target.eventId)
+    return found.kind === 'found' ? { kind: 'counted', events: 1 } : found
+  }
+  const counted = await countSubject(ask, key, target.subjectId, 0)
+  if (counted === undefined) return { kind: 'unknownFeed' }
+  return counted.events === 0 ? { kind: 'unknownTarget' } : { kind: 'counted', events: counted.events }
+}
+
+/** Of the events after a position; `undefined`: no such feed. */
+async function countSubject(ask: Ask, key: FeedKey, subjectId: string, after: number) {
+  const values = [key.tenantId, feedNumbers[key.feed], subjectId, after]
+  const [row] = await ask<{ events: string; last: string | null }>(countEvents, values)
+  return row && { events: Number(row.events), last: Number(row.last ?? after) }
+}
+
+interface FoundEvent {
+  readonly kind: 'found'
+  readonly position: number
+  readonly revision: number
+  readonly move: string | null
+  readonly needsEpoch: boolean
+}
+
+async function eventOf(ask: Ask, key: FeedKey, eventId: string): Promise<FoundEvent | ErasureRefusal> {
+  const [row] = await ask<EventRow>(findEvent, [key.tenantId, feedNumbers[key.feed], eventId])
+  if (row === undefined) return { kind: 'unknownFeed' }
+  if (row.position === null) return { kind: 'unknownTarget' }
+  if (row.position === row.latest) return { kind: 'eventIsLatest' }
+  const { move, needs_epoch: needsEpoch } = row
+  return { kind: 'found', position: Number(row.position), revision: Number(row.revision), move, needsEpoch }
+}
+
+type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'note'>
+
+/** `nowMs`: in place of the database's clock, for tests. */
+export async function beginErasure(
+  parts: Parts,
+  request: ErasureRequest,
+  nowMs: number | null,
+): Promise<BeginErasureOutcome> {
+  const { database, appendContext } = parts
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await database.transaction((session) => beginOnce(session, parts, request, nowMs))
+    if (outcome !== 'unvouched') return outcome
+    if (tries > 1 || !(await appendContext.vouch())) return { kind: 'epochRequired' }
+  }
+}
+
+async function beginOnce(
+  session: Session,
+  parts: Parts,
+  request: ErasureRequest,
+  givenMs: number | null,
+): Promise<BeginErasureOutcome | 'unvouched'> {
+  const [known] = await session.query<ErasureRow & Row>(readErasure, [request.erasureId])
+  if (known !== undefined) return { kind: 'begun', erasure: erasureOf(known) }
+  const [{ now } = { now: '0' }] = await session.query<{ now: string }>(readNow, [givenMs])
+  const nowMs = Number(now)
+  const { target } = request
+  if (target.kind === 'subject') return beginSubject(session, parts, request, target.subjectId, nowMs)
+  const found = await eventOf((...asked) => session.query(...asked), request.key, target.eventId)
+  if (found.kind !== 'found') return found
+  if (found.needsEpoch) return { kind: 'epochRequired' }
+  if (moveStateOf(found.move) !== 'open') return { kind: 'tenantMoving' }
+  const { position, revision } = found
+  const erasure = begunErasure({ request, events: 1, closing: undefined, revision, nowMs })
+  await session.query(insertErasure, erasureValues(position, position, erasure))
+  await parts.note(session, erasureBegun(request), request.actor)
+  return { kind: 'begun', erasure }
+}
+
+async function beginSubject(
+  session: Session,
+  { appendContext, note }: Parts,
+  request: ErasureRequest,
+  subjectId: string,
+  nowMs: number,
+): Promise<BeginErasureOutcome | 'unvouched'> {
+  const { key } = request
+  const ask: Ask = (...asked) => session.query(...asked)
+  // Before the counter is taken, since it may take a while; those that come meanwhile are counted after.
+  const before = await countSubject(ask, key, subjectId, 0)
+  if (before === undefined) return { kind: 'unknownFeed' }
+  const appended = await appendHeld(session, closingBatch(request, subjectId), appendContext)
+  if (appended.kind === 'unvouched') return 'unvouched'
+  if (appended.kind === 'refused') {
+    if (appended.outcome.kind !== 'stored') return refusalOfClosing(appended.outcome)
+    throw new StorageFailure('storage_unavailable', new Error('the closing event was not written'))
+  }
+  const { lastPosition, stored, reading } = appended.stamped
+  const since = await countSubject(ask, key, subjectId, before.last)
+  await session.query(markClosing, [key.tenantId, feedNumbers[key.feed], lastPosition])
+  const { sequenceNumber = 0 } = stored.at(-1) ?? {}
+  const erasure = begunErasure({
+    request,
+    // The closing event is among those that came since.
+    events: before.events + (since?.events ?? 1) - 1,
+    closing: { eventId: request.closingEventId, sequenceNumber },
+    revision: reading.revision,
+    nowMs,
+  })
+  await session.query(insertErasure, erasureValues(1, lastPosition - 1, erasure))
+  await note(session, erasureBegun(request), request.actor)
+  return { kind: 'begun', erasure }
+}

@@ -1,0 +1,85 @@
+/** One step of an erasure: read on this node, made smaller here, and written with one call that checks that nobody else has. */
+import { bytesPerReduction } from '../erasure-store.ts'
+import { erasedEventJson } from '../reduced-event.ts'
+import type { ReduceOutcome } from '../storage.ts'
+import { bigints, texts, uuids } from './array.ts'
+import type { Database, Row, Statement } from './connection.ts'
+import { erasureOf, readErasure } from './erasure-row.ts'
+import type { ErasureRow } from './erasure-row.ts'
+
+const ofSubject: Statement = {
+  name: 'erasure-next-events',
+  text: `SELECT position, sequence, id, subject, state, json FROM event
+    WHERE tenant = $1 AND feed = $2 AND subject = $3 AND sequence > 0 AND position >= $4 AND position <= $5
+    ORDER BY tenant, feed, subject, position LIMIT $6`,
+}
+const atPosition: Statement = {
+  name: 'erasure-one-event',
+  text: `SELECT position, sequence, id, subject, state, json FROM event
+    WHERE tenant = $1 AND feed = $2 AND position = $3`,
+}
+const call: Statement = {
+  name: 'erasure-reduce',
+  text: `SELECT reduce_events($1, $2, $3, $4, $5, $6::bigint[], $7::uuid[], $8::bigint[], $9::text[], $10) AS status`,
+}
+
+interface EventRow extends Row {
+  readonly position: string
+  readonly sequence: string
+  readonly id: string
+  readonly subject: string
+  readonly state: string
+  readonly json: string
+}
+
+export async function reduceEvents(
+  database: Database,
+  erasureId: string,
+  limit: number,
+  nowMs: number | null,
+): Promise<ReduceOutcome> {
+  const [row] = await database.read<ErasureRow & Row>(readErasure, [erasureId])
+  if (row?.state !== 'reducing') return { kind: 'finished' }
+  const { events, isLast } = await nextEvents(database, row, limit)
+  const full = events.filter(({ state }) => state !== 'erased')
+  const { feed } = erasureOf(row).key
+  const next = isLast ? Number(row.last_position) + 1 : Number(events.at(-1)?.position) + 1
+  const values = [
+    erasureId,
+    row.next_position,
+    next,
+    isLast,
+    events.length,
+    bigints(full.map(({ position }) => BigInt(position))),
+    uuids(full.map(({ id }) => id)),
+    bigints(full.map(({ sequence }) => BigInt(sequence))),
+    texts(full.map(({ subject, json }) => erasedEventJson(feed, subject, json))),
+    nowMs,
+  ]
+  return database.write(async (session) => {
+    const [answer] = await session.query<{ status: string }>(call, values)
+    return answer?.status === 'reduced' ? { kind: 'reduced', events: events.length } : { kind: 'busy' }
+  })
+}
+
+/** The events of one step, and whether they are the last. */
+async function nextEvents(
+  database: Database,
+  row: ErasureRow,
+  limit: number,
+): Promise<{ readonly events: readonly EventRow[]; readonly isLast: boolean }> {
+  const feed = [row.tenant, row.feed] as const
+  const { subject, next_position: next, last_position: last } = row
+  if (subject === null) {
+    return { events: await database.read<EventRow>(atPosition, [...feed, next]), isLast: true }
+  }
+  const found = await database.read<EventRow>(ofSubject, [...feed, subject, next, last, limit + 1])
+  let bytes = 0
+  let taken = 0
+  for (const { json } of found) {
+    bytes += json.length
+    if (taken > 0 && (taken >= limit || bytes > bytesPerReduction)) break
+    taken += 1
+  }
+  return { events: found.slice(0, taken), isLast: taken === found.length }
+}

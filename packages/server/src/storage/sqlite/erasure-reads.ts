@@ -1,0 +1,72 @@
+/** What is asked about erasures, on the connection for reading. */
+import { feedReader } from './feed-row.ts'
+import type { Connection } from './connection.ts'
+import { erasedRangeReader } from './erased-range.ts'
+import { erasureOf, erasureReader, erasureSelect } from './erasure-row.ts'
+import type { ErasureRow } from './erasure-row.ts'
+import type { Unguarded } from '../guarded-verbs.ts'
+import type { ErasureStore, Reduction } from '../storage.ts'
+
+export function erasureReads(
+  db: Connection,
+): Pick<Unguarded<ErasureStore>, 'count' | 'open' | 'find' | 'list' | 'reductions'> {
+  const rangeOf = erasedRangeReader(db)
+  const read = erasureReader(db)
+  const feedOf = feedReader(db)
+  const selectOpen = db.prepare<[], ErasureRow & { readonly nodes: string | null }>(
+    `SELECT erasure.*, feed.tenant, feed.feed,
+        (SELECT group_concat(node, ' ') FROM erasure_node WHERE erasure_node.erasure = erasure.erasure) AS nodes
+      FROM erasure INDEXED BY erasure_open JOIN feed USING (feed_no)
+      WHERE state IN ('reducing', 'reduced') ORDER BY erasure`,
+  )
+  const selectOwn = db.prepare<[string, string, number], ErasureRow>(
+    `${erasureSelect} WHERE tenant = ? AND erasure > ? ORDER BY erasure LIMIT ?`,
+  )
+  const selectReduced = db.prepare<
+    [number, number, number],
+    { readonly revision: number; readonly sequence: number }
+  >(
+    `SELECT revision, sequence FROM reduced_event WHERE feed_no = ? AND revision > ?
+      ORDER BY revision, position LIMIT ?`,
+  )
+  const selectStep = db
+    .prepare<[number, number], number>(
+      'SELECT sequence FROM reduced_event WHERE feed_no = ? AND revision = ? ORDER BY position',
+    )
+    .pluck()
+  return {
+    count(key, target) {
+      const found = rangeOf(key, target)
+      return 'kind' in found ? found : { kind: 'counted', events: found.events }
+    },
+    open: () =>
+      selectOpen.all().map((row) => ({ ...erasureOf(row), acknowledgedBy: row.nodes?.split(' ') ?? [] })),
+    find(tenantId, erasureId) {
+      const row = read(erasureId)
+      return row?.tenant === tenantId ? erasureOf(row) : undefined
+    },
+    list: (tenantId, after, limit) => selectOwn.all(tenantId, after ?? '', limit).map(erasureOf),
+    reductions(key, afterRevision, limit) {
+      const feedNo = feedOf(key)?.feedNo
+      if (feedNo === undefined) return []
+      // One more than is wanted tells whether the last step is whole.
+      const rows = selectReduced.all(feedNo, afterRevision, limit + 1)
+      const steps = Map.groupBy(rows, ({ revision }) => revision)
+      const whole = wholeSteps(steps, rows.length > limit)
+      if (whole.length > 0) return whole
+      const first = rows[0]?.revision
+      return first === undefined ? [] : [{ revision: first, sequenceNumbers: selectStep.all(feedNo, first) }]
+    },
+  }
+}
+
+function wholeSteps(
+  steps: ReadonlyMap<number, readonly { readonly sequence: number }[]>,
+  isCut: boolean,
+): readonly Reduction[] {
+  const all = [...steps].map(([revision, rows]) => ({
+    revision,
+    sequenceNumbers: rows.map(({ sequence }) => sequence),
+  }))
+  return isCut ? all.slice(0, -1) : all
+}

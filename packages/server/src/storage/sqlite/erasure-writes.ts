@@ -1,0 +1,124 @@
+/** Erasing, on the writer's connection: each verb is one immediate transaction. */
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import type { Ticks } from '@property-events/protocol'
+import { erasureBegun } from '../audit-changes.ts'
+import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
+import type { ChangeCounts } from '../change-counts.ts'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
+import { nodeSilenceMs } from '../node-store.ts'
+import type { BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
+import type { Appender } from './append.ts'
+import type { NoteChanges } from './audit.ts'
+import type { CommitLine } from './commit-line.ts'
+import type { Connection } from './connection.ts'
+import { erasedRangeReader } from './erased-range.ts'
+import { erasureOf, erasureReader, erasureValues } from './erasure-row.ts'
+import { feedReader } from './feed-row.ts'
+import { metaOf } from './meta.ts'
+import { reducer } from './reduce-events.ts'
+
+export interface ErasureWrites {
+  beginErasure(request: ErasureRequest): BeginErasureOutcome
+  reduceErased(erasureId: string, limit: number): ReduceOutcome
+  acknowledgeErasure(erasureId: string, nodeId: string | undefined): 'unreachable' | 'waiting'
+  markOverwritten(erasureIds: readonly string[]): number
+}
+
+export interface ErasureWriteParts {
+  readonly appending: Appender
+  readonly note: NoteChanges
+  /** The closing event is stamped as any other (P3). */
+  readonly line: Pick<CommitLine, 'commit'>
+  /** Of each feed that is not as it was, raised after the commit. */
+  readonly changes: Pick<ChangeCounts, 'raise'>
+}
+
+export function erasureWrites(
+  db: Connection,
+  clock: SharedClock | undefined,
+  { appending, note, line, changes }: ErasureWriteParts,
+): ErasureWrites {
+  const nowMs = (): number => millisecondsOfTicks(readClock(clock))
+  const read = erasureReader(db)
+  const begin = beginner(db, appending, note, nowMs)
+  const reduce = reducer(db, nowMs)
+  return {
+    beginErasure(request) {
+      const outcome = line.commit((floor) => begin.immediate(request, floor))
+      if (outcome.kind === 'begun') changes.raise(request.key)
+      return outcome
+    },
+    reduceErased(erasureId, limit) {
+      const outcome = reduce(erasureId, limit)
+      const row = outcome.kind === 'reduced' ? read(erasureId) : undefined
+      if (row !== undefined) changes.raise(erasureOf(row).key)
+      return outcome
+    },
+    ...acknowledger(db, nowMs),
+  }
+}
+
+function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs: () => number) {
+  const read = erasureReader(db)
+  const rangeOf = erasedRangeReader(db)
+  const feedOf = feedReader(db)
+  const meta = metaOf(db)
+  const insert = db.prepare(`INSERT INTO erasure VALUES (${Array(20).fill('?').join(', ')})`)
+  return db.transaction((request: ErasureRequest, floor: Ticks): BeginErasureOutcome => {
+    const { erasureId, key, target } = request
+    const known = read(erasureId)
+    if (known !== undefined) return { kind: 'begun', erasure: erasureOf(known) }
+    const range = rangeOf(key, target)
+    if ('kind' in range) return range
+    const { feed, firstPosition, lastPosition, events } = range
+    let closing: Erasure['closing']
+    if (target.kind === 'subject') {
+      const [outcome] = appending.append([closingBatch(request, target.subjectId)], floor)
+      if (outcome?.kind !== 'stored') return refusalOfClosing(outcome ?? { kind: 'unknownFeed' })
+      const { id: eventId = '', stored } = outcome.events.at(-1) ?? {}
+      closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
+    } else {
+      if (feed.needsEpoch || meta.get('needs_epoch') === '1') return { kind: 'epochRequired' }
+      if (feed.move !== 'open') return { kind: 'tenantMoving' }
+    }
+    const { revision } = feedOf(key) ?? feed
+    const erasure = begunErasure({ request, events, closing, revision, nowMs: nowMs() })
+    note(erasureBegun(request), request.actor)
+    insert.run(...erasureValues(feed.feedNo, firstPosition, lastPosition, erasure))
+    return { kind: 'begun', erasure }
+  })
+}
+
+function acknowledger(
+  db: Connection,
+  nowMs: () => number,
+): Pick<ErasureWrites, 'acknowledgeErasure' | 'markOverwritten'> {
+  const read = erasureReader(db)
+  const insertNode = db.prepare('INSERT INTO erasure_node VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const findMissing = db.prepare<[number, string]>(
+    `SELECT 1 FROM node WHERE seen_ms > ? AND node NOT IN (SELECT node FROM erasure_node WHERE erasure = ?) LIMIT 1`,
+  )
+  const setUnreachable = db.prepare(
+    `UPDATE erasure SET state = 'unreachable', unreachable_ms = ? WHERE erasure = ? AND state = 'reduced'`,
+  )
+  const setOverwritten = db.prepare(
+    `UPDATE erasure SET state = 'overwritten', overwritten_ms = ? WHERE erasure = ? AND state = 'unreachable'`,
+  )
+  const acknowledge = db.transaction((erasureId: string, nodeId: string | undefined) => {
+    const row = read(erasureId)
+    if (row === undefined || row.state === 'reducing') return 'waiting'
+    if (nodeId !== undefined) insertNode.run(erasureId, nodeId)
+    if (row.state !== 'reduced') return 'unreachable'
+    if (findMissing.get(nowMs() - nodeSilenceMs, erasureId) !== undefined) return 'waiting'
+    setUnreachable.run(nowMs(), erasureId)
+    return 'unreachable'
+  })
+  const overwrite = db.transaction((erasureIds: readonly string[]) =>
+    erasureIds.reduce((sum, erasureId) => sum + setOverwritten.run(nowMs(), erasureId).changes, 0),
+  )
+  return {
+    acknowledgeErasure: (erasureId, nodeId) => acknowledge.immediate(erasureId, nodeId),
+    markOverwritten: (erasureIds) => overwrite.immediate(erasureIds),
+  }
+}
