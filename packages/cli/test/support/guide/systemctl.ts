@@ -8,6 +8,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  globSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -67,7 +68,8 @@ async function start(unit: string): Promise<void> {
     return
   }
   const [template = '', instance = ''] = unit.split('@')
-  const file = readUnit(`/etc/systemd/system/${template}${unit.includes('@') ? '@' : ''}.service`)
+  const path = `/etc/systemd/system/${template}${unit.includes('@') ? '@' : ''}.service`
+  const file = readUnit(path, globSync(`${path}.d/*.conf`).toSorted())
   const user = file.last('Service', 'User') ?? 'root'
   const credentials = join('/run/credentials', unit)
   const say = (text: string) => specified(text, { instance, credentials })

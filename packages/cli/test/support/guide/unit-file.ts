@@ -8,10 +8,12 @@ export interface Unit {
   last(section: string, key: string): string | undefined
 }
 
-export function readUnit(path: string): Unit {
+/** `dropIns`: files that add to it, in their order. */
+export function readUnit(path: string, dropIns: readonly string[] = []): Unit {
   const values = new Map<string, string[]>()
   let section = ''
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
+  const lines = [path, ...dropIns].flatMap((file) => readFileSync(file, 'utf8').split('\n'))
+  for (const line of lines) {
     if (line === '' || line.startsWith('#')) continue
     const [, heading] = /^\[(\w+)\]$/.exec(line) ?? []
     if (heading !== undefined) {
