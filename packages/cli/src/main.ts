@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
+import { addContacts } from './commands/contacts.ts'
 import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEpoch } from './commands/epoch.ts'
@@ -75,6 +76,7 @@ function buildProgram(context: CommandContext): Command {
   addKeys(program, context)
   addPepper(program, context)
   addAudit(program, context)
+  addContacts(program, context)
   addExposure(program, context)
   addPublish(program, context)
   addEvents(program, context)

@@ -1,0 +1,201 @@
+/** Finding a contact, and giving all that is held about one. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { contactMatch } from '../src/contacts/contact-match.ts'
+import type { SearchKind } from '../src/contacts/contact-match.ts'
+import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
+import type { Running } from './support/program.ts'
+
+const jane = {
+  contact_ref: randomUUID(),
+  title: 'Dr',
+  first_name: 'Jane',
+  middle_name: 'Ann',
+  last_name: 'O’Neill',
+  company_name: 'Neill  & Sons Ltd',
+  communications: [
+    { channel: 'email', value: 'Jane.ONeill@Example.com' },
+    { channel: 'mobile', value: '+44 (0)7700 900 123' },
+    { channel: 'phone', value: '+33 1 23 45 67 89' },
+    { channel: 'post' },
+    null,
+  ],
+}
+
+describe('a contact is found by exactly', () => {
+  const finds = (kind: SearchKind, text: string, payload: unknown = jane): boolean | undefined =>
+    contactMatch(kind, text)?.(payload)
+
+  it('an e-mail address, in whatever case', () => {
+    assert.equal(finds('email', ' jane.oneill@EXAMPLE.com '), true)
+    for (const other of ['jane.oneill@example.co', 'oneill@example.com', 'xjane.oneill@example.com'])
+      assert.equal(finds('email', other), false, other)
+    for (const none of ['', 'jane', 'a@b@c', 'a b@c']) assert.equal(contactMatch('email', none), undefined)
+  })
+
+  it('a number, however it is written', () => {
+    for (const same of [
+      '07700900123',
+      '+447700900123',
+      '0044 7700 900123',
+      '+44(0)7700-900-123',
+      '07700 900.123',
+    ])
+      assert.equal(finds('phone', same), true, same)
+    assert.equal(finds('phone', '0033123456789'), true)
+    for (const other of ['7700900123', '07700900124', '0770090012', '00 123 45']) {
+      assert.equal(finds('phone', other), false, other)
+    }
+    for (const none of ['', '12', 'ring me', '0770x']) assert.equal(contactMatch('phone', none), undefined)
+  })
+
+  it('a name in the usual forms, or a company’s', () => {
+    for (const same of [
+      "jane o'neill",
+      'Dr Jane O’Neill',
+      'JANE  ANN O’NEILL',
+      'dr o`neill',
+      'neill & sons ltd',
+    ])
+      assert.equal(finds('name', same), true, same)
+    for (const other of ['Jane', 'O’Neill', 'Neill', 'Jane O’Neil']) assert.equal(finds('name', other), false)
+    assert.equal(contactMatch('name', ' '), undefined)
+  })
+
+  it('nothing in a payload that lacks it, or that has been reduced', () => {
+    for (const payload of [
+      {},
+      { contact_ref: randomUUID(), erased: true },
+      null,
+      { communications: 'none' },
+    ]) {
+      assert.equal(finds('email', 'a@b.c', payload), false)
+      assert.equal(finds('phone', '07700900123', payload), false)
+      assert.equal(finds('name', 'Jane O’Neill', payload), false)
+    }
+  })
+})
+
+describe('contacts of a store', () => {
+  const folder = temporaryFolder()
+  let service: Running
+  let tenantId: string
+  let readKey: string
+  let data: readonly string[]
+  before(async () => {
+    service = await start(['serve', '--data', folder])
+    const store = ['--data', folder]
+    tenantId = (await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...store])).tenantId
+    const keyFor = async (scope: string) => {
+      const args = ['keys', 'create', '--tenant', tenantId, '--scope', scope, ...store]
+      return (await runJson<{ key: string }>(args)).key
+    }
+    readKey = await keyFor('read')
+    const publishKey = await keyFor('publish')
+    data = [...store, '--tenant', tenantId]
+    const publish = async (payloads: readonly unknown[]): Promise<void> => {
+      const answer = await fetch(`${service.line.url}/v1/contact-events`, {
+        method: 'POST',
+        headers: { 'x-api-key': publishKey, 'content-type': 'application/json' },
+        body: JSON.stringify(payloads.map((payload) => ({ payload }))),
+      })
+      assert.equal(answer.status, 201, await answer.text())
+    }
+    const others = Array.from({ length: 600 }, (_, n) => {
+      return { contact_ref: randomUUID(), first_name: 'Other', last_name: `Person ${n}` }
+    })
+    await publish([{ ...jane, notes: 'first' }, ...others])
+    await publish([{ ...jane, notes: 'second' }])
+  })
+  after(async () => {
+    await service.stop('SIGKILL')
+    removeFolder(folder)
+  })
+
+  interface Search {
+    readonly found: readonly { readonly contactRef: string; readonly sequenceNumber: number }[]
+    readonly searched: number
+  }
+  const find = (...args: readonly string[]) => runJson<Search>(['contacts', 'find', ...args, ...data])
+
+  it('are searched by their latest payloads, all of them, and the audit says that and never for whom', async () => {
+    for (const args of [
+      ['--email', 'jane.oneill@example.com'],
+      ['--phone', '07700 900123'],
+      ['--name', 'Jane O’Neill'],
+    ]) {
+      const { found, searched } = await find(...args)
+      assert.deepEqual(
+        found.map(({ contactRef, sequenceNumber }) => [contactRef, sequenceNumber]),
+        [[jane.contact_ref, 602]],
+      )
+      assert.equal(searched, 601)
+    }
+    assert.equal((await find('--name', 'Other Person 599')).found.length, 1)
+    const none = await run(['contacts', 'find', '--email', 'nobody@example.com', ...data])
+    assert.equal(none.stdout, 'None of 601 contacts matches.\n')
+    const args = ['audit', 'list', '--action', 'contacts.searched', '--data', folder]
+    const rows = await runJson<readonly { tenant: string; detail: unknown }[]>(args)
+    assert.deepEqual(
+      rows.map(({ detail }) => detail),
+      [
+        { by: 'email', found: 0 },
+        { by: 'name', found: 1 },
+        { by: 'name', found: 1 },
+        { by: 'phone', found: 1 },
+        { by: 'email', found: 1 },
+      ],
+    )
+    assert(rows.every(({ tenant }) => tenant === tenantId))
+  })
+
+  it('are given whole: every event, who was sent them, and the rows of the audit', async () => {
+    const read = await fetch(`${service.line.url}/v1/contacts/${jane.contact_ref}`, {
+      headers: { 'x-api-key': readKey },
+    })
+    assert.equal(read.status, 200, await read.text())
+    const exporting = ['contacts', 'export', jane.contact_ref, ...data]
+    interface Held {
+      readonly events: readonly { readonly payload: { readonly notes: string } }[]
+      readonly audit: readonly { readonly action: string }[]
+    }
+    await runJson<Held>(exporting)
+    const held = await runJson<Held>(exporting)
+    assert.deepEqual(
+      held.events.map(({ payload }) => payload.notes),
+      ['first', 'second'],
+    )
+    assert.deepEqual(
+      held.audit.map(({ action }) => action),
+      ['contacts.exported'],
+    )
+    // The node adds what it has sent when it stops.
+    assert.equal((await service.stop()).code, 0)
+    const shown = await run(exporting)
+    assert.equal(shown.code, 0, shown.stderr)
+    assert.match(shown.stdout, new RegExp(`^Contact ${jane.contact_ref} of `))
+    assert.match(shown.stdout, /"notes": "second"/)
+    const keyId = readKey.split('_')[1] ?? ''
+    assert.match(shown.stdout, new RegExp(`Sent to:\\nkey +label +events .*\\n${keyId} .* 1 +20`))
+    assert.match(shown.stdout, /contacts\.exported/)
+  })
+
+  it('are refused without showing what was given: it may be somebody’s name', async () => {
+    const refusal = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await run(['contacts', ...args, ...data])
+      assert.equal(code, 1)
+      assert.equal(stdout, '')
+      assert(!/Jane|07700/.test(stderr), stderr)
+      return stderr
+    }
+    assert.match(await refusal('export', 'Jane ONeill'), /not the reference of a contact/)
+    assert.match(await refusal('export', randomUUID()), /has no contact/)
+    assert.match(await refusal('find'), /one of --email, --phone and --name/)
+    assert.match(await refusal('find', '--email', 'Jane'), /given with --email is not an e-mail address/)
+    assert.match(
+      await refusal('find', '--name', 'Jane X', '--phone', '07700900123'),
+      /one of --email, --phone and --name/,
+    )
+  })
+})
