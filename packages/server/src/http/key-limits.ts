@@ -41,6 +41,11 @@ export interface KeyLimits {
   admitTenant(exchange: Exchange, tenantId: string): Refused | undefined
   /** The request waits for something, and is one of those under way until it is settled, or its stream has ended. */
   enter(exchange: Exchange): void
+  /**
+   * Counts a snapshot of a key, of whatever feed and on whatever thread, and returns what takes it away again, which may be called twice;
+   * `undefined`: the key reads as many as it may.
+   */
+  enterSnapshot(keyId: string): (() => void) | undefined
   /** The answer is there: gives the token back where it costs none, else takes the tenant's. */
   settle(exchange: Exchange): void
 }
@@ -91,7 +96,7 @@ function keptLimits(limits: Pick<ServiceLimits, 'requests' | 'tenantRequests'>, 
 }
 
 export function keyLimits(
-  limits: Pick<ServiceLimits, 'requests' | 'tenantRequests' | 'requestsAtOncePerKey'>,
+  limits: Pick<ServiceLimits, 'requests' | 'tenantRequests' | 'requestsAtOncePerKey' | 'snapshotsPerKey'>,
   buckets: TokenBuckets,
 ): KeyLimits {
   const mostAtOnce = limits.requestsAtOncePerKey
@@ -137,12 +142,23 @@ export function keyLimits(
       spending.tenant?.charge()
       spending.hasTenantPaid = true
     },
+    enterSnapshot: (keyId) => enterOnce(buckets.of(`snapshots of ${keyId}`), limits.snapshotsPerKey),
     settle(exchange) {
       const { spending } = exchange
       if (spending === undefined) return
       leaveWithAnswer(exchange, spending)
       if (spending.tokens.allowed) payFor(spending, exchange.answer.kind === 'notModified')
     },
+  }
+}
+
+function enterOnce(bucket: Bucket, most: number): (() => void) | undefined {
+  if (bucket.underWay >= most) return undefined
+  bucket.enter()
+  let isIn = true
+  return () => {
+    if (isIn) bucket.leave()
+    isIn = false
   }
 }
 

@@ -21,7 +21,7 @@ export interface ServiceLimits {
   readonly inFlightBytes: number
   readonly inFlightBytesPerKey: number
   readonly inFlightBytesOfStrangers: number
-  /** Snapshots that one key may read at the same time. */
+  /** Snapshots that one key may read at the same time, on one node. */
   readonly snapshotsPerKey: number
   /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
   readonly maxTargetLength: number

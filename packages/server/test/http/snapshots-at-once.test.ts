@@ -63,6 +63,9 @@ onEngines('snapshots', { wrap }, (service) => {
     assert.equal(refused.status, 429)
     assert.equal(problemOf(refused).code, 'too_many_snapshots')
     assert.ok(Number(refused.headers['retry-after']) > 0)
+    // Of whatever feed.
+    const contacts = await call(service(), '/v1/contact-events/snapshot', { key: tenant.readKey })
+    assert.equal(contacts.status, 429)
     held.resolve()
     assert.equal((await call(service(), path, { key: otherTenant.readKey })).status, 200)
     const [left, ...read] = await Promise.all(asked)

@@ -7,7 +7,6 @@ import { openSnapshot } from '../../feed/snapshot.ts'
 import type { Snapshot } from '../../feed/snapshot.ts'
 import type { StoredEvent } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
-import { countByName } from '../count-by-name.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
@@ -24,8 +23,7 @@ const headers = { 'content-type': mediaType, ...cacheHeaders }
 
 export function readSnapshot(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
-  const { events, limits, metrics } = context
-  const underWay = countByName(limits.snapshotsPerKey)
+  const { events, limits, metrics, keyLimits } = context
   return {
     method: 'GET',
     path: `${feed.publishPath}/snapshot`,
@@ -63,7 +61,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const { head: headNumber, ...cursor } = reading.parameters
       return async (request, access) => {
-        const release = underWay.enter(access.keyId ?? '')
+        const release = keyLimits.enterSnapshot(access.keyId ?? '')
         if (release === undefined) return refused({ code: 'too_many_snapshots' })
         try {
           const key = feedKeyOf(access, feedName)
