@@ -25,13 +25,11 @@ interface Line {
 
 it('a database that is away under load is two lines, with every failed request findable, and the metrics go on (D6, D9)', async (context) => {
   await using server = await launchPostgres()
-  const limits = { connectTimeoutMs: 1_000, readTimeoutMs: 1_000, writeTimeoutMs: 2_000 }
   const options = {
     kind: 'postgres',
     url: server.url(),
     readConnections: 4,
     create: true,
-    ...limits,
   } as const
   const storage = await openStorage({ ...options, catalogue: catalogues.default })
   const text: string[] = []

@@ -71,7 +71,8 @@ describe('nodes that wait for each other', () => {
       await publish(one, [draft({ subject: 'p' })])
       return named() > before
     })
-    assert.deepEqual(told, ['listen worked', 'listen failed', 'listen worked'])
+    const ofListening = told.filter((line) => line.startsWith('listen'))
+    assert.deepEqual(ofListening, ['listen worked', 'listen failed', 'listen worked'])
     const { isConnected, silentMs = Number.NaN } = two.work().listening ?? {}
     assert.equal(isConnected, true)
     assert.ok(silentMs >= 0 && silentMs < 60_000, `${silentMs} ms`)
