@@ -1,0 +1,90 @@
+/** Work that no request waits for tells of its failures, and that it works again: none fails in silence. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { StorageFailure, loadPeppers } from '../../src/index.ts'
+import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
+import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
+import { announceNode } from '../../src/keys/announce-node.ts'
+import { knownIds } from '../../src/keys/known-ids.ts'
+import { createUseLog } from '../../src/keys/use-log.ts'
+import { askedOnce } from '../../src/observability/asked-once.ts'
+import { timeReservation } from '../../src/storage/time-reservation.ts'
+import { until } from '../support/until.ts'
+
+/** Fails the first time and works from then on. */
+function once<T>(answer: T): () => Promise<T> {
+  let calls = 0
+  return async () => {
+    calls += 1
+    if (calls === 1) throw new StorageFailure('storage_unavailable')
+    return answer
+  }
+}
+
+const unasked = (): never => assert.fail('not asked')
+
+/** For each task, what makes two tries of it. */
+const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => number) => Promise<void>>> = {
+  async read_key_ids(report) {
+    const ids = knownIds(
+      { keyIds: once([]) },
+      () => 0,
+      async () => undefined,
+      report,
+    )
+    assert.equal(await ids.renewed(), false)
+    assert.equal(await ids.renewed(), true)
+  },
+  async record_key_uses(report) {
+    const uses = createUseLog({ recordKeyUses: once(undefined) }, report)
+    uses.record('a', 1)
+    await assert.rejects(uses.flush())
+    await uses.close()
+  },
+  async announce_node(report) {
+    const announce = once(undefined)
+    const peppers = loadPeppers({ folder: undefined, given: undefined })
+    const nodes = {
+      announce,
+      retire: async () => undefined,
+      live: unasked,
+      pepperId: unasked,
+      finishPepper: unasked,
+    }
+    for (let start = 0; start < 2; start += 1) await (await announceNode(nodes, peppers, report)).close()
+  },
+  async forget_ids(report, said) {
+    const forgetting = forgetSkippedIds({ forgetSkippedIds: once(0) }, 1, report)
+    await until(() => said() >= 2)
+    await forgetting.close()
+  },
+  async reserve_time(report) {
+    const reservation = timeReservation({ renew: once({ moment: 1n, reserved: 100_000_000n }), report })
+    await assert.rejects(reservation.renewed())
+    assert.equal(reservation.aheadMs(), undefined)
+    await reservation.renewed()
+    const aheadMs = reservation.aheadMs() ?? Number.NaN
+    assert.ok(aheadMs <= 10_000, `${aheadMs} ms`)
+    reservation.stop()
+  },
+  async measure_store(report) {
+    const ask = askedOnce(once(7), report)
+    assert.equal(await ask(), undefined)
+    assert.equal(await ask(), 7)
+  },
+}
+
+for (const [task, makeTries] of Object.entries(tries)) {
+  it(`tells when it fails and when it works again: ${task}`, async () => {
+    const said: string[] = []
+    const report: TaskReport = {
+      failed(name, error) {
+        assert.ok(error instanceof StorageFailure)
+        said.push(`${name} failed`)
+      },
+      worked: (name) => said.push(`${name} worked`),
+    }
+    await makeTries(report, () => said.length)
+    assert.deepEqual(said.slice(0, 2), [`${task} failed`, `${task} worked`])
+  })
+}
