@@ -8,7 +8,7 @@ import { isMainThread, workerData } from 'node:worker_threads'
 const { MISCHIEF_FILE: file = '' } = process.env
 const given: unknown = workerData
 
-if (!isMainThread && typeof given === 'object' && given !== null && 'buckets' in given) {
+if (!isMainThread && typeof given === 'object' && given !== null && 'peppers' in given) {
   setInterval(() => {
     try {
       renameSync(file, `${file} taken`)

@@ -6,6 +6,7 @@ import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { announceNode } from '../../src/keys/announce-node.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
+import { nodeWords } from '../../src/keys/node-words.ts'
 import { createUseLog } from '../../src/keys/use-log.ts'
 import { askedOnce } from '../../src/observability/asked-once.ts'
 import { timeReservation } from '../../src/storage/time-reservation.ts'
@@ -42,7 +43,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await uses.close()
   },
   async announce_node(report) {
-    const announce = once(undefined)
+    const announce = once(1)
     const peppers = loadPeppers({ folder: undefined, given: undefined })
     const nodes = {
       announce,
@@ -50,8 +51,10 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
       live: unasked,
       pepperId: unasked,
       finishPepper: unasked,
+      isShared: false,
     }
-    for (let start = 0; start < 2; start += 1) await (await announceNode(nodes, peppers, report)).close()
+    const facts = { peppers, words: nodeWords(), report }
+    for (let start = 0; start < 2; start += 1) await (await announceNode(nodes, facts)).close()
   },
   async forget_ids(report, said) {
     const forgetting = forgetSkippedIds({ forgetSkippedIds: once(0) }, 1, report)
