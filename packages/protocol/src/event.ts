@@ -28,7 +28,7 @@ export const FeedEvent = Type.Object(
       examples: ['2025-01-31T23:59:59.1234567'],
     }),
   },
-  { title: 'Event', description: 'One event of a feed.' },
+  { title: 'FeedEvent', description: 'One event of a feed.' },
 )
 export type FeedEvent = Type.Static<typeof FeedEvent>
 

@@ -76,3 +76,12 @@ export function viewOfApiEventType(feed: FeedName, value: string): ViewName | un
   const views = feeds[feed].apiEventTypes
   return Object.hasOwn(views, canonical) ? views[canonical] : undefined
 }
+
+/** The values that `viewOfApiEventType` takes, as a regular expression that generators of clients in all languages know. */
+export function apiEventTypePattern(feed: FeedName): string {
+  const between = '[ _-]*'
+  const letters = (word: string): string =>
+    Array.from(word, (letter) => `[${letter}${letter.toUpperCase()}]${between}`).join('')
+  const values = Object.keys(feeds[feed].apiEventTypes).map(letters).join('|')
+  return `^${between}(?:${values})(?:${letters('event')}(?:${letters('s')})?)?$`
+}

@@ -14,85 +14,10 @@ import {
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
 import Type from 'typebox'
-import type { TObject, TSchema } from 'typebox'
-
-const payloadText = {
-  type: 'string',
-  contentMediaType: 'application/json',
-  description:
-    'The payload, as JSON text or as an object. Numbers keep their digits; white space between tokens goes.',
-}
-
-function publication(payload: string, further: Readonly<Record<string, TSchema>>): TObject {
-  return Type.Object(
-    {
-      payload: Type.Optional(
-        Type.Unsafe({
-          anyOf: [refTo(payload), { ...payloadText, contentSchema: refTo(payload) }],
-        }),
-      ),
-      ...further,
-      eventType: Type.Optional(
-        Type.Union([
-          Type.String({ description: 'Short code. Default: derived from what was there before.' }),
-          Type.Null(),
-        ]),
-      ),
-      id: Type.Optional(
-        Type.Union([
-          Type.String({
-            format: 'uuid',
-            description: 'Repeat key, unique in the feed for ever. Default: a new UUID.',
-          }),
-          Type.Null(),
-        ]),
-      ),
-      transactionId: Type.Optional(
-        Type.Union([
-          Type.String({
-            format: 'uuid',
-            description:
-              "Groups events. Leave it out: the default is the subject's UUID as its first event spells it, which known consumers take for the property's id.",
-          }),
-          Type.Null(),
-        ]),
-      ),
-    },
-    { additionalProperties: false },
-  )
-}
-
-const removal = Type.Object(
-  {
-    agentRef: Type.String({ format: 'uuid', description: 'The property.' }),
-    reason: Type.Optional(
-      Type.Union([
-        Type.Integer({ minimum: 0, description: 'Removal reason, 7 to 12.' }),
-        Type.String({ maxLength: 200 }),
-        Type.Null(),
-      ]),
-    ),
-  },
-  { additionalProperties: false },
-)
-
-const propertyPublication = {
-  ...publication('PropertyPayload', {
-    remove: Type.Optional(removal),
-    category: Type.Optional(
-      Type.Unsafe({ enum: ['sales', 'lettings', null], description: 'Default: as the payload says.' }),
-    ),
-  }),
-  title: 'PropertyPublication',
-  description: 'One property event to be: exactly one of payload and remove.',
-}
-
-const contactPublication = {
-  ...publication('ContactPayload', {}),
-  required: ['payload'],
-  title: 'ContactPublication',
-  description: 'One contact event to be.',
-}
+import { problems } from '../src/http/problem.ts'
+import { withExamples } from './examples.ts'
+import { namedPayloads } from './payload-parts.ts'
+import { publications } from './publications.ts'
 
 const whole = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
@@ -124,20 +49,29 @@ const feedHead = Type.Object(
   { title: 'FeedHead', description: 'Where one feed stands.' },
 )
 
+const payloads = namedPayloads({ PropertyPayload, ContactPayload })
+
+/** The codes there are today; clients have to expect others, as further ones may come within `v1` (D27). */
+const problemCode = {
+  description: 'Stable, machine-readable. Further ones may come.',
+  anyOf: [{ type: 'string', enum: Object.keys(problems) }, { type: 'string' }],
+  examples: ['invalid_parameter'],
+}
+
 /** By the name they are referred to by, in the document's order. */
 const namedSchemas = {
-  Event: FeedEvent,
-  EventPage: { ...EventPage, properties: { ...EventPage.properties, items: listOf('Event') } },
-  EventRun: { ...eventRun, properties: { ...eventRun.properties, items: listOf('Event') } },
+  FeedEvent,
+  EventPage: { ...EventPage, properties: { ...EventPage.properties, items: listOf('FeedEvent') } },
+  EventRun: { ...eventRun, properties: { ...eventRun.properties, items: listOf('FeedEvent') } },
   FeedHead: feedHead,
   Heads: {
     ...Type.Object({ heads: Type.Array(Type.Unknown()) }, { title: 'Heads' }),
     properties: { heads: listOf('FeedHead') },
   },
-  PropertyPayload,
-  ContactPayload,
-  PropertyPublication: propertyPublication,
-  ContactPublication: contactPublication,
+  PropertyPayload: payloads.PropertyPayload,
+  ContactPayload: payloads.ContactPayload,
+  ...payloads.parts,
+  ...publications,
   ReceiptEvent,
   PublishWarning,
   PublishReceipt: {
@@ -153,6 +87,7 @@ const namedSchemas = {
     ...Problem,
     properties: {
       ...Problem.properties,
+      code: problemCode,
       errors: { ...Problem.properties.errors, items: refTo('ProblemError') },
     },
   },
@@ -162,7 +97,7 @@ export type SchemaName = keyof typeof namedSchemas
 
 /** The text of the committed `named-schemas.json`. */
 export function namedSchemasText(): string {
-  return `${JSON.stringify(namedSchemas, null, 2)}\n`
+  return `${JSON.stringify(withExamples(namedSchemas), null, 2)}\n`
 }
 
 function refTo(name: string): { readonly $ref: string } {

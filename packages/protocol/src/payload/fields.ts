@@ -49,7 +49,7 @@ export function record<P extends Type.TProperties>(description: string, members:
 
 /** A list of anything, for arrays whose elements the spec does not type. */
 export function list(description: string) {
-  return optional<readonly unknown[]>('array', description, { maxItems: maxArrayItems })
+  return optional<readonly unknown[]>('array', description, { maxItems: maxArrayItems, items: {} })
 }
 
 export function textList(description: string) {
@@ -71,7 +71,7 @@ export function recordList<P extends Type.TProperties>(description: string, memb
 
 /** An object with these members, or an array of anything: the two forms of `obligations` (spec §2.6). */
 export function recordOrList<P extends Type.TProperties>(description: string, members: P) {
-  const keywords = { properties: members, maxItems: maxArrayItems }
+  const keywords = { properties: members, maxItems: maxArrayItems, items: {} }
   return optional<Members<P> | readonly unknown[]>(['object', 'array'], description, keywords)
 }
 

@@ -69,6 +69,8 @@ for (const engine of ['memory', 'threads'] as const) {
         .flatMap((methods) => Object.values(methods))
         .filter(({ deprecated }) => deprecated === true)
       assert.deepEqual(marked.map(({ operationId = '' }) => operationId).toSorted(), [
+        'headListPropertyEvents',
+        'headReadPropertySnapshot',
         'listPropertyEvents',
         'publishPropertyEvents',
         'readPropertySnapshot',

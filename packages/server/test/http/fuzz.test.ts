@@ -12,7 +12,7 @@ const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 2 *
 onEngines(`requests made from the OpenAPI document (${requests}, seed ${seed})`, {}, (service) => {
   it('are all answered with a documented status and body, and never with 5xx (P11, D6, D9)', async () => {
     const document = committedDocument()
-    const operations = operationsOf(document)
+    const operations = operationsOf(document).filter(({ method }) => method !== 'HEAD')
     const validators = new Map<string, Validator>()
     const random = randomOf(seed)
     const ids: string[] = []

@@ -20,7 +20,7 @@ onTransports('a connection that rests', (transport) => {
     }
   }
 
-  it('is closed when the announced time is over, and not before (RFC 9112 §9.3)', async () => {
+  it('is closed when the announced time is over, and not before (D9)', async () => {
     await withService(2_000, async ({ port, tenant }) => {
       const socket = await open(port)
       const ended = once(socket, 'end')
@@ -34,7 +34,7 @@ onTransports('a connection that rests', (transport) => {
     })
   })
 
-  it('is there for the next request as long as was announced (RFC 9112 §9.3)', async () => {
+  it('is there for the next request as long as was announced (D9)', async () => {
     await withService(60_000, async ({ port, tenant }) => {
       const socket = await open(port)
       for (let time = 0; time < 3; time += 1) {

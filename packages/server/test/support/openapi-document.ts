@@ -41,7 +41,10 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[]
   readonly tags: readonly { readonly name: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly [kind: string]: Readonly<Record<string, JsonSchema>>
+  }
 }
 
 export const documentPath = join(import.meta.dirname, '../../../../openapi.json')
@@ -60,8 +63,20 @@ export function operationsOf(document: OpenApiDocument): readonly DocumentedOper
     Object.entries(methods).map(([method, operation]) => ({
       path,
       method: method.toUpperCase(),
-      ...operation,
+      ...(withSharedParts(document, operation) as OperationObject),
     })),
+  )
+}
+
+/** With parameters, headers and refusals in place of references to them. Schemas stay references. */
+function withSharedParts(document: OpenApiDocument, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((member) => withSharedParts(document, member))
+  if (typeof value !== 'object' || value === null) return value
+  const ref: unknown = Reflect.get(value, '$ref')
+  if (typeof ref === 'string' && !ref.startsWith('#/components/schemas/'))
+    return withSharedParts(document, resolveRef(document, ref))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withSharedParts(document, member)]),
   )
 }
 

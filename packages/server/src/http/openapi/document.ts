@@ -5,10 +5,14 @@
 import { feedRead, minSequenceParameter } from '../min-sequence.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { HeaderSchema, ParameterSchema, ParameterSchemas, ResponseSchema } from './operation-schema.ts'
+import { capital } from './responses.ts'
 import { readNamedSchemas } from './schemas.ts'
+import { shareParts } from './shared-parts.ts'
+import type { DocumentedOperation } from './shared-parts.ts'
 
 /** The document's text, as committed and as served. */
 export function openApiText(operations: readonly Operation[], basePath: string): string {
+  const { paths, components } = shareParts(pathsOf(operations))
   const document = {
     openapi: '3.1.0',
     info: {
@@ -16,6 +20,7 @@ export function openApiText(operations: readonly Operation[], basePath: string):
       version: '1.0.0',
       description:
         'Feeds of property and contact events: list, fetch and publish. Every answer carries `x-request-id`; every error is a `Problem`.',
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     components: {
@@ -28,8 +33,9 @@ export function openApiText(operations: readonly Operation[], basePath: string):
         },
       },
       schemas: readNamedSchemas(),
+      ...components,
     },
-    paths: pathsOf(operations),
+    paths,
     // Paths stand in the document without the base path: the server's URL carries it.
     servers: [{ url: basePath === '' ? '/' : basePath, description: 'This service.' }],
     tags: [
@@ -42,16 +48,36 @@ export function openApiText(operations: readonly Operation[], basePath: string):
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-function pathsOf(operations: readonly Operation[]): Readonly<Record<string, object>> {
-  const paths: Record<string, Record<string, object>> = {}
+function pathsOf(operations: readonly Operation[]): Record<string, Record<string, DocumentedOperation>> {
+  const paths: Record<string, Record<string, DocumentedOperation>> = {}
   for (const operation of operations) {
     const path = operation.path.replaceAll(/:([A-Za-z]+)/g, '{$1}')
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation) }
+    const described = operationObject(operation)
+    const head = operation.method === 'GET' ? { head: headOf(described) } : {}
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described, ...head }
   }
   return paths
 }
 
-function operationObject({ schema, access, deprecation }: Operation): object {
+/** HEAD works wherever GET does (D9). */
+function headOf(operation: ReturnType<typeof operationObject>): ReturnType<typeof operationObject> {
+  const headers = operation.responses['200']?.headers ?? {}
+  return {
+    ...operation,
+    operationId: `head${capital(operation.operationId)}`,
+    summary: `${operation.summary}: headers only`,
+    responses: {
+      200: { description: 'The headers that GET would answer with.', headers, content: undefined },
+      400: {
+        description: 'Refused as GET would be, with the same statuses.',
+        headers: {},
+        content: undefined,
+      },
+    },
+  }
+}
+
+function operationObject({ schema, access, deprecation }: Operation) {
   const { operationId, summary, tags, description, security, body, response, querystring, params } = schema()
   const parameters = [
     ...parametersOf('query', querystring),
@@ -71,7 +97,7 @@ function operationObject({ schema, access, deprecation }: Operation): object {
   }
 }
 
-function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSchemas | undefined): object[] {
+function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSchemas | undefined) {
   return Object.entries(schemas?.properties ?? {}).map(([name, parameter]: [string, ParameterSchema]) => {
     const { description, examples: [example] = [], ...schema } = parameter
     const shown = example === undefined ? {} : { example }
@@ -79,7 +105,7 @@ function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSche
   })
 }
 
-function responseObject({ description, headers, content }: ResponseSchema): object {
+function responseObject({ description, headers, content }: ResponseSchema) {
   return { description, headers: mapValues(headers, headerObject), content }
 }
 
@@ -87,6 +113,9 @@ function headerObject({ description, ...schema }: HeaderSchema): object {
   return { schema, description }
 }
 
-function mapValues<T>(values: Readonly<Record<string, T>>, change: (value: T) => object): object {
+function mapValues<Value, Changed>(
+  values: Readonly<Record<string, Value>>,
+  change: (value: Value) => Changed,
+): Record<string, Changed> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
 }

@@ -1,5 +1,5 @@
 /** Parameters of our own reads, as the OpenAPI document describes them. */
-import { feeds } from '@property-events/protocol'
+import { apiEventTypePattern, feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
 import type { CursorName } from '../requests/cursor-parameters.ts'
@@ -12,7 +12,6 @@ export function cursorSchemas(
   limits: ServiceLimits,
 ): Readonly<Record<string, ParameterSchema>> {
   const whole = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-  const values = Object.keys(feeds[feed].apiEventTypes)
   const schemas: Readonly<Record<CursorName, ParameterSchema>> = {
     after: { ...whole, default: 0, description: 'Only events with a greater sequenceNumber.' },
     limit: {
@@ -29,14 +28,21 @@ export function cursorSchemas(
         'The epoch that `after` was read in. If the feed has left it, the answer is `epoch_changed`.',
     },
     head: { ...whole, description: 'As of this number, to go on with a snapshot that was cut off.' },
-    apiEventType: {
-      type: 'string',
-      enum: values,
-      default: values[0],
-      description: 'Which events; spelled as in the list.',
-    },
+    apiEventType: apiEventTypeSchema(feed),
   }
   return Object.fromEntries(names.map((name) => [name, schemas[name]]))
+}
+
+/** Which view of a feed. Its pattern takes every spelling that the service takes (D1). */
+export function apiEventTypeSchema(feed: FeedName): ParameterSchema {
+  const values = Object.keys(feeds[feed].apiEventTypes)
+  return {
+    type: 'string',
+    pattern: apiEventTypePattern(feed),
+    default: values[0],
+    description: `Which events: ${values.map((value) => `\`${value}\``).join(', ')}. Case, blanks, \`-\`, \`_\` and a trailing \`event\` or \`events\` do not matter.`,
+    examples: values,
+  }
 }
 
 /** The subject in a path. */

@@ -64,7 +64,7 @@ function schemaFor(feedName: FeedName): OperationSchema {
       required: ['eventId'],
     },
     response: {
-      [success.ok]: answer('The event.', refTo('Event'), lenientHeaders),
+      [success.ok]: answer('The event.', refTo('FeedEvent'), lenientHeaders),
       [success.notModified]: notModified(lenientHeaders),
       ...feedReadProblems('key_scope', 'event_not_found'),
     },

@@ -30,7 +30,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
       security: [{ apiKey: [] }],
       params: subjectParams(feedName),
       response: {
-        [success.ok]: answer('The latest event.', refTo('Event'), taggedHeaders),
+        [success.ok]: answer('The latest event.', refTo('FeedEvent'), taggedHeaders),
         [success.notModified]: notModified(taggedHeaders),
         ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'subject_not_found'),
       },

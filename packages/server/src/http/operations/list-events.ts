@@ -4,6 +4,7 @@ import type { FeedName } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
+import { apiEventTypeSchema } from '../openapi/parameters.ts'
 import {
   answer,
   capital,
@@ -39,7 +40,6 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
 }
 
 function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
-  const values = Object.keys(feeds[feedName].apiEventTypes)
   const pageHeaders = { ...lenientHeaders, ...feedHeaderSchemas }
   return {
     operationId: `list${capital(feedName)}Events`,
@@ -50,13 +50,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
     querystring: {
       type: 'object',
       properties: {
-        apiEventType: {
-          type: 'string',
-          enum: values,
-          default: values[0],
-          description:
-            'Which events. Case, spaces, `-`, `_` and a trailing `event` or `events` do not matter.',
-        },
+        apiEventType: apiEventTypeSchema(feedName),
         page: {
           type: 'integer',
           minimum: 1,

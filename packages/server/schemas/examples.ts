@@ -1,0 +1,93 @@
+/** One example for each schema that readers meet first. Invented: the flat, the agency and the numbers. */
+const tenantId = '2f6b0c1e-4a57-4c1f-9d3e-8a1b5c7d9e02'
+const agentRef = '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e10'
+const contactRef = '7c1d52aa-0b6e-4b0f-8f55-31c9f3f0a2b4'
+const eventId = '01946e3a-52f0-7c3b-9a61-5d2f0e8b7c11'
+
+const property = {
+  agent_ref: agentRef,
+  branch_id: 'Wimbledon',
+  published: true,
+  property_type: 8,
+  status: 1,
+  statusstring: 'Available',
+  address: {
+    house_name_number: '4',
+    address_2: 'Example Road',
+    town: 'London',
+    postcode_1: 'SW19',
+    postcode_2: '3AB',
+    display_address: 'Example Road, London SW19',
+  },
+  price_information: { price: 450_000, price_qualifier: 10, tenure_type: 2 },
+  details: { summary: 'A flat on the first floor.', bedrooms: 2, bathrooms: 1, features: ['Balcony'] },
+  media: [{ media_type: 1, media_url: 'https://photographs.example/4-example-road/1.jpg', sort_order: 1 }],
+}
+
+const contact = {
+  contact_ref: contactRef,
+  kind: 'company',
+  company_name: 'Example Lettings',
+  roles: ['landlord'],
+}
+
+const event = {
+  tenantId,
+  sequenceNumber: 1,
+  eventType: 2,
+  eventTypeShortCode: 'PropertyPublished',
+  payload: JSON.stringify(property),
+  transactionId: agentRef,
+  id: eventId,
+  createdDate: '2025-01-31T09:30:00.0000001',
+}
+
+const head = {
+  tenantId,
+  feed: 'property',
+  sequenceNumber: 1,
+  createdDate: event.createdDate,
+  epoch: '1',
+  revision: 0,
+}
+
+const fault = {
+  parameter: 'page',
+  code: 'not_a_count',
+  message: '"0" is not allowed; page is a whole number from 1 to 999999999, in plain digits.',
+}
+
+/** By the name of the schema. */
+export const schemaExamples: Readonly<Record<string, unknown>> = {
+  FeedEvent: event,
+  EventPage: { items: [event], page: 1, pageSize: 100, availableCount: 1, totalPages: 1 },
+  EventRun: { items: [event], next: 1, head: 1, epoch: '1', revision: 0 },
+  FeedHead: head,
+  Heads: { heads: [head] },
+  PropertyPayload: property,
+  ContactPayload: contact,
+  PropertyState: { payload: property },
+  PropertyRemoval: { remove: { agentRef, reason: 9 } },
+  ContactPublication: { payload: contact },
+  ProblemError: fault,
+  Problem: {
+    type: '/docs#invalid_parameter',
+    title: 'A parameter is not allowed',
+    status: 400,
+    detail: fault.message,
+    instance: '/api/func/api/v1/events/getevents',
+    code: 'invalid_parameter',
+    requestId: '5d0c8a52',
+    errors: [fault],
+  },
+}
+
+/** The schemas with their examples. */
+export function withExamples(schemas: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const example = schemaExamples[name]
+      return [name, example === undefined ? schema : { ...schema, examples: [example] }]
+    }),
+  )
+}
