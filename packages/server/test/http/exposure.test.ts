@@ -1,4 +1,4 @@
-/** What is noted as sent equals what a consumer saw, whatever way it read (D28). */
+/** What is noted as sent equals what a consumer saw, whatever way it read (D17). */
 import assert from 'node:assert/strict'
 import { randomInt, randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
@@ -59,7 +59,7 @@ const ways: readonly (readonly [string, TestServiceOptions])[] = [
 
 describe('what is noted as sent', () => {
   for (const [name, options] of ways) {
-    it(`is what a consumer saw, by pages, windows, runs, snapshots, ids and histories, on ${name} (D28)`, async () => {
+    it(`is what a consumer saw, by pages, windows, runs, snapshots, ids and histories, on ${name} (D17)`, async () => {
       let nowMs = startMs
       // Threads have clocks of their own.
       const isThreaded = options.engine === 'threads'

@@ -125,7 +125,17 @@ describe('the OpenAPI document in the hands of others', { skip: isLongRun ? fals
     const { text } = await service.issue({ grants })
     // One of the generators names files without their endings, which Node finds in CommonJS alone. Types were checked above.
     const emit = ['--noEmit', 'false', '--outDir', 'built', '--rewriteRelativeImportExtensions', '--noCheck']
-    await tool('tsc', '-p', '.', ...emit, '--module', 'commonjs', '--moduleResolution', 'node10')
+    await tool(
+      'tsc',
+      '-p',
+      '.',
+      ...emit,
+      '--module',
+      'commonjs',
+      '--moduleResolution',
+      'node10',
+      '--esModuleInterop',
+    )
     writeFileSync(join(folder, 'built/package.json'), '{ "type": "commonjs" }')
     const env = { ...process.env, FEED_URL: service.url, KEY: text }
     const { stdout } = await run(process.execPath, ['built/use.js'], { cwd: folder, env })
