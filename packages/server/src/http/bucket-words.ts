@@ -22,6 +22,11 @@ export function bucketMemory(capacity: number = defaultBuckets): BucketMemory {
   return { words, seed: randomInt(2 ** 32) }
 }
 
+/** For keys and tenants, 3 MB: 10,000 tenants with two keys each take a quarter, and next to no set has more of them than it holds. */
+export function requestMemory(): BucketMemory {
+  return bucketMemory(131_072)
+}
+
 /** A name, hashed once for being looked for often. */
 export interface BucketName {
   readonly tag: bigint

@@ -32,6 +32,7 @@ import { operationTable } from './operations/index.ts'
 import type { Deprecations } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
 import { createRouter } from './router.ts'
+import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
 import { createTokenBuckets } from './token-bucket.ts'
 import { createTransport } from './transport/index.ts'
@@ -181,7 +182,7 @@ function contextOf(
   const requestBuckets = createTokenBuckets({
     limits: limits.requests,
     clock: bucketClock,
-    memory: shared?.requests,
+    memory: shared?.requests ?? requestMemory(),
     nodes: () => node.nodes,
   })
   const metrics = createMetrics()

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
-import { bucketMemory } from '../http/bucket-words.ts'
+import { bucketMemory, requestMemory } from '../http/bucket-words.ts'
 import type { OutageMemories } from '../observability/outages.ts'
 import type { SharedSegmentFile } from '../pages/index.ts'
 import type { ServingThreadData, ThreadAnswers } from './messages.ts'
@@ -25,7 +25,7 @@ export function threadStarter(
   { node, outages }: { readonly node: SharedArrayBuffer; readonly outages: OutageMemories },
 ): () => Promise<ServingThread> {
   const { workers, store, peppers, logLevel, pages } = options
-  const shared = { requests: bucketMemory(), failures: bucketMemory(), node }
+  const shared = { requests: requestMemory(), failures: bucketMemory(), node }
   const counts = nodeCounts(workers)
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
   return () => {
