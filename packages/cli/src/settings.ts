@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
+import { memorySettings } from './memory-settings.ts'
 import { readCatalogue } from './read-catalogue.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
@@ -199,20 +200,7 @@ export const settings = {
     { from: 0, to: 2 ** 44 },
     8 * 2 ** 30,
   ),
-  inFlightBytes: wholeNumber(
-    {
-      name: 'in-flight-bytes',
-      description:
-        'bodies being received and answers not yet taken that are held at once; more is refused with 503',
-    },
-    { from: 64 * 2 ** 20, to: 2 ** 40 },
-    256 * 2 ** 20,
-  ),
-  inFlightBytesPerKey: wholeNumber(
-    { name: 'in-flight-bytes-per-key', description: 'the share of these that one key may have' },
-    { from: 32 * 2 ** 20, to: 2 ** 40 },
-    64 * 2 ** 20,
-  ),
+  ...memorySettings,
   workers: wholeNumber(
     {
       name: 'workers',

@@ -46,13 +46,16 @@ export interface BytesInFlight {
 
 /** What the threads of a node count together. */
 export interface NodeCounts {
-  /** Kibibytes in flight; connections. */
+  /** Of 32 bits each, as `nodeCountWords` has them. */
   readonly words: SharedArrayBuffer
   readonly threads: number
 }
 
+/** `units`: kibibytes in flight. `refusing`: 1 while connections are refused. */
+export const nodeCountWords = { units: 0, connections: 1, refusing: 2 } as const
+
 export function nodeCounts(threads = 1): NodeCounts {
-  return { words: new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT), threads }
+  return { words: new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT), threads }
 }
 
 const bytesPerUnit = 1_024
@@ -77,12 +80,12 @@ export function createBytesInFlight(
     if (left > 0) byKey.set(name, left)
     else byKey.delete(name)
     ownUnits += units
-    Atomics.add(words, 0, units)
+    Atomics.add(words, nodeCountWords.units, units)
   }
 
   const refusalOf = (name: string, use: FlightUse, more: number): Refusal | undefined => {
     const ofKey = (byKey.get(name) ?? 0) + more
-    const inAll = Atomics.load(words, 0) + more
+    const inAll = Atomics.load(words, nodeCountWords.units) + more
     const isOwnFault = ofKey > (name === strangers ? mostOfStrangers : mostOfKey)
     // Beside a key at least as much is left free as it has: many that take all they can leave room for one more.
     if (!isOwnFault && ofKey <= size - inAll && inAll <= size * shareOfNode[use]) return undefined

@@ -21,6 +21,8 @@ export interface ServiceLimits {
   readonly inFlightBytes: number
   readonly inFlightBytesPerKey: number
   readonly inFlightBytesOfStrangers: number
+  /** Of a node, all its threads together; fewer where the system allows fewer open files. */
+  readonly maxConnections: number
   /** Snapshots that one key may read at the same time, on one node. */
   readonly snapshotsPerKey: number
   /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
@@ -33,7 +35,7 @@ export interface ServiceLimits {
   readonly headersTimeoutMs: number
   /** Longer than the 60 s for which load balancers keep a connection, so that none sends a request over one that is being closed. */
   readonly keepAliveTimeoutMs: number
-  /** Nothing read from or written to a connection: a reader that stopped reading holds a page in memory. */
+  /** Nothing was read from or written to a connection for so long: its reader has stopped reading, and is not waited for. */
   readonly idleSocketTimeoutMs: number
   /** A connection is renewed now and then, so that load balancers can spread clients again. */
   readonly maxRequestsPerSocket: number
@@ -55,6 +57,7 @@ export const defaultLimits: ServiceLimits = {
   inFlightBytes: 256 * 2 ** 20,
   inFlightBytesPerKey: 64 * 2 ** 20,
   inFlightBytesOfStrangers: 8 * 2 ** 20,
+  maxConnections: 20_000,
   snapshotsPerKey: 3,
   maxTargetLength: 8_000,
   maxHeaderBytes: 16_384,

@@ -22,7 +22,7 @@ import { requestLines } from '../observability/request-lines.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
-import { createBytesInFlight } from './bytes-in-flight.ts'
+import { createBytesInFlight, nodeCounts } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
 import { keyLimits } from './key-limits.ts'
@@ -121,13 +121,15 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     throw new TypeError(`The base path ${JSON.stringify(options.basePath)} is not a path such as /feed.`)
   }
   const ledger = await createSentLedger(options.storage.ledger, options.clock)
-  const context = contextOf({ ...options, basePath }, stopping, ledger)
+  const counts = options.counts ?? nodeCounts()
+  const context = contextOf({ ...options, basePath, counts }, stopping, ledger)
   const { limits, metrics, outages, pages, publisher, ranges, verifier } = context
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options.deprecations)
   const transport = createTransport(context, createRouter({ operations, basePath, limits }), {
     plainConnections: options.plainConnections ?? true,
+    counts,
   })
 
   async function shutDown(): Promise<void> {

@@ -243,7 +243,9 @@ onTransports('the framing of requests', (transport) => {
         const usualId = `usual-${index}`
         const usual = head('GET /usual HTTP/1.1', `X-Request-Id: ${usualId}`, 'Connection: close')
         const [last] = repliesIn((await speak(port, usual, patient)).text)
-        const logged = () => service.logLines.slice(from).map((line) => String(JSON.parse(line).requestId))
+        // One line says of the node that a proxy stands in front of it.
+        const requests = () => service.logLines.slice(from).filter((line) => line.includes('"requestId"'))
+        const logged = () => requests().map((line) => String(JSON.parse(line).requestId))
         await until(() => logged().includes(usualId))
         // What nginx refuses itself has no id.
         const told = [...replies, last].map((reply) => reply?.requestId ?? '').filter((id) => id !== '')

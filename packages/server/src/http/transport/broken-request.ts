@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
+import type { DoneRequest } from '../../observability/metrics.ts'
 import { problemAnswer } from '../problem-answer.ts'
 import type { Refusal } from '../problem.ts'
 import { loggedPath } from '../report.ts'
@@ -11,6 +12,46 @@ import { requestIdOf } from '../requests/request-id.ts'
 import { withoutOrigin } from '../requests/target.ts'
 import { headerOf } from './node-request.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
+
+/** Answers a connection over which nothing was asked yet, and closes it. */
+export function refuseConnection(
+  { basePath, metrics }: Pick<HttpContext, 'basePath' | 'metrics'>,
+  heads: AnswerHeads,
+  socket: Socket,
+  refusal: Refusal,
+): void {
+  const requestId = requestIdOf(undefined)
+  const { status, headers, body } = problemAnswer(refusal, { instance: '', requestId, basePath })
+  socket.on('error', () => undefined)
+  socket.on('end', () => socket.destroy())
+  // Unread bytes would make the system reset the connection, and the answer would be lost.
+  socket.resume()
+  socket.end(heads.refusal(requestId, status, headers, body) + body)
+  destroyLater(socket)
+  metrics.requestDone(withoutRequest(requestId, status, refusal, body))
+}
+
+function withoutRequest(requestId: string, status: number, { code }: Refusal, body: string): DoneRequest {
+  return {
+    requestId,
+    route: 'none',
+    method: 'none',
+    status,
+    seconds: 0,
+    endedMs: performance.now(),
+    problem: code,
+    keyId: undefined,
+    tenantId: undefined,
+    bodyBytes: body.length,
+  }
+}
+
+/** A client that is refused may not read either: the socket does not wait for it. */
+function destroyLater(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), 1_000)
+  timer.unref()
+  socket.once('close', () => clearTimeout(timer))
+}
 
 /** As Node emits it; `rawPacket` is what it was reading. */
 export type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown }
@@ -84,24 +125,10 @@ export function clientErrorHandler(
       basePath: context.basePath,
     })
     socket.end(heads.refusal(requestId, status, headers, body) + body)
-    // A client that sends nonsense may not read either: the socket does not wait for it.
-    const timer = setTimeout(() => socket.destroy(), 1_000)
-    timer.unref()
-    socket.once('close', () => clearTimeout(timer))
+    destroyLater(socket)
     const asked = target === undefined ? {} : { method: request?.method, path: loggedPath(target, 'none') }
     context.log.info({ requestId, ...asked, problem: refusal.code, parser: error.code }, 'broken request')
-    context.metrics.requestDone({
-      requestId,
-      route: 'none',
-      method: 'none',
-      status,
-      seconds: 0,
-      endedMs: performance.now(),
-      problem: refusal.code,
-      keyId: undefined,
-      tenantId: undefined,
-      bodyBytes: body.length,
-    })
+    context.metrics.requestDone(withoutRequest(requestId, status, refusal, body))
   }
 
   return onClientError

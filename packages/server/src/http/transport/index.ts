@@ -1,9 +1,12 @@
 /** The two ways requests come in, put together on one port: plain requests from the bare socket, all others by Node's HTTP. */
 import type { AddressInfo } from 'node:net'
 import { answerHeads } from '../answer-head.ts'
+import type { NodeCounts } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
+import type { Refusal } from '../problem.ts'
 import type { Router } from '../router.ts'
-import { clientErrorHandler } from './broken-request.ts'
+import { clientErrorHandler, refuseConnection } from './broken-request.ts'
+import { limitConnections } from './connections.ts'
 import { nodeExchanges } from './node-exchange.ts'
 import { createLimitedServer } from './node-server.ts'
 import { noPlainConnections, takePlainConnections } from './plain-connections.ts'
@@ -23,10 +26,17 @@ export interface TransportAddress {
   readonly sharePort: boolean
 }
 
+const tooManyConnections: Refusal = {
+  code: 'overloaded',
+  detail:
+    'The service has as many connections open as it may, and closes this one. Nothing was read of it. Try again, after the time in Retry-After.',
+  headers: { 'retry-after': '5' },
+}
+
 export function createTransport(
   context: HttpContext,
   router: Router,
-  { plainConnections }: { readonly plainConnections: boolean },
+  { plainConnections, counts }: { readonly plainConnections: boolean; readonly counts: NodeCounts },
 ): Transport {
   const { limits } = context
   const heads = answerHeads(limits)
@@ -37,6 +47,11 @@ export function createTransport(
   const plain = plainConnections
     ? takePlainConnections(context, router, heads, server, onClientError)
     : noPlainConnections
+  limitConnections(server, {
+    context,
+    counts,
+    refuse: (socket) => refuseConnection(context, heads, socket, tooManyConnections),
+  })
 
   const closeIdle = (): void => {
     plain.closeIdle()

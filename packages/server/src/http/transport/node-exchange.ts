@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { whenThere } from '../../when-there.ts'
 import { statusOf } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
+import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import { handle } from '../handle.ts'
@@ -15,6 +16,9 @@ import type { ResponsesUnderWay } from './responses-under-way.ts'
 import { sendPieces } from './send-pieces.ts'
 import type { StreamAnswer } from './send-pieces.ts'
 
+/** What may have been read of a body that nobody wants. */
+const lingeringBytes = 65_536
+
 /** How long a connection with an unwanted body stays half open, for the client to read its answer. */
 const lingerMs = 1_000
 
@@ -25,6 +29,8 @@ interface Sending {
   readonly request: NodeRequest
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
+  /** How many requests came over the connection, this one included. */
+  readonly number: number
 }
 
 export function nodeExchanges(
@@ -33,17 +39,25 @@ export function nodeExchanges(
   heads: AnswerHeads,
   underWay: ResponsesUnderWay,
 ): RequestListener {
-  const answerRequest = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const requests = new WeakMap<Socket, number>()
+  const answerRequest = async (
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    number: number,
+  ): Promise<void> => {
     const request = new NodeRequest(incoming, response, context.limits)
     const routed = router(request.method, request.target)
-    const sending = { context, heads, request, incoming, response }
+    const sending = { context, heads, request, incoming, response, number }
     await whenThere(handle(context, request, routed), (exchange) => send(exchange, sending))
   }
 
   return (incoming, response) => {
     const { socket } = incoming
+    // Node itself says of the last one that it is, and leaves the end to its client or to the time-out.
+    const number = (requests.get(socket) ?? 0) + 1
+    requests.set(socket, number)
     const answer = (): void => {
-      answerRequest(incoming, response).catch((error: unknown) => {
+      answerRequest(incoming, response, number).catch((error: unknown) => {
         context.outages.requestFailed(error, undefined, false)
         response.destroy()
       })
@@ -53,8 +67,12 @@ export function nodeExchanges(
     // Pipelined requests are answered one after the other: a client that takes no answers holds one of them in memory and no more,
     // and no `100 Continue` gets into the answer before.
     else {
+      // Nor does it keep its connection by asking more: nothing is read of it until the last request that came is answered.
+      socket.pause()
       before.once('close', () => {
-        if (!socket.destroyed) answer()
+        if (socket.destroyed) return
+        if (underWay.last(socket) === response) socket.resume()
+        answer()
       })
     }
   }
@@ -80,12 +98,13 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   }
   response.on('close', finish)
   const fields = heads.fields(exchange)
-  if (request.leavesBody) lingerAfter(incoming.socket)
+  if (request.leavesBody) lingerAfter(incoming.socket, context.inFlight.begin(exchange.keyId, 'publication'))
   // What follows an upgrade that is not made, Node's parser does not read.
   const isLast =
     exchange.closes ||
     request.head.version !== '1.1' ||
     context.stopping() ||
+    sending.number >= context.limits.maxRequestsPerSocket ||
     request.leavesBody ||
     'upgrade' in incoming.headers
   if (isLast) fields['connection'] = 'close'
@@ -136,7 +155,10 @@ async function sendStream(answer: StreamAnswer, response: ServerResponse): Promi
  * once: closing a socket that still has unread bytes makes the kernel send a reset, which destroys the answer on its way to a
  * client that is still sending.
  */
-function lingerAfter(socket: Socket): void {
+function lingerAfter(socket: Socket, flight: Flight): void {
+  // Where too many do so already, the connection is closed at once.
+  if (flight.take(lingeringBytes) !== undefined) return
+  socket.once('close', () => flight.end())
   socket.destroySoon = () => {
     // Paused, the socket takes no more than its buffers hold; the client feels it and reads its answer.
     socket.pause()

@@ -46,6 +46,8 @@ export class PlainConnection {
   /** Bytes that arrived meanwhile. */
   #early: Buffer | undefined
   #answered = 0
+  /** Rises with each answer that has left, and with each piece of one. */
+  #progress = 0
   /** No request is taken any more: the connection is closed after the present answer. */
   #isLast = false
   #waitsLonger = false
@@ -73,6 +75,7 @@ export class PlainConnection {
       // Pipelined. What comes after it waits in the socket and then in the kernel.
       this.#early = bytes
       this.#socket.pause()
+      this.#expectProgress()
       return
     }
     const startedMs = performance.now()
@@ -140,6 +143,7 @@ export class PlainConnection {
     const inChunks = isChunked(answer)
     socket.write(head, 'latin1')
     const isWhole = await sendPieces(answer, socket, (piece, done) => {
+      this.#progress += 1
       if (!inChunks) {
         socket.write(piece, done)
         return
@@ -169,6 +173,7 @@ export class PlainConnection {
     if (exchange === undefined) return
     this.#exchange = undefined
     this.#request = undefined
+    this.#progress += 1
     const { request, answer } = exchange
     if (answer.kind === 'pieces') answer.body.release()
     if (answer.kind === 'stream') answer.release()
@@ -186,6 +191,7 @@ export class PlainConnection {
 
   #passOn(unanswered: Buffer): void {
     const socket = this.#socket
+    this.#early = undefined
     socket.off('data', this.#onData)
     socket.off('end', this.#onHalfClose)
     socket.off('timeout', this.#onTimeout)
@@ -221,6 +227,20 @@ export class PlainConnection {
   #waitLonger(): void {
     this.#waitsLonger = true
     this.#socket.setTimeout(this.#parts.context.limits.idleSocketTimeoutMs)
+  }
+
+  /**
+   * A client that asks more while it takes nothing: its bytes begin the time-out of the socket anew, as the system reads some 64 kB of
+   * them also while the socket rests.
+   */
+  #expectProgress(): void {
+    const before = this.#progress
+    const timer = setTimeout(() => {
+      if (this.#early === undefined || this.#socket.destroyed) return
+      if (this.#progress === before && this.#socket.writableLength > 0) this.#socket.destroy()
+      else this.#expectProgress()
+    }, this.#parts.context.limits.idleSocketTimeoutMs)
+    timer.unref()
   }
 
   /** A close follows. */

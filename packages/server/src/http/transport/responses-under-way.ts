@@ -7,6 +7,8 @@ export interface ResponsesUnderWay {
   add(socket: Socket, response: ServerResponse): ServerResponse | undefined
   /** The answer that a connection is at; it may not have been begun. */
   of(socket: Socket): ServerResponse | undefined
+  /** The one that leaves last. */
+  last(socket: Socket): ServerResponse | undefined
 }
 
 export function responsesUnderWay(): ResponsesUnderWay {
@@ -19,6 +21,7 @@ export function responsesUnderWay(): ResponsesUnderWay {
       response.once('close', () => responses.delete(response))
       return before
     },
+    last: (socket) => [...(bySocket.get(socket) ?? [])].at(-1),
     of(socket) {
       // A set keeps its order, and answers leave in the order of their requests.
       const [first] = bySocket.get(socket) ?? []

@@ -1,0 +1,83 @@
+/**
+ * How many connections a node has, all its threads together. One more is answered with 503 and closed, as long as descriptors are left
+ * for that: without them the system takes connections and closes them with no word, and the store cannot open its files.
+ */
+import { readFileSync, readdirSync } from 'node:fs'
+import type { Server, Socket } from 'node:net'
+import { nodeCountWords } from '../bytes-in-flight.ts'
+import type { NodeCounts } from '../bytes-in-flight.ts'
+import type { HttpContext } from '../context.ts'
+
+/** Kept free for the store, its sealed pages, the metrics port, and connections that are being refused. */
+const sparedDescriptors = 64
+
+/** Connections are taken again, and the log says so, once there are so many times the most. */
+const lowShare = 0.9
+
+/** So many connections may be waiting for the end of their refusal; one beyond that is closed at once. */
+const mostRefusals = 32
+
+export interface ConnectionParts {
+  readonly context: Pick<HttpContext, 'limits' | 'log'>
+  readonly counts: NodeCounts
+  /** Says to a connection that it is one too many, and closes it. */
+  readonly refuse: (socket: Socket) => void
+}
+
+/** Stands in front of what listens to the connections of a server. To be called once that is complete. */
+export function limitConnections(server: Server, { context, counts, refuse }: ConnectionParts): void {
+  const [take, ...others] = server.listeners('connection')
+  if (take === undefined || others.length > 0) return
+  const words = new Int32Array(counts.words)
+  const { connections, refusing } = nodeCountWords
+  const most = mostConnections(context.limits.maxConnections)
+  let refusals = 0
+
+  const leave = (): void => {
+    const left = Atomics.sub(words, connections, 1) - 1
+    if (left > most * lowShare || Atomics.compareExchange(words, refusing, 1, 0) !== 1) return
+    context.log.warn({ connections: left, most }, 'connections are taken again')
+  }
+  const turnAway = (socket: Socket): void => {
+    if (Atomics.compareExchange(words, refusing, 0, 1) === 0) {
+      const sentence =
+        'connections are refused: as many are open as --max-connections and the limit of open files allow'
+      context.log.warn({ connections: most, most }, sentence)
+    }
+    if (refusals >= mostRefusals) {
+      socket.destroy()
+      return
+    }
+    refusals += 1
+    socket.once('close', () => (refusals -= 1))
+    refuse(socket)
+  }
+
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    if (Atomics.add(words, connections, 1) >= most) {
+      Atomics.sub(words, connections, 1)
+      turnAway(socket)
+      return
+    }
+    socket.once('close', leave)
+    Reflect.apply(take, server, [socket])
+  })
+}
+
+/** As many as the operator allows, and as the system has descriptors for. */
+function mostConnections(wanted: number): number {
+  const free = freeDescriptors()
+  if (free === undefined) return wanted
+  return Math.max(1, Math.min(wanted, free - Math.min(sparedDescriptors, Math.ceil(free / 4))))
+}
+
+/** How many descriptors this process may still open; `undefined`: the system does not say, or sets no limit. */
+function freeDescriptors(): number | undefined {
+  try {
+    const [, limit] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? undefined : Number(limit) - readdirSync('/proc/self/fd').length
+  } catch {
+    return undefined
+  }
+}
