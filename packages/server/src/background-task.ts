@@ -17,6 +17,8 @@ export type BackgroundTask =
   | 'announce_node'
   /** Removing ids that were kept long enough. */
   | 'forget_ids'
+  /** Reducing what is to be erased. */
+  | 'erase'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */
@@ -26,7 +28,8 @@ export type BackgroundTask =
 
 /** Told of each try, so that a task that fails again and again is told of once. */
 export interface TaskReport {
-  failed(task: BackgroundTask, error: unknown): void
+  /** `ids`: of what it was about, for the log. Nothing personal. */
+  failed(task: BackgroundTask, error: unknown, ids?: Readonly<Record<string, string>>): void
   worked(task: BackgroundTask): void
 }
 

@@ -1,5 +1,7 @@
 /** Carries out erasures in the background (D17, docs/decisions/0027): steps, what this node has in hand, and the end. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { reported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
 import type { FeedKey, Head, OpenErasure, StorageEngine } from '../storage/storage.ts'
 
 /** How often it looks whether there is something to do: one probe of a small index. */
@@ -25,8 +27,8 @@ export interface ErasingParts {
   readonly forget: (key: FeedKey) => Promise<void>
   /** The same of all feeds that are in another state now than the file of pages is from. */
   readonly compare: (headOf: (key: FeedKey) => Promise<Head | undefined>) => Promise<void>
-  /** Told, for the log, of an erasure that could not go on. It is tried again. */
-  readonly onFailure: (erasureId: string, error: unknown) => void
+  /** Told of what could not go on. It is tried again. */
+  readonly report: TaskReport
 }
 
 export interface Erasing {
@@ -65,22 +67,23 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }
 
-async function hasCompared({ compare, storage }: Running): Promise<boolean> {
+async function hasCompared({ compare, storage, report }: Running): Promise<boolean> {
   try {
     await compare((key) => storage.events.head(key))
     return true
-  } catch {
+  } catch (error) {
+    report.failed('erase', error)
     return false
   }
 }
 
 /**
- * Goes on with what is under way, and answers how long to wait for the next look. A store that does not answer is asked again:
- * others tell of that. One erasure that cannot go on does not hold up the others.
+ * Goes on with what is under way, and answers how long to wait for the next look. A store that does not answer is asked again. One
+ * erasure that cannot go on does not hold up the others.
  */
 async function look(running: Running): Promise<number> {
-  const { storage, signal, onFailure } = running
-  const open = await storage.erasures.open().catch(() => [])
+  const { storage, signal, report } = running
+  const open = (await reported(report, 'erase', storage.erasures.open())) ?? []
   let failed = false
   for (const erasure of open) {
     if (signal.aborted) return 0
@@ -88,7 +91,8 @@ async function look(running: Running): Promise<number> {
       await (erasure.state === 'reducing' ? reduceAll(running, erasure) : acknowledge(running, erasure))
     } catch (error) {
       failed = true
-      if (!signal.aborted) onFailure(erasure.erasureId, error)
+      const { erasureId } = erasure
+      if (!signal.aborted) report.failed('erase', error, { erasureId })
     }
   }
   if (failed) return failureWaitMs

@@ -5,7 +5,6 @@ import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { shownMetrics } from '../observability/metrics.ts'
 import type { ShownMetrics } from '../observability/metrics.ts'
-import { reportErasing } from '../observability/report-erasing.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { StorageEngine } from '../storage/storage.ts'
@@ -74,7 +73,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       nodeId: announcing.nodeId,
       forget: (key) => prepared.forgetFeed(key),
       compare: (headOf) => prepared.compareFeeds(headOf),
-      onFailure: (erasureId, error) => reportErasing(options.log, erasureId, error),
+      report: outages,
     })
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {

@@ -77,10 +77,10 @@ export function createOutages(options: OutagesOptions): Outages {
   return {
     requestFailed: (error, requestId, isPublishing) =>
       failed(error, isPublishing, requestId === undefined ? {} : { requestId }),
-    failed(task, error) {
+    failed(task, error, ids) {
       if (isClosed(error)) return
       if (task === 'listen') all.listen.failed('asking', error, { task })
-      else failed(error, false, { task })
+      else failed(error, false, { task, ...ids })
     },
     worked(task: BackgroundTask) {
       if (task === 'listen') all.listen.worked('asking')

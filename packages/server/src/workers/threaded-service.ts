@@ -24,7 +24,6 @@ import type { Metrics } from '../observability/metrics.ts'
 import { createLogger } from '../observability/log.ts'
 import { createOutages, outageMemories } from '../observability/outages.ts'
 import type { Outages } from '../observability/outages.ts'
-import { reportErasing } from '../observability/report-erasing.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
@@ -151,8 +150,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
 }
 
 /** A thread that does not answer leaves the erasure as it is: it may still have pages of before. */
-function carryOut({ options, threads, file }: Whole, nodeId: string): Erasing {
-  const log = createLogger({ level: options.logLevel })
+function carryOut({ options, threads, file, outages }: Whole, nodeId: string): Erasing {
   return carryOutErasures({
     storage: options.store.storage,
     nodeId,
@@ -161,7 +159,7 @@ function carryOut({ options, threads, file }: Whole, nodeId: string): Erasing {
       await file?.forget(key)
     },
     compare: async (headOf) => file?.compare(headOf),
-    onFailure: (erasureId, error) => reportErasing(log, erasureId, error),
+    report: outages,
   })
 }
 

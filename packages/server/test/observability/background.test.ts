@@ -1,8 +1,10 @@
 /** Work that no request waits for tells of its failures, and that it works again: none fails in silence. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { StorageFailure, loadPeppers } from '../../src/index.ts'
+import { catalogues } from '@property-events/protocol'
+import { StorageFailure, loadPeppers, openStorage } from '../../src/index.ts'
 import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
+import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { announceNode } from '../../src/keys/announce-node.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
@@ -60,6 +62,14 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const forgetting = forgetSkippedIds({ forgetSkippedIds: once(0) }, 1, report)
     await until(() => said() >= 2)
     await forgetting.close()
+  },
+  async erase(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { events: store.events, erasures: { ...store.erasures, open: once([]) } }
+    const nothing = async () => undefined
+    const erasing = carryOutErasures({ storage, nodeId: 'a', forget: nothing, compare: nothing, report })
+    await until(() => said() >= 2)
+    await erasing.close()
   },
   async reserve_time(report) {
     const reservation = timeReservation({ renew: once({ moment: 1n, reserved: 100_000_000n }), report })
