@@ -5,7 +5,7 @@ import type { Ticks } from '@property-events/protocol'
 import { auditPruned, auditRows } from '../audit-changes.ts'
 import type { Actor, AuditChange, AuditQuery, AuditRow, AuditStore } from '../audit-store.ts'
 import { codeOf } from '../error-code.ts'
-import { StorageRefusal } from '../storage.ts'
+import { StorageFailure, StorageRefusal } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement, Value } from './connection.ts'
 
@@ -117,6 +117,8 @@ function readStatement(
 
 /** How often it looks whether commits under way have ended. */
 const lookEveryMs = 20
+/** Twice what a commit may take: only a session of somebody else's, in a transaction that was forgotten, holds on for longer. */
+const patienceMs = 60_000
 
 /**
  * A number up to which every row is there that ever will be. Numbers are taken before commits, so a smaller one may still be
@@ -126,7 +128,11 @@ async function settledLast(database: Database): Promise<string> {
   const [row] = await database.read<{ audit_no: string }>(lastNumber, [])
   if (row === undefined) return '0'
   let waitedFor = await writersIn(database)
+  const giveUpAt = performance.now() + patienceMs
   while (waitedFor.size > 0) {
+    if (performance.now() > giveUpAt) {
+      throw new StorageFailure('storage_unavailable', new Error('a transaction holds rows of the audit back'))
+    }
     await delay(lookEveryMs)
     const present = await writersIn(database)
     waitedFor = new Set([...waitedFor].filter((writer) => present.has(writer)))
