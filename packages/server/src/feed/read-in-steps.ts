@@ -1,5 +1,6 @@
 /** Long reads in steps of limited bytes, between which others have their turn. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { freeBytes } from '../free-bytes.ts'
 import type { StoredEvent } from '../storage/storage.ts'
 
 /** Reads the next events after a number, at most `limit`. */
@@ -11,6 +12,9 @@ const stepBytes = 2 ** 20
 /** At 4.5 kB an event half of that. More would be too many where short events are followed by the longest, of half a megabyte. */
 const mostEvents = 100
 
+/** Nothing is known of the first events: 32 of the longest are 16 MB, and 100 held the loop for a quarter of a second. */
+const firstEvents = 32
+
 /**
  * The events after a number, step by step, each read when it is asked for; none is empty. After the last step nothing was left when
  * it was read.
@@ -20,14 +24,23 @@ export async function* readInSteps(
   readNext: ReadNext,
 ): AsyncGenerator<readonly StoredEvent[], void> {
   let from = after
-  let limit = mostEvents
+  let limit = firstEvents
   for (;;) {
     const found = await readNext(from, limit)
+    // Before they are handed out: whoever has copied them frees them.
+    const longest = found.reduce((most, { json }) => Math.max(most, json.byteLength), 1)
     if (found.length > 0) yield found
     if (found.length < limit) return
     from = found.at(-1)?.sequenceNumber ?? from
-    const longest = found.reduce((most, { json }) => Math.max(most, json.byteLength), 1)
     limit = Math.max(1, Math.min(mostEvents, Math.floor(stepBytes / longest)))
     await nextTurn()
   }
+}
+
+/** Shorter ones cost more to free than to leave to the garbage collector. */
+const longBytes = 16_384
+
+/** Frees long events that were read in steps, and copied to where they are sent from. */
+export function freeEvents(events: readonly StoredEvent[]): void {
+  for (const { json } of events) if (json.byteLength >= longBytes) freeBytes(json)
 }

@@ -102,11 +102,11 @@ export interface EventStore {
    * At once where the engine need not wait for it; then it throws what it would reject with.
    */
   positionOf(key: FeedKey, id: string): number | undefined | Promise<number | undefined>
-  /** The next events after a number, at most `limit`, ascending. */
+  /** The next events after a number, at most `limit`, ascending. Their bytes are the caller's own, as those of `readRange` are. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
   /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. */
   readLatest(key: FeedKey, subjectId: string): Promise<StoredEvent | undefined>
-  /** The events of one subject after a number, at most `limit`, ascending. Costs what the subject's history is long. */
+  /** The events of one subject after a number, at most `limit`, ascending; their bytes as those of `readAfter`. Costs what the subject's history is long. */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>

@@ -3,10 +3,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
+import { freeEvents } from '../../feed/read-in-steps.ts'
 import { runPieces } from '../../feed/read-run.ts'
 import type { EventRun } from '../../feed/read-run.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import type { Sent } from '../../feed/sent.ts'
+import { freeBytes } from '../../free-bytes.ts'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import { whenThere } from '../../when-there.ts'
 import { noHeaders } from '../exchange.ts'
@@ -79,9 +81,11 @@ export function eventAnswer(
 /** Answers with a run of events. It has no tag: a reader that has caught up gets an empty run of 80 bytes. */
 export function runAnswer(request: Request, run: EventRun, key: FeedKey): Answer | Promise<Answer> {
   const feed = { ...run.head, sequenceNumber: run.headNumber }
-  const body = ownBody(Buffer.concat(runPieces(run)))
+  const bytes = Buffer.concat(runPieces(run))
+  const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
   const sent = sentEvents(key, run.events)
+  freeEvents(run.events)
   return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent }, body, coding)
 }
 

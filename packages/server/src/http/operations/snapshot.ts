@@ -2,9 +2,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { freeEvents } from '../../feed/read-in-steps.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { openSnapshot } from '../../feed/snapshot.ts'
 import type { Snapshot } from '../../feed/snapshot.ts'
+import { freeBytes } from '../../free-bytes.ts'
 import type { StoredEvent } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
@@ -79,7 +81,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
           const lines = () => linesOf(snapshot, onPiece)
-          const pieces = coding === 'gzip' ? () => gzipped(lines()) : lines
+          const pieces = () => (coding === 'gzip' ? gzipped(lines()) : freed(lines()))
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
           return { ...stream, headers, feed, coding, pieces, release }
         } catch (error) {
@@ -93,6 +95,20 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
 
 const lineEnd = Buffer.from('\n')
 
+/**
+ * Frees each piece once it has been taken, or its reader has gone: nothing else would have V8 look for it soon. Not for a stream, which asks
+ * for the next piece while it still has one.
+ */
+async function* freed(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    try {
+      yield piece
+    } finally {
+      freeBytes(piece)
+    }
+  }
+}
+
 /** `onPiece`: called before the piece is handed over. */
 async function* linesOf(
   snapshot: Snapshot,
@@ -103,6 +119,7 @@ async function* linesOf(
     count += piece.length
     const lines = Buffer.concat(piece.flatMap(({ json }) => [json, lineEnd]))
     onPiece(piece, lines.byteLength)
+    freeEvents(piece)
     yield lines
     // A reader that takes as fast as the store gives would leave nobody else a turn: 100,000 events held the thread for 0.5 s.
     await nextTurn()

@@ -13,5 +13,5 @@ export function readAfter(store: MemoryStore, query: ReadAfterQuery): readonly S
     .filter((event) => event.sequenceNumber > query.after)
     .filter((event) => !query.latestOnly || isLatest(event.subjectId, event.sequenceNumber))
     .slice(0, query.limit)
-    .map(({ sequenceNumber, json }) => ({ sequenceNumber, json }))
+    .map(({ sequenceNumber, json }) => ({ sequenceNumber, json: Buffer.from(json) }))
 }

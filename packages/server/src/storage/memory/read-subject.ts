@@ -13,5 +13,5 @@ export function readSubject(store: MemoryStore, query: ReadSubjectQuery): readon
   return (feedOf(store, key)?.events ?? [])
     .filter((event) => event.subjectId === subjectId && event.sequenceNumber > after)
     .slice(0, limit)
-    .map(({ sequenceNumber, json }) => ({ sequenceNumber, json }))
+    .map(({ sequenceNumber, json }) => ({ sequenceNumber, json: Buffer.from(json) }))
 }
