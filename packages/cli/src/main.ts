@@ -7,6 +7,7 @@ import { addContacts } from './commands/contacts.ts'
 import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addEpoch } from './commands/epoch.ts'
+import { addErasures } from './commands/erasures.ts'
 import { addExposure } from './commands/exposure.ts'
 import { addEvents } from './commands/events.ts'
 import { addGenerate } from './commands/generate.ts'
@@ -81,6 +82,7 @@ function buildProgram(context: CommandContext): Command {
   addPublish(program, context)
   addEvents(program, context)
   addProperties(program, context)
+  addErasures(program, context)
   addSync(program, context)
   addReference(program, context)
   addGenerate(program, context)

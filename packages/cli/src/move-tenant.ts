@@ -85,6 +85,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const fault = movingFault(tenant, here ?? 'open', there, isEmptyThere)
   if (fault !== undefined) throw endedEarly('before', fault)
   await refuseWithoutEpoch(from, to)
+  if (await isErasing(from, tenantId)) throw endedEarly('before', erasing)
   if (here === 'left' && there === 'open') return await alreadyMoved(options)
   const copy = tenantCopy(options, stage)
   await copy.begin()
@@ -104,6 +105,11 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
     for (let rounds = 1; (await copy.round(arriving)) > smallRound && rounds < roundsAtMost; rounds += 1);
     await holdOn()
     if ((await from.moves.change(tenantId, 'open', 'leaving', actor)) !== 'done') throw overtaken(stage.now)
+    // Begun during the rounds: it could not go on here, and the target would never take the payloads.
+    if (await isErasing(from, tenantId)) {
+      await from.moves.change(tenantId, 'leaving', 'open', actor)
+      throw endedEarly(stage.now, erasing)
+    }
   }
   const closed = performance.now()
   stage.now = 'closed'
@@ -139,6 +145,15 @@ async function isEmpty(store: StorageEngine, tenantId: string): Promise<boolean>
     if (((await store.events.head({ tenantId, feed }))?.position ?? 0) > 0) return false
   }
   return (await keysOfTenant(store, tenantId)).length === 0
+}
+
+const erasing =
+  'An erasure of this tenant is under way. Wait until `erasures list` shows it as unreachable, and run this again.'
+
+async function isErasing(store: StorageEngine, tenantId: string): Promise<boolean> {
+  return (await store.erasures.open()).some(
+    ({ key, state }) => key.tenantId === tenantId && state === 'reducing',
+  )
 }
 
 async function refuseWithoutEpoch(from: StorageEngine, to: StorageEngine): Promise<void> {

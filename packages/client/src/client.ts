@@ -1,5 +1,6 @@
 import { connectionOf } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
+import { countErased, erase, getErasure, listErasures } from './erase.ts'
 import { getEvent, getHeads, getHistory, getSubject, requestRun } from './get.ts'
 import type { CallOptions, RunQuery } from './get.ts'
 import { list } from './list.ts'
@@ -9,7 +10,17 @@ import type { PublishOptions, PublishTextOptions } from './publish.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'
 import { feedPaths } from './wire.ts'
-import type { EventRun, FeedEvent, FeedHead, FeedName, Publication, PublishReceipt } from './wire.ts'
+import type {
+  Erasure,
+  ErasureCount,
+  ErasureRequest,
+  EventRun,
+  FeedEvent,
+  FeedHead,
+  FeedName,
+  Publication,
+  PublishReceipt,
+} from './wire.ts'
 
 /** One feed of one service, read and published to with one key. */
 export interface Client<F extends FeedName = 'property'> {
@@ -37,6 +48,14 @@ export interface Client<F extends FeedName = 'property'> {
   after(query: RunQuery, options?: CallOptions): Promise<EventRun>
   /** The heads of the feeds that the key can read. Needs PROTOCOL §11. */
   heads(options?: CallOptions): Promise<readonly FeedHead[]>
+  /** Takes the payloads of a property, a contact or one event out of the feed. Needs a key with the feed's erase scope. */
+  erase(request: ErasureRequest, options?: CallOptions): Promise<Erasure>
+  /** How many events `erase` would reduce. */
+  countErased(request: ErasureRequest, options?: CallOptions): Promise<ErasureCount>
+  /** The receipt as it stands; `undefined` if there is none that the key may see. */
+  erasure(erasureId: string, options?: CallOptions): Promise<Erasure | undefined>
+  /** All receipts that the key may see, the oldest first. */
+  erasures(options?: CallOptions): AsyncIterable<Erasure>
 }
 
 /** Throws `InvalidOptionError` when an option cannot be used. Sends nothing. */
@@ -54,5 +73,9 @@ export function createClient<F extends FeedName = 'property'>(
     history: (subjectId, call) => getHistory(connection, subjectId, call),
     after: (query, call) => requestRun(connection, feedPaths[connection.feed].events, query, call?.signal),
     heads: (call) => getHeads(connection, call),
+    erase: (request, call) => erase(connection, request, call),
+    countErased: (request, call) => countErased(connection, request, call),
+    erasure: (erasureId, call) => getErasure(connection, erasureId, call),
+    erasures: (call) => listErasures(connection, call),
   }
 }

@@ -47,6 +47,7 @@ const codes = {
 
   event_not_found: ['notFound', 'never'],
   subject_not_found: ['notFound', 'never'],
+  erasure_not_found: ['notFound', 'never'],
   path_not_found: ['notFound', 'never'],
   not_found: ['notFound', 'never'],
 
@@ -54,6 +55,7 @@ const codes = {
   unknown_subject: ['conflict', 'never'],
   cursor_beyond_head: ['conflict', 'never'],
   epoch_changed: ['conflict', 'never'],
+  event_is_latest: ['conflict', 'never'],
   unknown_conflict: ['conflict', 'never'],
   // A 409 without its body, which a proxy has replaced: only the code in it would say what to do.
   conflict: ['conflict', 'later'],

@@ -47,6 +47,9 @@ export type { Checkpoint, CheckpointStore } from './sync/checkpoint.ts'
 export type { Batch, CopyView, FollowOptions, SyncOptions, SyncProgress, SyncResult } from './sync/options.ts'
 export type { ResyncReason } from './sync/plan.ts'
 export type {
+  Erasure,
+  ErasureCount,
+  ErasureRequest,
   EventPage,
   EventRun,
   FeedEvent,

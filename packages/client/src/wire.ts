@@ -115,6 +115,50 @@ export interface PublishReceipt {
   readonly warnings: readonly PublishWarning[]
 }
 
+/** What is to be erased, and why (PROTOCOL §5.7). Exactly one of `subjectId` and `eventId`. */
+export interface ErasureRequest {
+  readonly subjectId?: string
+  readonly eventId?: string
+  /** A code: `data_subject_request`, `consent_withdrawn`, … */
+  readonly reason: string
+  /** At most 40 characters of `[A-Za-z0-9-]`, and no name of a person. */
+  readonly caseRef?: string
+  /** `YYYY-MM-DD`. */
+  readonly receivedOn?: string
+}
+
+/** A receipt, as it stands. */
+export interface Erasure {
+  readonly id: string
+  readonly tenantId: string
+  readonly feed: FeedName
+  readonly subjectId?: string
+  readonly eventId?: string
+  readonly reason: string
+  readonly caseRef: string | null
+  readonly receivedOn: string | null
+  readonly actor: string
+  /** `reducing`, `reduced`, `unreachable` or `overwritten`. */
+  readonly state: string
+  readonly events: number
+  readonly reduced: number
+  /** The event that closed the subject. */
+  readonly closing: { readonly id: string; readonly sequenceNumber: number } | null
+  readonly revision: number
+  readonly begunAt: string
+  readonly reducedAt: string | null
+  readonly unreachableAt: string | null
+  readonly overwrittenAt: string | null
+  /** What the erasure does not reach. */
+  readonly notCovered: readonly { readonly code: string; readonly detail: string }[]
+}
+
+/** The answer to a dry run. */
+export interface ErasureCount {
+  readonly dryRun: true
+  readonly events: number
+}
+
 /** One fault of a request: which parameter, or which place in the body. */
 export interface ProblemFault {
   readonly parameter?: string
@@ -152,3 +196,4 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
 }
 
 export const headsPath = '/v1/heads'
+export const erasuresPath = '/v1/erasures'

@@ -15,7 +15,14 @@ export type Category = (typeof categories)[number]
 /** The parts of a feed that can be listed by themselves: everything, or one category. Each has its own dense ordinals. */
 export type ViewName = 'all' | Category
 
-export const scopes = ['property:read', 'contact:read', 'property:publish', 'contact:publish'] as const
+export const scopes = [
+  'property:read',
+  'contact:read',
+  'property:publish',
+  'contact:publish',
+  'property:erase',
+  'contact:erase',
+] as const
 
 /** What a key may do with one tenant's feeds (D11). */
 export type Scope = (typeof scopes)[number]
@@ -32,6 +39,7 @@ export interface FeedDefinition {
   readonly subjectField: 'agent_ref' | 'contact_ref'
   readonly readScope: Scope
   readonly publishScope: Scope
+  readonly eraseScope: Scope
   /** `apiEventType` values (canonical spelling, D1) and the view each one lists. The first is the default. */
   readonly apiEventTypes: Readonly<Record<string, ViewName>>
 }
@@ -45,6 +53,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
     subjectField: 'agent_ref',
     readScope: 'property:read',
     publishScope: 'property:publish',
+    eraseScope: 'property:erase',
     apiEventTypes: { property: 'all', salesproperty: 'sales', lettingsproperty: 'lettings' },
   },
   contact: {
@@ -55,6 +64,7 @@ export const feeds: Readonly<Record<FeedName, FeedDefinition>> = {
     subjectField: 'contact_ref',
     readScope: 'contact:read',
     publishScope: 'contact:publish',
+    eraseScope: 'contact:erase',
     apiEventTypes: { contact: 'all' },
   },
 }

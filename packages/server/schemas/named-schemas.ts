@@ -13,6 +13,7 @@ import {
   PublishWarning,
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
+import { erasureReasons, feedNames } from '@property-events/protocol'
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { withExamples } from './examples.ts'
@@ -58,6 +59,94 @@ const problemCode = {
   examples: ['invalid_parameter'],
 }
 
+const uuid = (description: string) => Type.String({ format: 'uuid', description })
+const feedName = Type.Unsafe({ enum: [...feedNames] })
+const time = (description: string) =>
+  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
+const erased = {
+  subjectId: Type.Optional(uuid('The property or contact.')),
+  eventId: Type.Optional(uuid('The one event.')),
+}
+const erasureWords = {
+  reason: Type.Unsafe({ enum: [...erasureReasons], description: 'Why; no text of your own.' }),
+  caseRef: Type.Optional(
+    Type.Union([Type.String({ pattern: '^[A-Za-z0-9-]{1,40}$' }), Type.Null()], {
+      description: 'Your reference of the case. No name of a person.',
+    }),
+  ),
+  receivedOn: Type.Optional(
+    Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+      description: 'The day on which the request was received.',
+    }),
+  ),
+}
+
+const erasureRequest = Type.Object(
+  { feed: feedName, ...erased, ...erasureWords },
+  {
+    title: 'ErasureRequest',
+    description: 'Exactly one of subjectId and eventId.',
+    additionalProperties: false,
+  },
+)
+
+const erasureCount = Type.Object(
+  {
+    dryRun: Type.Boolean(),
+    tenantId: uuid('The tenant.'),
+    feed: feedName,
+    ...erased,
+    events: whole('Events that would be reduced.'),
+  },
+  { title: 'ErasureCount' },
+)
+
+const erasure = Type.Object(
+  {
+    id: uuid('Of the erasure.'),
+    tenantId: uuid('The tenant.'),
+    feed: feedName,
+    ...erased,
+    ...erasureWords,
+    actor: Type.String({ description: 'The id of the key that asked for it.' }),
+    state: Type.Unsafe({
+      enum: ['reducing', 'reduced', 'unreachable', 'overwritten'],
+      description:
+        '`unreachable`: no row, page or answer has the payloads; `overwritten`: nor has the free space of the store.',
+    }),
+    events: whole('Events that are to be reduced.'),
+    reduced: whole('How many of them have been.'),
+    closing: Type.Union(
+      [Type.Object({ id: uuid('Of the event.'), sequenceNumber: whole('Of the event.') }), Type.Null()],
+      { description: 'The event that closed the subject; null where one event was erased.' },
+    ),
+    revision: whole("The feed's, after the last step."),
+    begunAt: Type.String({ format: 'date-time' }),
+    reducedAt: time('When the last payload was taken.'),
+    unreachableAt: time('When every node had forgotten it.'),
+    overwrittenAt: time('When the free space of the store had been rewritten.'),
+    notCovered: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() }), {
+      description: 'What the erasure does not reach, and what is left to do.',
+    }),
+  },
+  { title: 'Erasure', description: 'A receipt.' },
+)
+
+const reducedEvents = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        revision: whole('Of the feed, since these events were reduced.'),
+        sequenceNumbers: Type.Array(whole('Of an event that has no payload any more.')),
+      }),
+    ),
+    next: whole('Ask for what was reduced after this revision next.'),
+    revision: whole("The feed's. Nothing is left to read when `next` has reached it."),
+    epoch,
+  },
+  { title: 'ReducedEvents' },
+)
+
 /** By the name they are referred to by, in the document's order. */
 const namedSchemas = {
   FeedEvent,
@@ -72,6 +161,20 @@ const namedSchemas = {
   ContactPayload: payloads.ContactPayload,
   ...payloads.parts,
   ...publications,
+  ErasureRequest: erasureRequest,
+  ErasureCount: erasureCount,
+  Erasure: erasure,
+  Erasures: {
+    ...Type.Object(
+      { erasures: Type.Array(Type.Unknown()), next: Type.Union([uuid('Ask after it next.'), Type.Null()]) },
+      { title: 'Erasures' },
+    ),
+    properties: {
+      erasures: listOf('Erasure'),
+      next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
+    },
+  },
+  ReducedEvents: reducedEvents,
   ReceiptEvent,
   PublishWarning,
   PublishReceipt: {

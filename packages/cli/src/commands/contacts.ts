@@ -12,6 +12,7 @@ import { memberOf, memberText } from '../members.ts'
 import { momentJson, momentText } from '../moment.ts'
 import { changeSettings, findTenant, withStore } from '../open-store.ts'
 import { createProgress } from '../progress.ts'
+import { addEraseSubject } from './erasures.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
@@ -19,9 +20,10 @@ import { jsonText, plainText, tableText } from '../terminal-text.ts'
 export function addContacts(program: Command, context: CommandContext): void {
   const contacts = program
     .command('contacts')
-    .description('find a contact of a tenant, and give all that is held about it')
+    .description('find a contact of a tenant, give all that is held about it, or erase it')
   addFind(contacts, context)
   addExport(contacts, context)
+  addEraseSubject(contacts, context, 'contact')
 }
 
 function addFind(contacts: Command, context: CommandContext): void {

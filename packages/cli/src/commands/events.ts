@@ -10,13 +10,15 @@ import { Refusal } from '../refusal.ts'
 import { addressFromSettings, noAnswerOf } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
+import { addEraseEvent } from './erasures.ts'
 import { addTail } from './events-tail.ts'
 
 export function addEvents(program: Command, context: CommandContext): void {
-  const events = program.command('events').description('read events of a running service')
+  const events = program.command('events').description('read events of a running service, or erase one')
   addList(events, context)
   addGet(events, context)
   addTail(events, context)
+  addEraseEvent(events, context)
 }
 
 function addList(events: Command, context: CommandContext): void {

@@ -11,13 +11,16 @@ import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
+import { addEraseSubject } from './erasures.ts'
 import { jsonText, plainText } from '../terminal-text.ts'
 
 /** Descriptions have thousands of characters; to compare two of them is for another tool. */
 const maxValueLength = 100
 
 export function addProperties(program: Command, context: CommandContext): void {
-  const properties = program.command('properties').description('look one property up in a running service')
+  const properties = program
+    .command('properties')
+    .description('look one property up in a running service, or erase it')
   const get = properties
     .command('get')
     .description('show a property as it is now')
@@ -30,6 +33,7 @@ export function addProperties(program: Command, context: CommandContext): void {
     .argument('<agent-ref>', 'reference of the property, a UUID')
   addSettings(history, [settings.url, settings.key])
   addAction(history, context, showHistory)
+  addEraseSubject(properties, context, 'property')
 }
 
 async function showLatest(invocation: Invocation, operands: readonly string[]): Promise<void> {

@@ -12,8 +12,8 @@ import { clientNetwork } from './requests/client-address.ts'
 
 /** What an operation asks of a key. */
 export interface AccessNeed {
-  /** `anyRead`: a read scope of any feed, for any number of tenants. */
-  readonly scope: Scope | 'anyRead'
+  /** `anyRead`, `anyErase`: such a scope of any feed, for any number of tenants; the operation looks which. */
+  readonly scope: Scope | 'anyRead' | 'anyErase'
   /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
   readonly refusal: 'spec' | 'own'
 }
@@ -101,10 +101,11 @@ function admitKey(
 }
 
 function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
-  if (scope === 'anyRead') {
-    const readable = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(':read')))
-    if (readable) return { kind: 'granted', keyId, tenantId: undefined, grants }
-    return refused({ code: 'missing_scope', detail: 'This operation needs a key with a read scope.' })
+  if (scope === 'anyRead' || scope === 'anyErase') {
+    const [ending, words] = scope === 'anyRead' ? [':read', 'a read scope'] : [':erase', 'an erase scope']
+    const isHeld = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(ending)))
+    if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants }
+    return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
   }
   let tenantId: string | undefined
   let tenants = 0

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
+import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
 import type { KeyVerifier } from '../keys/index.ts'
@@ -19,6 +20,7 @@ import type { TokenBuckets } from './token-bucket.ts'
 export interface HttpContext {
   readonly events: EventStore
   readonly erasures: ErasureStore
+  readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions
   readonly pages: PageReader

@@ -193,11 +193,12 @@ function contextOf(
     ping: () => storage.ping(),
     ...(options.outages === undefined ? {} : { memories: options.outages }),
   })
+  const maintenance = watchMaintenance(storage, maintenanceReporter(log))
   const publisher = createPublisher({
     events,
     catalogue: settings.catalogue,
     limits: limits.publication,
-    maintenance: watchMaintenance(storage, maintenanceReporter(log)),
+    maintenance,
     observer: metrics.commits,
     onStored(key, stored) {
       metrics.stored(key, stored)
@@ -212,6 +213,7 @@ function contextOf(
   return {
     events,
     erasures,
+    maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
     pages:

@@ -5,7 +5,14 @@
 import type { ProblemError } from '@property-events/protocol'
 
 /** What goes well. */
-export const success = { ok: 200, created: 201, noContent: 204, seeOther: 303, notModified: 304 } as const
+export const success = {
+  ok: 200,
+  created: 201,
+  accepted: 202,
+  noContent: 204,
+  seeOther: 303,
+  notModified: 304,
+} as const
 
 export interface ProblemKind {
   readonly status: number
@@ -87,6 +94,11 @@ export const problems = {
     title: 'No such subject',
     detail: 'This feed has no event of this property or contact.',
   },
+  erasure_not_found: {
+    status: 404,
+    title: 'No such erasure',
+    detail: 'There is no receipt with this id that this key may see.',
+  },
   path_not_found: {
     status: 404,
     title: 'No such path',
@@ -122,6 +134,12 @@ export const problems = {
     title: 'The number lies beyond the feed',
     detail:
       'The feed has no event with this number yet. The store was restored, or the number is of another feed: begin again with a snapshot.',
+  },
+  event_is_latest: {
+    status: 409,
+    title: 'The event is the latest of its subject',
+    detail:
+      'The event says how its property or contact is now, so it cannot be erased by itself. Erase the property or the contact, or publish a newer event first.',
   },
   epoch_changed: {
     status: 409,

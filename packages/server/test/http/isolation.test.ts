@@ -46,10 +46,11 @@ onEngines('isolation', {}, (service) => {
   })
 
   const doors = (feed: FeedName): readonly Door[] => {
-    const { eventsPath, publishPath, subjectsPath, readScope, publishScope } = feeds[feed]
+    const { eventsPath, publishPath, subjectsPath, readScope, publishScope, eraseScope } = feeds[feed]
     const ownReads = [
       publishPath,
       `${publishPath}/snapshot`,
+      `${publishPath}/reduced`,
       `${subjectsPath}/${subjects.get(feed)}`,
       `${subjectsPath}/${subjects.get(feed)}/history`,
     ]
@@ -71,6 +72,18 @@ onEngines('isolation', {}, (service) => {
         scope: readScope,
         refusedWith: 401,
         open: (key) => call(service(), `${eventsPath}/geteventbyid/${ids.own.get(feed)}`, { key }),
+      },
+      {
+        name: `erase ${feed}`,
+        scope: eraseScope,
+        refusedWith: 403,
+        open: (key) =>
+          call(service(), '/v1/erasures?dryRun=true', {
+            method: 'POST',
+            key,
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ feed, subjectId: subjects.get(feed), reason: 'objection' }),
+          }),
       },
       {
         name: `publish ${feed}`,
@@ -103,7 +116,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 15 * 14)
+    assert.equal(tried, 63 * 18)
   })
 
   it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {

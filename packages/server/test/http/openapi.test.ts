@@ -15,6 +15,7 @@ import {
   validatorOf,
 } from '../support/openapi-document.ts'
 import type { JsonSchema } from '../support/openapi-document.ts'
+import { postErasure } from '../support/canary.ts'
 import { property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
@@ -69,13 +70,22 @@ describe('the OpenAPI document', () => {
       `POST ${feeds[name].publishPath}`,
       `GET ${feeds[name].publishPath}`,
       `GET ${feeds[name].publishPath}/snapshot`,
+      `GET ${feeds[name].publishPath}/reduced`,
       `GET ${feeds[name].subjectsPath}/{subjectId}`,
       `GET ${feeds[name].subjectsPath}/{subjectId}/history`,
     ])
     const described = operations.map(({ method, path }) => `${method} ${path}`)
     assert.deepEqual(
       described.toSorted(),
-      [...expected, 'GET /v1/heads', 'GET /docs', 'GET /openapi.json']
+      [
+        ...expected,
+        'POST /v1/erasures',
+        'GET /v1/erasures',
+        'GET /v1/erasures/{erasureId}',
+        'GET /v1/heads',
+        'GET /docs',
+        'GET /openapi.json',
+      ]
         // HEAD works wherever GET does (D9).
         .flatMap((line) => (line.startsWith('GET') ? [line, line.replace('GET', 'HEAD')] : [line]))
         .toSorted(),
@@ -125,12 +135,19 @@ describe('the OpenAPI document', () => {
       /^(date|connection|keep-alive|content-.*|transfer-encoding|cache-control|vary|x-content-type-options|referrer-policy)$/
     const [listed] = pageOf(await call(service, listPath, { key: service.tenant.readKey })).items
     const { agent_ref } = JSON.parse(listed?.payload ?? '') as { agent_ref: string }
+    const other = property()
+    await publish(service, { payload: other })
+    const words = { feed: 'property', subjectId: other.agent_ref, reason: 'objection' }
+    const { id: erasureId } = JSON.parse((await postErasure(service, words)).text) as { id: string }
     for (const { method, path, operationId, responses } of operations) {
       if (method !== 'GET' || path.includes('contact')) continue
-      const asked = path.replace('{eventId}', event?.id ?? '').replace('{subjectId}', agent_ref)
+      const asked = path
+        .replace('{eventId}', event?.id ?? '')
+        .replace('{subjectId}', agent_ref)
+        .replace('{erasureId}', erasureId)
       // The spec's routes name what they ignore; ours take nothing they do not know.
       const target = path.startsWith('/api/') ? `${asked}?fom=1` : asked
-      const key = service.tenant.readKey
+      const key = path.startsWith('/v1/erasures') ? service.tenant.eraseKey : service.tenant.readKey
       const conditions = responses['304'] === undefined ? [{}] : [{}, { 'if-none-match': '*' }]
       for (const headers of conditions) {
         const answer = await call(service, target, { key, headers })

@@ -60,7 +60,7 @@ export function call(target: Pick<TestService, 'port'>, path: string, options: C
 
 /** Publishes events of one feed and expects them to be stored. */
 export async function publish(
-  target: TestService,
+  target: Pick<TestService, 'port' | 'tenant'>,
   events: unknown,
   { key = target.tenant.publishKey, feed = 'property', query = '' } = {},
 ): Promise<Receipt> {

@@ -36,6 +36,8 @@ export interface TestTenant {
   readonly readKey: string
   /** Both publish scopes. */
   readonly publishKey: string
+  /** Both erase scopes. */
+  readonly eraseKey: string
 }
 
 export interface TestServiceOptions {
@@ -127,7 +129,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       const wanted = scopes.filter((scope) => scope.endsWith(verb))
       return (await issue({ grants: [{ tenantId, scopes: wanted }] })).text
     }
-    return { tenantId, readKey: await keyWith('read'), publishKey: await keyWith('publish') }
+    return {
+      tenantId,
+      readKey: await keyWith('read'),
+      publishKey: await keyWith('publish'),
+      eraseKey: await keyWith('erase'),
+    }
   }
 
   const tenant = await createTenant('First')

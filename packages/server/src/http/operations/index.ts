@@ -5,6 +5,8 @@ import type { Deprecation } from '../deprecation.ts'
 import { docsPage } from '../openapi/docs-page.ts'
 import { openApiText } from '../openapi/document.ts'
 import { docs } from './docs.ts'
+import { erase } from './erase.ts'
+import { getErasure, listErasures } from './erasures.ts'
 import { getEvent } from './get-event.ts'
 import { getSubject } from './get-subject.ts'
 import { readHeads } from './heads.ts'
@@ -13,6 +15,7 @@ import { openApi } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import { publishEvents } from './publish-events.ts'
 import { readEventRun } from './read-run.ts'
+import { readReductions } from './read-reductions.ts'
 import { readSnapshot } from './snapshot.ts'
 import { madeOnce, staticDocument } from './static-document.ts'
 import { subjectHistory } from './subject-history.ts'
@@ -33,10 +36,14 @@ export function operationTable(context: HttpContext, deprecations: Deprecations 
     ...feedNames.flatMap((feed) => [
       readEventRun(context, feed),
       readSnapshot(context, feed),
+      readReductions(context, feed),
       getSubject(context, feed),
       subjectHistory(context, feed),
     ]),
     readHeads(context),
+    erase(context),
+    listErasures(context),
+    getErasure(context),
     openApi(context, document),
     docs(context, page),
   ]

@@ -57,7 +57,7 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
 }
 
 /** The bytes as they were before gzip, taken from `flight` like those that came. */
-async function readBody(
+export async function readBody(
   request: Request,
   coding: BodyCoding,
   maxBytes: number,

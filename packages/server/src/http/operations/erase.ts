@@ -1,0 +1,168 @@
+/** `POST /v1/erasures`: takes the payloads of a property, a contact or one event out of the feed (PROTOCOL §5.7, D17). */
+import { feeds, uuidV7 } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Access, Outcome, Refused } from '../exchange.ts'
+import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import { readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
+import { maxErasureBytes, readErasureBody } from '../requests/erasure-body.ts'
+import type { ErasureBody } from '../requests/erasure-body.ts'
+import { readDryRun } from '../requests/publish-parameters.ts'
+import { erasureReceipt, receiptHeaders } from './erasure-receipt.ts'
+import type { Operation, OperationSchema } from './operation.ts'
+import { readBody } from './publish-events.ts'
+import { refusalOfPublish } from './publish-refusal.ts'
+
+export function erase(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path: '/v1/erasures',
+    mediaType: 'application/json',
+    access: { scope: 'anyErase', refusal: 'own' },
+    schema,
+
+    prepare({ query }) {
+      const reading = readDryRun(query, context.limits.maxParameters)
+      if (reading.kind === 'faults') {
+        const refusal = refused({ code: 'invalid_parameter', errors: reading.errors })
+        return () => refusal
+      }
+      return async (request, access) => {
+        const head = readBodyHeaders(request, maxErasureBytes)
+        if (head.kind === 'refused') return head
+        if (head.format === 'ndjson') return refused(unsupportedType(request.header('content-type') ?? ''))
+        const refusal = context.inFlight.refuses(access.keyId, 'publication', maxErasureBytes)
+        if (refusal !== undefined) return refused(refusal)
+        const flight = context.inFlight.begin(access.keyId, 'publication')
+        try {
+          const body = await readBody(request, head.coding, maxErasureBytes, flight)
+          if (body.kind === 'gone') return { kind: 'none' }
+          return body.kind === 'refused' ? body : await answerTo(context, access, body.bytes, reading.dryRun)
+        } finally {
+          flight.end()
+        }
+      }
+    },
+  }
+}
+
+async function answerTo(
+  context: HttpContext,
+  access: Access,
+  bytes: Buffer,
+  dryRun: boolean,
+): Promise<Outcome> {
+  const refusal = refusalOfBytes(bytes)
+  if (refusal !== undefined) return refused(refusal)
+  const read = readErasureBody(bytes.toString('utf8'))
+  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+  const key = erasedFeed(access, read.body.feed)
+  if ('refusal' in key) return key
+  return dryRun ? count(context, key, read.body) : begin(context, key, read.body, access)
+}
+
+/** The feed of the one tenant that the key may erase in. */
+function erasedFeed({ grants }: Access, feed: FeedName): FeedKey | Refused {
+  const scope = feeds[feed].eraseScope
+  const tenants = grants.filter(({ scopes }) => scopes.includes(scope))
+  const [first] = tenants
+  if (first === undefined) {
+    return refused({ code: 'missing_scope', detail: `This needs a key with the scope ${scope}.` })
+  }
+  if (tenants.length > 1) return refused({ code: 'ambiguous_tenant' })
+  return { tenantId: first.tenantId, feed }
+}
+
+async function count(
+  { erasures }: HttpContext,
+  key: FeedKey,
+  { target, feed }: ErasureBody,
+): Promise<Outcome> {
+  const counted = await erasures.count(key, target)
+  if (counted.kind !== 'counted') return refused(refusalOf(counted, target))
+  const named = target.kind === 'subject' ? { subjectId: target.subjectId } : { eventId: target.eventId }
+  const body = JSON.stringify({
+    dryRun: true,
+    tenantId: key.tenantId,
+    feed,
+    ...named,
+    events: counted.events,
+  })
+  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+}
+
+async function begin(
+  { erasures, maintenance }: HttpContext,
+  key: FeedKey,
+  { target, reason, caseRef, receivedOn }: ErasureBody,
+  { keyId = '' }: Access,
+): Promise<Outcome> {
+  // It publishes an event.
+  const stopped = await maintenance.now()
+  if (stopped !== undefined) {
+    return refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
+  }
+  const outcome = await erasures.begin({
+    erasureId: uuidV7(Date.now()),
+    key,
+    target,
+    reason,
+    caseRef,
+    receivedOn,
+    actor: `key:${keyId}`,
+    closingEventId: uuidV7(Date.now()),
+  })
+  if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
+  const body = JSON.stringify(erasureReceipt(outcome.erasure))
+  return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
+}
+
+function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, target: ErasureTarget) {
+  if (outcome.kind === 'unknownTarget')
+    return { code: target.kind === 'subject' ? 'subject_not_found' : 'event_not_found' } as const
+  if (outcome.kind === 'eventIsLatest') return { code: 'event_is_latest' } as const
+  return refusalOfPublish({ ...outcome, inList: false })
+}
+
+function schema(): OperationSchema {
+  return {
+    operationId: 'erase',
+    summary: 'Erase a property, a contact or one event',
+    description:
+      'Takes payloads out of the feed; ids, numbers, times and types stay. A subject is first closed with an event of its own. The answer is the receipt as it stands: ask for it again until its state is `unreachable`, and no answer, row or page holds the payloads any more.',
+    tags: ['Erasing'],
+    security: [{ apiKey: [] }],
+    querystring: {
+      type: 'object',
+      properties: {
+        dryRun: { type: 'boolean', default: false, description: 'Count the events and change nothing.' },
+      },
+    },
+    body: { content: { 'application/json': { schema: refTo('ErasureRequest') } } },
+    response: {
+      [success.ok]: answer('A dry run: how many events there are.', refTo('ErasureCount'), keyedHeaders),
+      [success.accepted]: answer('It has begun, and is on disk.', refTo('Erasure'), keyedHeaders),
+      ...keyedProblems(
+        'missing_scope',
+        'ambiguous_tenant',
+        'invalid_body',
+        'subject_not_found',
+        'event_not_found',
+        'event_is_latest',
+        'body_too_large',
+        'unsupported_media_type',
+        'unsupported_charset',
+        'unsupported_content_encoding',
+        'storage_full',
+        'clock_behind',
+        'epoch_required',
+        'tenant_moving',
+        'maintenance',
+      ),
+    },
+  }
+}

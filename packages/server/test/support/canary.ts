@@ -1,0 +1,163 @@
+/** A text in every field of a payload, and every way in which a service could show it. */
+import assert from 'node:assert/strict'
+import { gunzipSync } from 'node:zlib'
+import { call, contactGetPath, contactListPath, getPath, listPath, publish } from './http-client.ts'
+import type { Answer } from './http-client.ts'
+import { contact, property } from './property.ts'
+import type { TestService } from './test-service.ts'
+import { until } from './until.ts'
+
+export const canary = 'canary-51c0'
+
+export interface Erased {
+  readonly feed: 'property' | 'contact'
+  readonly subjectId: string
+  /** Of its events. */
+  readonly ids: readonly string[]
+}
+
+/** Payload fields that hold text, each with the canary. */
+function propertyWithCanary(agentRef: string, price: number) {
+  return property({
+    agent_ref: agentRef,
+    price_information: { price },
+    branch: canary,
+    service_reference: canary,
+    reference: canary,
+    statusstring: canary,
+    update_date: canary,
+    address: { house_name_number: canary, address_2: canary, town: canary, display_address: canary },
+    details: { summary: canary, description: canary, features: [canary], bedrooms: 3 },
+    media: [{ media_type: 1, media_url: `https://images.example.com/${canary}.jpg`, caption: canary }],
+    [canary]: canary,
+  })
+}
+
+function contactWithCanary(contactRef: string, price: number) {
+  return contact({ contact_ref: contactRef, forename: canary, surname: canary, note: `${canary} ${price}` })
+}
+
+/** Three versions of one property and one contact, among so many others that the pages of both feeds are sealed. */
+export async function publishCanary(
+  service: Pick<TestService, 'port' | 'tenant'>,
+): Promise<readonly Erased[]> {
+  const erased: Erased[] = []
+  for (const feed of ['property', 'contact'] as const) {
+    const other = () => ({ payload: feed === 'property' ? property() : contact() })
+    const subjectId = crypto.randomUUID()
+    const make = feed === 'property' ? propertyWithCanary : contactWithCanary
+    const ids: string[] = []
+    for (const price of [1, 2, 3]) {
+      const { events } = await publish(service, [{ payload: make(subjectId, price) }], { feed })
+      ids.push(...events.map(({ id }) => id))
+      await publish(service, Array.from({ length: 70 }, other), { feed })
+    }
+    erased.push({ feed, subjectId, ids })
+  }
+  return erased
+}
+
+/** Every address that could show the erased. */
+export function addressesOf(erased: readonly Erased[]): readonly string[] {
+  return erased.flatMap(({ feed, subjectId, ids }) => {
+    const [lists, gets] = feed === 'property' ? [listPath, getPath] : [contactListPath, contactGetPath]
+    const subjects = feed === 'property' ? '/v1/properties' : '/v1/contacts'
+    const events = `/v1/${feed}-events`
+    return [
+      lists,
+      `${lists}?pageSize=50&page=2`,
+      `${lists}?pageSize=1000`,
+      `${lists}?from=2020-01-01`,
+      `${lists}?from=2020-01-01&to=2099-01-01&pageSize=7&page=11`,
+      ...(feed === 'property' ? [`${lists}?apiEventType=salesproperty&pageSize=300`] : []),
+      ...ids.map((id) => `${gets}/${id}`),
+      events,
+      `${events}?after=60&limit=50`,
+      `${events}/snapshot`,
+      `${events}/reduced`,
+      `${subjects}/${subjectId}`,
+      `${subjects}/${subjectId}/history`,
+    ]
+  })
+}
+
+/** Each address plain and gzipped, and with tags of before where there are any. */
+export async function readAll(
+  service: Pick<TestService, 'port' | 'tenant'>,
+  addresses: readonly string[],
+  tags: ReadonlyMap<string, string> = new Map(),
+): Promise<ReadonlyMap<string, Answer>> {
+  const answers = new Map<string, Answer>()
+  for (const address of addresses) {
+    for (const coding of ['identity', 'gzip']) {
+      const name = `${address} ${coding}`
+      const tag = tags.get(name)
+      const headers = { 'accept-encoding': coding, ...(tag === undefined ? {} : { 'if-none-match': tag }) }
+      answers.set(name, await call(service, address, { key: service.tenant.readKey, headers }))
+    }
+  }
+  return answers
+}
+
+export function tagsOf(answers: ReadonlyMap<string, Answer>): ReadonlyMap<string, string> {
+  return new Map([...answers].flatMap(([name, { headers }]) => (headers.etag ? [[name, headers.etag]] : [])))
+}
+
+export function textOf({ headers, body }: Answer): string {
+  return (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString()
+}
+
+/** Names of the answers that hold the canary. */
+export function showing(answers: ReadonlyMap<string, Answer>): readonly string[] {
+  return [...answers].filter(([, answer]) => textOf(answer).includes(canary)).map(([name]) => name)
+}
+
+export interface ReceiptBody {
+  readonly id: string
+  readonly state: string
+  readonly events: number
+  readonly reduced: number
+  readonly closing: { readonly id: string; readonly sequenceNumber: number } | null
+  readonly notCovered: readonly { readonly code: string }[]
+  readonly [member: string]: unknown
+}
+
+export function postErasure(
+  service: Pick<TestService, 'port' | 'tenant'>,
+  body: unknown,
+  query = '',
+  key: string = service.tenant.eraseKey,
+): Promise<Answer> {
+  return call(service, `/v1/erasures${query}`, {
+    method: 'POST',
+    key,
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+export async function receiptOf(
+  service: Pick<TestService, 'port' | 'tenant'>,
+  id: string,
+): Promise<ReceiptBody> {
+  const answer = await call(service, `/v1/erasures/${id}`, { key: service.tenant.eraseKey })
+  assert.equal(answer.status, 200, answer.text)
+  return JSON.parse(answer.text) as ReceiptBody
+}
+
+/** Erases, and waits until nothing is reachable. */
+export async function eraseAll(
+  service: Pick<TestService, 'port' | 'tenant'>,
+  erased: readonly Pick<Erased, 'feed' | 'subjectId'>[],
+): Promise<readonly ReceiptBody[]> {
+  const receipts: ReceiptBody[] = []
+  for (const { feed, subjectId } of erased) {
+    const begun = await postErasure(service, { feed, subjectId, reason: 'data_subject_request' })
+    assert.equal(begun.status, 202, begun.text)
+    const { id } = JSON.parse(begun.text) as ReceiptBody
+    const isDone = async () => (await receiptOf(service, id)).state === 'unreachable'
+    await until(isDone, { what: 'nothing to be reachable' })
+    receipts.push(await receiptOf(service, id))
+  }
+  return receipts
+}
