@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { erasureReasons, uuidV7 } from '@property-events/protocol'
+import { openStorage } from '@property-events/server'
 import { contactMatch } from '../src/contacts/contact-match.ts'
 import type { SearchKind } from '../src/contacts/contact-match.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
@@ -82,6 +84,7 @@ describe('contacts of a store', () => {
   let service: Running
   let tenantId: string
   let readKey: string
+  let publishKey: string
   let data: readonly string[]
   before(async () => {
     service = await start(['serve', '--data', folder])
@@ -92,7 +95,7 @@ describe('contacts of a store', () => {
       return (await runJson<{ key: string }>(args)).key
     }
     readKey = await keyFor('read')
-    const publishKey = await keyFor('publish')
+    publishKey = await keyFor('publish')
     data = [...store, '--tenant', tenantId]
     const publish = async (payloads: readonly unknown[]): Promise<void> => {
       const answer = await fetch(`${service.line.url}/v1/contact-events`, {
@@ -148,6 +151,37 @@ describe('contacts of a store', () => {
       ],
     )
     assert(rows.every(({ tenant }) => tenant === tenantId))
+  })
+
+  it('are given with their erasures, of which they are then all that is left', async () => {
+    const contactRef = randomUUID()
+    const publish = {
+      method: 'POST',
+      headers: { 'x-api-key': publishKey, 'content-type': 'application/json' },
+    }
+    const body = JSON.stringify({ payload: { contact_ref: contactRef, last_name: 'Hidden' } })
+    assert.equal((await fetch(`${service.line.url}/v1/contact-events`, { ...publish, body })).status, 201)
+    {
+      await using storage = await openStorage({ kind: 'sqlite', folder, create: false })
+      const erasureId = uuidV7(Date.now())
+      const begun = await storage.erasures.begin({
+        erasureId,
+        key: { tenantId, feed: 'contact' },
+        target: { kind: 'subject', subjectId: contactRef },
+        reason: erasureReasons[0],
+        caseRef: undefined,
+        receivedOn: undefined,
+        actor: 'cli:test',
+        closingEventId: randomUUID(),
+      })
+      assert.equal(begun.kind, 'begun')
+      while ((await storage.erasures.reduce(erasureId, 10)).kind === 'reduced');
+    }
+    const { code, stdout } = await run(['contacts', 'export', contactRef, ...data])
+    assert.equal(code, 0)
+    assert(!stdout.includes('Hidden'))
+    assert.match(stdout, /Erasures:\nbegun \(UTC\) +receipt +reason +state\n20/)
+    assert.match(stdout, /cli:test +erasure\.begun/)
   })
 
   it('are given whole: every event, who was sent them, and the rows of the audit', async () => {

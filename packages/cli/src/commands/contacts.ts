@@ -108,11 +108,14 @@ function addExport(contacts: Command, context: CommandContext): void {
   })
 }
 
-function jsonOf({ events, recipients, audit }: ContactRecord) {
+function jsonOf({ events, recipients, erasures, audit }: ContactRecord) {
   return {
     events: events.map((event) => ({ ...objectOf(event), payload: payloadOf(event) })),
     recipients: recipients.map(({ firstMs, lastMs, ...recipient }) => {
       return { ...recipient, first: momentJson(firstMs), last: momentJson(lastMs) }
+    }),
+    erasures: erasures.map(({ erasureId, state, reason, begunMs }) => {
+      return { erasureId, state, reason, begun: momentJson(begunMs) }
     }),
     audit: audit.map(({ atMs, ...row }) => ({ ...row, at: momentJson(atMs) })),
   }
@@ -123,7 +126,7 @@ function objectOf(value: unknown): object {
 }
 
 function recordText(contactRef: string, tenant: string, record: ContactRecord): string {
-  const { events, recipients, audit } = record
+  const { events, recipients, erasures, audit } = record
   const versions = events.map((event) => {
     const when = (memberText(event, 'createdDate') ?? '').slice(0, 19).replace('T', ' ')
     const title = `${String(memberOf(event, 'sequenceNumber'))}  ${when} UTC  ${memberText(event, 'eventTypeShortCode') ?? ''}`
@@ -131,6 +134,9 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
   })
   const sent = recipients.map(({ keyId, label, events: count, firstMs, lastMs }) => {
     return [keyId, label, String(count), momentText(firstMs), momentText(lastMs)]
+  })
+  const erased = erasures.map(({ erasureId, state, reason, begunMs }) => {
+    return [momentText(begunMs), erasureId, reason, state]
   })
   const rows = audit.map(({ atMs, actor, action }) => [momentText(atMs), actor, action])
   return [
@@ -140,6 +146,9 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
     sent.length === 0
       ? 'It is not on record that any key was sent it.\n'
       : `Sent to:\n${tableText(['key', 'label', 'events', 'from (UTC)', 'until'], sent)}`,
+    erased.length === 0
+      ? 'It has not been erased.\n'
+      : `Erasures:\n${tableText(['begun (UTC)', 'receipt', 'reason', 'state'], erased)}`,
     rows.length === 0
       ? 'Nothing in the audit names it.\n'
       : `Audit:\n${tableText(['at (UTC)', 'actor', 'action'], rows)}`,

@@ -1,6 +1,6 @@
 /** Everything the store holds about one contact. */
 import { recipientsOf } from '@property-events/server'
-import type { AuditRow, PlacedEvent, Recipient, StorageEngine } from '@property-events/server'
+import type { AuditRow, Erasure, PlacedEvent, Recipient, StorageEngine } from '@property-events/server'
 import { memberText } from '../members.ts'
 
 export interface ContactRecord {
@@ -8,7 +8,9 @@ export interface ContactRecord {
   readonly events: readonly unknown[]
   /** Keys that were sent any of them. */
   readonly recipients: readonly (Recipient & { readonly label: string })[]
-  /** Rows of the audit about it: searches are not among them, because they name nobody. */
+  /** Of the contact, or of one of its events. */
+  readonly erasures: readonly Erasure[]
+  /** Rows of the audit about it and its erasures: searches are not among them, because they name nobody. */
   readonly audit: readonly AuditRow[]
 }
 
@@ -37,26 +39,53 @@ export async function readContactRecord(
     if (piece.length < eventsPerPiece) break
   }
   if (events.length === 0) return undefined
+  const ids = new Set(events.map((event) => memberText(event, 'id')))
+  const erasures = await erasuresOf(storage, tenantId, contactRef, ids)
   const labels = new Map((await storage.keys.keys()).map(({ keyId, label }) => [keyId, label]))
   const recipients = await recipientsOf(storage, key, placed)
   return {
     events,
     recipients: recipients.map((one) => ({ ...one, label: labels.get(one.keyId) ?? '' })),
-    audit: await rowsAbout(storage, tenantId, contactRef),
+    erasures,
+    audit: await rowsAbout(storage, tenantId, [contactRef, ...erasures.map((one) => one.erasureId)]),
   }
 }
 
+async function erasuresOf(
+  { erasures }: StorageEngine,
+  tenantId: string,
+  contactRef: string,
+  eventIds: ReadonlySet<string | undefined>,
+): Promise<readonly Erasure[]> {
+  const about: Erasure[] = []
+  for (let after: string | undefined; ;) {
+    const piece = await erasures.list(tenantId, after, rowsPerPiece)
+    for (const erasure of piece) {
+      const { key, target } = erasure
+      const isAbout =
+        target.kind === 'subject' ? target.subjectId === contactRef : eventIds.has(target.eventId)
+      if (key.feed === 'contact' && isAbout) about.push(erasure)
+    }
+    after = piece.at(-1)?.erasureId
+    if (piece.length < rowsPerPiece) return about
+  }
+}
+
+/** In the order of their commits. */
 async function rowsAbout(
   { audit }: StorageEngine,
   tenant: string,
-  target: string,
+  targets: readonly string[],
 ): Promise<readonly AuditRow[]> {
   const about: AuditRow[] = []
-  for (;;) {
-    const after = about.at(-1)?.id
-    const rows = await audit.read({ first: 'oldest', tenant, target, after, limit: rowsPerPiece })
-    if (rows === 'unknownRow') return about
-    about.push(...rows)
-    if (rows.length < rowsPerPiece) return about
+  for (const target of targets) {
+    for (let after: string | undefined; ;) {
+      const rows = await audit.read({ first: 'oldest', tenant, target, after, limit: rowsPerPiece })
+      if (rows === 'unknownRow') break
+      about.push(...rows)
+      after = rows.at(-1)?.id
+      if (rows.length < rowsPerPiece) break
+    }
   }
+  return about.toSorted((one, other) => one.atMs - other.atMs)
 }
