@@ -4,8 +4,9 @@ import type { HttpContext } from './context.ts'
 import type { Exchange, Outcome } from './exchange.ts'
 import type { Refusal } from './problem.ts'
 
-/** A stream holds a piece that is being sent, and one that is being made. */
-const bytesOfStream = 2 ** 20
+/** A page holds a piece that is being sent, and one that is being made; a snapshot the events of one read. */
+const bytesOfPage = 2 ** 20
+const bytesOfSnapshot = 2 * 2 ** 20
 
 /** Refuses an answer that there is no room for. An answer in the room for pages, and a short one, is never refused. */
 export function refusalOfAnswer(
@@ -21,7 +22,7 @@ export function refusalOfAnswer(
   }
   if (outcome.kind !== 'stream') return undefined
   exchange.flight = inFlight.begin(keyId, outcome.use)
-  return exchange.flight.take(bytesOfStream)
+  return exchange.flight.take(outcome.use === 'snapshot' ? bytesOfSnapshot : bytesOfPage)
 }
 
 /** Counts what the kernel has not taken of an answer that is with the connection. */

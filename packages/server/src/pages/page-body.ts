@@ -22,10 +22,10 @@ export interface StreamedBody {
 }
 
 /**
- * Pages of up to so many bytes are made whole, which is quickest: 400 events of the usual 4.5 kB, and 10,000 of them compressed.
- * A reader that stops reading holds no more than that.
+ * Pages of up to so many bytes are made whole, which is quickest: 1,000 events of the usual 4.5 kB take 5.4 ms, and 7.8 in pieces
+ * (measured manually). A reader that stops reading holds no more than that.
  */
-export const wholeBytes = 2 * 2 ** 20
+export const wholeBytes = 8 * 2 ** 20
 
 /** The rest is sent in pieces of about this size: longer than the longest event, and than what a socket takes at once. */
 export const pieceBytes = 512 * 1_024

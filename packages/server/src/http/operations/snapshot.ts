@@ -1,5 +1,4 @@
 /** `GET /v1/property-events/snapshot` and the same for contacts: the latest of every subject (PROTOCOL §11). */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { freeEvents } from '../../feed/read-in-steps.ts'
@@ -121,8 +120,6 @@ async function* linesOf(
     onPiece(piece, lines.byteLength)
     freeEvents(piece)
     yield lines
-    // A reader that takes as fast as the store gives would leave nobody else a turn: 100,000 events held the thread for 0.5 s.
-    await nextTurn()
   }
   const { headNumber, head } = snapshot
   const end = { end: true, head: headNumber, epoch: head.epoch, revision: head.revision, events: count }
