@@ -41,7 +41,7 @@ export interface FeedHead {
   readonly createdDate: string | null
   /** When it changes, numbers continue after a gap: start again from a snapshot. */
   readonly epoch: string
-  /** When it rises, earlier payloads have been reduced: read them again. */
+  /** When it rises, earlier payloads have been reduced: a copy of the latest events needs to do nothing. */
   readonly revision: number
 }
 

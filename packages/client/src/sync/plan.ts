@@ -2,19 +2,15 @@
  * How a feed is read, as a state machine without I/O: the next request, and the effect of its answer.
  *
  * With the service's own reads (PROTOCOL §11): `start` → `snapshot` → `numbers` for ever. With the contract's pages
- * alone: `start` → `pages` (a walk over the whole feed, then walks over a window of time). A changed epoch or revision,
- * a refused cursor, or a feed that lost events it had shown, lead back to `start`.
+ * alone: `start` → `pages` (a walk over the whole feed, then walks over a window of time). A changed epoch, a refused
+ * cursor, or a feed that lost events it had shown, lead back to `start`. A greater revision does not: earlier events were
+ * reduced (D17), and a copy of the latest of each subject holds none of them once it has their last event.
  */
 import type { EventPage, EventRun, FeedEvent } from '../wire.ts'
 import type { NewestEvent, NumbersReading, PagesReading } from './reading.ts'
 
 /** Why a copy is read again from the beginning. */
-export type ResyncReason =
-  | 'epoch_changed'
-  | 'revision_changed'
-  | 'cursor_refused'
-  | 'feed_rewritten'
-  | 'server_changed'
+export type ResyncReason = 'epoch_changed' | 'cursor_refused' | 'feed_rewritten' | 'server_changed'
 
 export type Step<R> =
   | { readonly kind: 'more'; readonly reading: R }
@@ -24,8 +20,7 @@ export type Step<R> =
 /** The effect of a run of events after a number. */
 export function runRead(reading: NumbersReading, run: EventRun): Step<NumbersReading> {
   if (run.epoch !== reading.epoch) return { kind: 'startOver', reason: 'epoch_changed' }
-  if (run.revision !== reading.revision) return { kind: 'startOver', reason: 'revision_changed' }
-  const next = { ...reading, after: Math.max(reading.after, run.next) }
+  const next = { ...reading, revision: run.revision, after: Math.max(reading.after, run.next) }
   return run.next >= run.head ? { kind: 'caughtUp', reading: next } : { kind: 'more', reading: next }
 }
 
@@ -48,13 +43,16 @@ export interface PageSeen {
   readonly overlapMs: number
 }
 
+function epochOf(mark: string | undefined): string | undefined {
+  return mark?.split('/')[0]
+}
+
 /** The effect of a page of a walk. */
 export function pageRead(reading: PagesReading, seen: PageSeen): Step<PagesReading> {
   const { page, lastPage, overlapMs } = seen
   const mark = seen.mark ?? reading.mark
-  if (reading.mark !== undefined && mark !== reading.mark) {
-    const sameEpoch = reading.mark.split('/')[0] === mark?.split('/')[0]
-    return { kind: 'startOver', reason: sameEpoch ? 'revision_changed' : 'epoch_changed' }
+  if (reading.mark !== undefined && epochOf(mark) !== epochOf(reading.mark)) {
+    return { kind: 'startOver', reason: 'epoch_changed' }
   }
   const events = [...page.items, ...lastPage]
   const walkNewest = newestOf(reading.walkNewest, events)
