@@ -265,7 +265,17 @@ describe('the schema in PostgreSQL', () => {
     const onWaiting = (reason: string): void => void waiting.push(reason)
     const limits = { readConnections: 1, writeTimeoutMs: 3_000 }
     const [one, two] = [connect({ url, ...limits }), connect({ url, ...limits })]
-    await Promise.all([one, two].map((node) => migrate(node, undefined, { steps, onWaiting })))
+    const first = migrate(one, undefined, { steps, onWaiting })
+    await until(async () => {
+      const { rows } = await withClient(url, (client) =>
+        client.query(
+          "SELECT FROM pg_stat_activity WHERE query LIKE '%pg_sleep(6)%' AND pid <> pg_backend_pid() AND state = 'active'",
+        ),
+      )
+      return rows.length > 0
+    })
+    // In the middle of the step.
+    await Promise.all([first, migrate(two, undefined, { steps, onWaiting })])
     assert.deepEqual(waiting, [
       'Another process is making this store, or bringing it up to date: waiting for it.',
     ])

@@ -179,8 +179,9 @@ async function update(session: Session, steps: readonly Migration[], version: nu
     await withoutCrowding(() =>
       inTransaction(session, async () => {
         await session.query(patience, [])
-        await session.query(noteSteps, [])
         await runFiles(session, step)
+        // Last: it locks the table that a node looks at when it starts, and a step may take longer than that node waits.
+        await session.query(noteSteps, [])
         await session.query(setVersion, [index + 1, `{${left.join(',')}}`])
       }),
     )
