@@ -8,7 +8,7 @@ export interface PairedCase {
   readonly now: Case
 }
 
-/** V8 compiles the last of what reads in the first seconds: with one of them, a build with more functions looks 5 % slower. */
+/** V8 compiles the last of what reads in the first seconds: after one of them the same two builds differed by up to 10 % more. */
 const warmReadingRuns = 4
 
 /** What one launch of both builds showed. */

@@ -50,9 +50,7 @@ export const ContactPayload = Type.Object(
     create_date: text('Creation of the contact, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
     update_date: text('Last change of the contact, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
     service_reference: text("Reference of the contact in the publisher's system (D16)."),
-    erased: flag(
-      'Set by the service when it has reduced the payload to its reference (D17), which it does not do yet.',
-    ),
+    erased: flag('Set by the service when it has reduced the payload to its reference (D17).'),
   },
   {
     title: 'ContactPayload',

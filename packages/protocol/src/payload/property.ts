@@ -57,9 +57,7 @@ export const PropertyPayload = Type.Object(
     removal_reason: textOrNumber(
       `Why the property was removed (D26), in words or as a code: ${listCodes(removalReasons)}.`,
     ),
-    erased: flag(
-      'Set by the service when it has reduced the payload to its reference (D17), which it does not do yet.',
-    ),
+    erased: flag('Set by the service when it has reduced the payload to its reference (D17).'),
   },
   {
     title: 'PropertyPayload',
