@@ -1,0 +1,146 @@
+/** A service attacked phase by phase, while a bystander goes about its business and its memory is watched. */
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { call, listPath } from '../support/http-client.ts'
+import { within } from '../support/until.ts'
+import type { AdversaryName, Phases } from './adversaries.ts'
+import type { Orders, Tallies } from './adversary-process.ts'
+import { startAttacked } from './attacked-service.ts'
+import type { Attacked, AttackedOptions } from './attacked-service.ts'
+import type { BystanderReport } from './bystander.ts'
+import { watchMemory } from './memory-watch.ts'
+import type { MemoryWatch } from './memory-watch.ts'
+
+export interface SiegeOptions extends AttackedOptions {
+  readonly seed: number
+  /** Each phase. */
+  readonly phaseMs: number
+  /** All of them at once, after the phases; 0: never. */
+  readonly allAtOnceMs: number
+  /** How long its memory may take to come back. */
+  readonly backMs: number
+  readonly phases: Phases
+}
+
+export interface PhaseReport {
+  readonly name: string
+  readonly bystander: BystanderReport
+  readonly peakBytes: number
+  readonly tallies: Tallies
+}
+
+export interface SiegeReport {
+  readonly phases: readonly PhaseReport[]
+  /** Resident before the first adversary came. */
+  readonly beforeBytes: number
+  /** After the last one had gone: as soon as it was near enough to before, or at the end of the patience. */
+  readonly afterBytes: number
+  readonly backAfterMs: number
+  /** Of all of it. */
+  readonly tookMs: number
+}
+
+/** Near enough to before not to wait any longer. */
+const backFactor = 1.2
+
+export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
+  const startMs = performance.now()
+  await using attacked = await startAttacked(options)
+  using memory = watchMemory(attacked.pid)
+  await using bystander = await startHelper('bystander.ts')
+  bystander.child.send(attacked.bystander)
+  const reports: PhaseReport[] = []
+  const phase = async (
+    name: string,
+    ms: number,
+    groups: readonly (readonly AdversaryName[])[],
+  ): Promise<void> => {
+    await memory.peak()
+    await bystander.ask<BystanderReport>('report')
+    const tallies = await attack(attacked, groups, options.seed + reports.length, ms)
+    const report = await bystander.ask<BystanderReport>('report')
+    reports.push({ name, bystander: report, peakBytes: await memory.peak(), tallies })
+  }
+  await readOnce(attacked)
+  await phase('nobody', options.phaseMs, [])
+  const beforeBytes = await memory.now()
+  for (const [name, adversaries] of Object.entries(options.phases)) {
+    await phase(name, options.phaseMs, [adversaries])
+  }
+  if (options.allAtOnceMs > 0) await phase('all at once', options.allAtOnceMs, Object.values(options.phases))
+  const back = await comeBack(memory, beforeBytes, options.backMs)
+  await phase('nobody any more', options.phaseMs, [])
+  return { phases: reports, beforeBytes, ...back, tookMs: performance.now() - startMs }
+}
+
+/** As ordinary clients read what adversaries will ask for: what is kept for them is kept before memory is measured. */
+async function readOnce({ target }: Attacked): Promise<void> {
+  for (const keys of [target.largeKeys, target.longKeys]) {
+    for (const coding of ['identity', 'gzip']) {
+      const headers = { 'accept-encoding': coding }
+      const path = `${listPath}?pageSize=1000`
+      const { status } = await call(target, path, { key: keys[0], headers })
+      if (status !== 200) throw new Error(`an ordinary reader was answered ${status}`)
+    }
+  }
+}
+
+async function attack(
+  { target }: Attacked,
+  groups: readonly (readonly AdversaryName[])[],
+  seed: number,
+  ms: number,
+): Promise<Tallies> {
+  const gangs = await Promise.all(groups.map(() => startHelper('adversary-process.ts')))
+  for (const [index, { child }] of gangs.entries()) {
+    const orders: Orders = { target, names: groups[index] ?? [], seed: seed + 1_000 * index }
+    child.send(orders)
+  }
+  await delay(ms)
+  const tallies = await Promise.all(gangs.map((gang) => gang.ask<Tallies>('enough')))
+  return Object.assign({}, ...tallies)
+}
+
+interface Helper extends AsyncDisposable {
+  readonly child: ChildProcess
+  ask<T>(what: string): Promise<T>
+}
+
+async function startHelper(file: string): Promise<Helper> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  await once(child, 'message')
+  return {
+    child,
+    async ask<T>(what: string): Promise<T> {
+      const told = once(child, 'message')
+      child.send(what)
+      const [answer] = await within(told, { what: `the word of ${file}`, timeoutMs: 60_000 })
+      return answer as T
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+/** Waits until little more is resident than before; what was freed the process gives back when it collects its garbage. */
+async function comeBack(
+  memory: MemoryWatch,
+  beforeBytes: number,
+  patienceMs: number,
+): Promise<Pick<SiegeReport, 'afterBytes' | 'backAfterMs'>> {
+  const startMs = performance.now()
+  for (;;) {
+    const afterBytes = await memory.now()
+    const backAfterMs = performance.now() - startMs
+    if (afterBytes <= backFactor * beforeBytes || backAfterMs > patienceMs) return { afterBytes, backAfterMs }
+    await delay(100)
+  }
+}
