@@ -37,10 +37,10 @@ const budgetBytes = defaultLimits.inFlightBytes
 /** What else a service may take, at rest and beside what is counted. */
 const besideBytes = 200 * mebibyte
 /**
- * Bytes in flight are in memory twice for a moment, where they are joined, compressed or not yet collected: with them once, up to 608 MiB were
+ * Bytes in flight are in memory more than once where they are joined, compressed or not yet collected: with them once, up to 634 MiB were
  * seen where 520 were allowed. Services without a budget took from 900 MiB to 2 GiB here.
  */
-const boundBytes = pageMemoryBytes + 2 * budgetBytes + besideBytes
+const boundBytes = pageMemoryBytes + 2.5 * budgetBytes + besideBytes
 /** In the short form nobody waits until memory is given back: it is printed, and bounded as before. */
 const backBytesOf = ({ beforeBytes }: SiegeReport): number =>
   isLong ? 1.2 * beforeBytes + pageMemoryBytes + keptBytes : boundBytes
