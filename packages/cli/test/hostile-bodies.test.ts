@@ -21,7 +21,10 @@ describe('a server with a heap of 256 MB', () => {
 
   before(async () => {
     folder = temporaryFolder()
-    running = await start(['demo', '--data', folder], { nodeArguments: ['--max-old-space-size=256'] })
+    // Pages are read as fast as they come, for as long as the machine takes for the bodies.
+    running = await start(['demo', '--data', folder, '--rate-limit', 'off'], {
+      nodeArguments: ['--max-old-space-size=256'],
+    })
     port = Number(new URL(running.line.url).port)
     keys = running.line.tenants?.[0] ?? keys
   })

@@ -97,7 +97,7 @@ export const hostileBodies: readonly HostileBody[] = [
     fault: ' empty_batch',
   },
   {
-    name: '16.7 MB of blanks behind an array',
+    name: '16.7 MB of blanks after an array',
     format: 'json',
     make: () => filled(' ', '[{}]'),
     status: 400,
@@ -111,7 +111,7 @@ export const hostileBodies: readonly HostileBody[] = [
     fault: '/0/a unknown_member',
   },
   {
-    name: '16.7 MB of blanks behind an event',
+    name: '16.7 MB of blanks after an event',
     format: 'json',
     make: () => filled(' ', '[{}', ']'),
     status: 400,
