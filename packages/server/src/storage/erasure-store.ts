@@ -44,7 +44,7 @@ export interface Erasure extends Omit<ErasureRequest, 'actor' | 'closingEventId'
   /** Events that were to be reduced, and how many of them have been. Those that an earlier erasure reduced count as well. */
   readonly events: number
   readonly reduced: number
-  /** The feed's revision after the last step. */
+  /** The feed's revision after the last step that found a payload to take. */
   readonly revision: number
   /** Milliseconds since 1970, as the next ones. */
   readonly begunMs: number

@@ -184,7 +184,7 @@ function reduce(store: MemoryStore, erasureId: string, limit: number, nowMs: num
   const erasure: Erasure = {
     ...one.erasure,
     reduced,
-    revision: feed.revision,
+    revision: positions.length > 0 ? feed.revision : one.erasure.revision,
     state: isReduced ? 'reduced' : 'reducing',
     reducedMs: isReduced ? nowMs : undefined,
   }
