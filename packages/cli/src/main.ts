@@ -11,6 +11,7 @@ import { addErasures } from './commands/erasures.ts'
 import { addExposure } from './commands/exposure.ts'
 import { addEvents } from './commands/events.ts'
 import { addGenerate } from './commands/generate.ts'
+import { addHolds } from './commands/holds.ts'
 import { addKeys } from './commands/keys.ts'
 import { addMaintenance } from './commands/maintenance.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -83,6 +84,7 @@ function buildProgram(context: CommandContext): Command {
   addEvents(program, context)
   addProperties(program, context)
   addErasures(program, context)
+  addHolds(program, context)
   addSync(program, context)
   addReference(program, context)
   addGenerate(program, context)

@@ -188,6 +188,39 @@ describe('doctor finds', () => {
     await database.close()
   })
 
+  it('holds that have expired', async () => {
+    const folder = await store()
+    const url = server.url()
+    const hold = {
+      kind: 'hold' as const,
+      holdId: randomUUID(),
+      subjectId: randomUUID(),
+      ground: 'complaint' as const,
+      caseRef: undefined,
+      actor: 'cli:test',
+      addedMs: 0,
+      untilMs: 1,
+      reportedMs: undefined,
+      endedMs: undefined,
+      endedBy: undefined,
+    }
+    for (const [name, where, opening] of [
+      ['a hold that has expired', ['--data', folder], { kind: 'sqlite', folder }],
+      ['a hold in a database that has expired', [...place, url], { kind: 'postgres', url }],
+    ] as const) {
+      const opened = await openStorage({ ...opening, create: false })
+      const [tenant] = await opened.keys.tenants()
+      const tenantId = tenant?.tenantId ?? randomUUID()
+      const made = { tenantId, name: 'Agency', createdMs: 0, suspended: false }
+      await opened.keys.createTenant(made, 'cli:test', { sameName: 'allowed' })
+      const record = { ...hold, key: { tenantId, feed: 'contact' as const } }
+      await opened.importRecords([record], 'cli:test')
+      await diagnosed(name, where, ['holds'])
+      await opened.holds.end(tenantId, hold.holdId, 'cli:test')
+      await opened.close()
+    }
+  })
+
   it('ports that other programs have, the one of metrics too', async () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))

@@ -3,6 +3,7 @@ import type { ClientOptions } from './connection.ts'
 import { countErased, erase, getErasure, listErasures } from './erase.ts'
 import { getEvent, getHeads, getHistory, getSubject, requestRun } from './get.ts'
 import type { CallOptions, RunQuery } from './get.ts'
+import { addHold, endHold, listHolds } from './hold.ts'
 import { list } from './list.ts'
 import type { EventList, ListQuery } from './list.ts'
 import { publish, publishText } from './publish.ts'
@@ -18,6 +19,8 @@ import type {
   FeedEvent,
   FeedHead,
   FeedName,
+  Hold,
+  HoldRequest,
   Publication,
   PublishReceipt,
 } from './wire.ts'
@@ -56,6 +59,12 @@ export interface Client<F extends FeedName = 'property'> {
   erasure(erasureId: string, options?: CallOptions): Promise<Erasure | undefined>
   /** All receipts that the key may see, the oldest first. */
   erasures(options?: CallOptions): AsyncIterable<Erasure>
+  /** Keeps a property or contact from being erased until the end of a day. Needs a key with the feed's erase scope. */
+  addHold(request: HoldRequest, options?: CallOptions): Promise<Hold>
+  /** Ends a hold; `undefined` if there is none that the key may see. */
+  endHold(holdId: string, options?: CallOptions): Promise<Hold | undefined>
+  /** All holds that the key may see, the oldest first. */
+  holds(options?: CallOptions): AsyncIterable<Hold>
 }
 
 /** Throws `InvalidOptionError` when an option cannot be used. Sends nothing. */
@@ -77,5 +86,8 @@ export function createClient<F extends FeedName = 'property'>(
     countErased: (request, call) => countErased(connection, request, call),
     erasure: (erasureId, call) => getErasure(connection, erasureId, call),
     erasures: (call) => listErasures(connection, call),
+    addHold: (request, call) => addHold(connection, request, call),
+    endHold: (holdId, call) => endHold(connection, holdId, call),
+    holds: (call) => listHolds(connection, call),
   }
 }

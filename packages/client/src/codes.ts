@@ -48,6 +48,7 @@ const codes = {
   event_not_found: ['notFound', 'never'],
   subject_not_found: ['notFound', 'never'],
   erasure_not_found: ['notFound', 'never'],
+  hold_not_found: ['notFound', 'never'],
   path_not_found: ['notFound', 'never'],
   not_found: ['notFound', 'never'],
 
@@ -56,6 +57,7 @@ const codes = {
   cursor_beyond_head: ['conflict', 'never'],
   epoch_changed: ['conflict', 'never'],
   event_is_latest: ['conflict', 'never'],
+  on_hold: ['conflict', 'never'],
   unknown_conflict: ['conflict', 'never'],
   // A 409 without its body, which a proxy has replaced: only the code in it would say what to do.
   conflict: ['conflict', 'later'],

@@ -55,6 +55,8 @@ export type {
   FeedEvent,
   FeedHead,
   FeedName,
+  Hold,
+  HoldRequest,
   PayloadPublication,
   ProblemFault,
   Publication,

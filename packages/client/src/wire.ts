@@ -159,6 +159,32 @@ export interface ErasureCount {
   readonly events: number
 }
 
+/** What is to be kept for now, and why (PROTOCOL §5.7). */
+export interface HoldRequest {
+  readonly subjectId: string
+  /** A code: `legal_claim`, `legal_obligation`, … */
+  readonly ground: string
+  /** `YYYY-MM-DD`: the last day of the hold, in UTC. */
+  readonly until: string
+  /** At most 40 characters of `[A-Za-z0-9-]`, and no name of a person. */
+  readonly caseRef?: string
+}
+
+export interface Hold {
+  readonly id: string
+  readonly tenantId: string
+  readonly feed: FeedName
+  readonly subjectId: string
+  readonly ground: string
+  readonly caseRef: string | null
+  readonly actor: string
+  /** `active`, `expired` or `ended`. Only an active hold keeps anything. */
+  readonly state: string
+  readonly until: string
+  readonly addedAt: string
+  readonly endedAt: string | null
+}
+
 /** One fault of a request: which parameter, or which place in the body. */
 export interface ProblemFault {
   readonly parameter?: string
@@ -197,3 +223,4 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
 
 export const headsPath = '/v1/heads'
 export const erasuresPath = '/v1/erasures'
+export const holdsPath = '/v1/holds'

@@ -5,6 +5,7 @@
 export * from './erasure-reason.ts'
 export * from './event-types.ts'
 export * from './feeds.ts'
+export * from './hold-ground.ts'
 export type { JsonFault, JsonFaultCode, JsonLimits, MemberSpan } from './json-scan.ts'
 export type { JsonItem, JsonItemReading, ItemLimits } from './json-items.ts'
 export { afterBlanks, maxBytesAtOnce, readItems, readRange, readRangeInPieces } from './json-items.ts'

@@ -13,7 +13,7 @@ import {
   PublishWarning,
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
-import { erasureReasons, feedNames } from '@property-events/protocol'
+import { erasureReasons, feedNames, holdGrounds } from '@property-events/protocol'
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { withExamples } from './examples.ts'
@@ -132,6 +132,32 @@ const erasure = Type.Object(
   { title: 'Erasure', description: 'A receipt.' },
 )
 
+const holdWords = {
+  feed: feedName,
+  subjectId: uuid('The property or contact.'),
+  ground: Type.Unsafe({ enum: [...holdGrounds], description: 'Why it must be kept; no text of your own.' }),
+  until: Type.String({ format: 'date', description: 'The last day of the hold, in UTC.' }),
+  caseRef: erasureWords.caseRef,
+}
+
+const holdRequest = Type.Object(holdWords, { title: 'HoldRequest', additionalProperties: false })
+
+const hold = Type.Object(
+  {
+    id: uuid('Of the hold.'),
+    tenantId: uuid('The tenant.'),
+    ...holdWords,
+    actor: Type.String({ description: 'The id of the key that asked for it.' }),
+    state: Type.Unsafe({
+      enum: ['active', 'expired', 'ended'],
+      description: 'Only an active hold keeps anything.',
+    }),
+    addedAt: Type.String({ format: 'date-time' }),
+    endedAt: time('When somebody ended it.'),
+  },
+  { title: 'Hold' },
+)
+
 const reducedEvents = Type.Object(
   {
     items: Type.Array(
@@ -171,6 +197,18 @@ const namedSchemas = {
     ),
     properties: {
       erasures: listOf('Erasure'),
+      next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
+    },
+  },
+  HoldRequest: holdRequest,
+  Hold: hold,
+  Holds: {
+    ...Type.Object(
+      { holds: Type.Array(Type.Unknown()), next: Type.Union([uuid('Ask after it next.'), Type.Null()]) },
+      { title: 'Holds' },
+    ),
+    properties: {
+      holds: listOf('Hold'),
       next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
     },
   },

@@ -19,6 +19,8 @@ export type BackgroundTask =
   | 'forget_ids'
   /** Reducing what is to be erased. */
   | 'erase'
+  /** Looking which holds have expired. */
+  | 'report_holds'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */

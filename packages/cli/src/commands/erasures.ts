@@ -70,7 +70,7 @@ export function addErasures(program: Command, context: CommandContext): void {
   addAction(show, context, showReceipt)
 }
 
-function uuidOperand({ settings: reader }: Invocation, given: string, what: string): string {
+export function uuidOperand({ settings: reader }: Invocation, given: string, what: string): string {
   const id = parseUuid(given)
   if (id === undefined) reader.fault(`"${plainText(given.slice(0, 100))}" is not ${what}, a UUID.`)
   return id ?? ''
@@ -78,7 +78,7 @@ function uuidOperand({ settings: reader }: Invocation, given: string, what: stri
 
 async function eraseOver(invocation: Invocation, feed: FeedName, target: Target): Promise<void> {
   const { flags, output } = invocation
-  const { client, ask } = open(invocation, feed)
+  const { client, ask } = openClient(invocation, feed)
   const [caseRef, receivedOn] = [flagText(flags, 'case'), flagText(flags, 'receivedOn')]
   const request: ErasureRequest = {
     ...target,
@@ -115,7 +115,7 @@ async function untilUnreachable(
 
 async function listReceipts(invocation: Invocation): Promise<void> {
   const { output } = invocation
-  const { client, ask } = open(invocation, 'property')
+  const { client, ask } = openClient(invocation, 'property')
   const receipts = await ask(Array.fromAsync(client.erasures()))
   if (output.json) return output.writeJson(receipts)
   const rows = receipts.map(({ id, begunAt, feed, state, reduced, events, reason, caseRef }) => {
@@ -126,13 +126,14 @@ async function listReceipts(invocation: Invocation): Promise<void> {
 
 async function showReceipt(invocation: Invocation, [given = '']: readonly string[]): Promise<void> {
   const erasureId = uuidOperand(invocation, given, 'the id of an erasure')
-  const { client, ask } = open(invocation, 'property')
+  const { client, ask } = openClient(invocation, 'property')
   const receipt = await ask(client.erasure(erasureId))
   if (receipt === undefined) throw new Refusal(`There is no receipt ${erasureId} that this key may see.`)
   await writeReceipt(invocation, receipt)
 }
 
-function open({ settings: reader }: Invocation, feed: FeedName) {
+/** `ask` turns a failure into a sentence for the user. */
+export function openClient({ settings: reader }: Invocation, feed: FeedName) {
   const address = addressFromSettings(reader)
   const ask = <T>(answer: Promise<T>): Promise<T> =>
     answer.catch((error: unknown) => {

@@ -7,6 +7,7 @@ import {
   checkPepper,
   checkSchema,
   epochFinding,
+  holdFindings,
   maintenanceFinding,
   proxyFindings,
 } from './check-store.ts'
@@ -42,6 +43,7 @@ export async function checkDatabase(
     ...(store === undefined ? checkNoStore(database, storeFlags) : checkStoreIn(database, store, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store?.pepperIds ?? []),
+    ...holdFindings(store?.expiredHolds ?? 0),
     ...proxyFindings(store?.proxyIgnoredBy ?? []),
   ]
 }

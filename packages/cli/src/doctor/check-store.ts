@@ -47,6 +47,7 @@ export function checkStore(
     ...maintenanceFinding(store, storeFlags),
     checkClock(store.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store.pepperIds),
+    ...holdFindings(store.expiredHolds),
     ...proxyFindings(store.proxyIgnoredBy),
   ]
 }
@@ -62,6 +63,15 @@ export function proxyFindings(ignoredBy: readonly string[]): readonly Finding[] 
       'If it is yours, start with --trusted-proxies 1, or with as many as there are one after another.',
     ),
   ]
+}
+
+/** None while no hold waits for somebody to look at it. */
+export function holdFindings(expired: number): readonly Finding[] {
+  if (expired === 0) return []
+  const who = expired === 1 ? 'one has expired, and what it' : `${expired} have expired, and what they`
+  const detail = `${who} kept can be erased again`
+  const remedy = `\`${commandLine('holds list')}\` shows them. Add a new one where it must be kept for longer; then end each: \`${commandLine('holds end ID')}\`.`
+  return [warn('holds', detail, remedy)]
 }
 
 function checkIntegrity({ file, bytes, damages }: Store): Finding {

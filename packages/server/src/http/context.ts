@@ -10,7 +10,7 @@ import type { NodeWords } from '../keys/node-words.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
-import type { ErasureStore, EventStore } from '../storage/storage.ts'
+import type { ErasureStore, EventStore, HoldStore } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -20,6 +20,7 @@ import type { TokenBuckets } from './token-bucket.ts'
 export interface HttpContext {
   readonly events: EventStore
   readonly erasures: ErasureStore
+  readonly holds: HoldStore
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions

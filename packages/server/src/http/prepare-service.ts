@@ -177,7 +177,7 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
-  const { erasures, events, keys, settings } = storage
+  const { erasures, events, holds, keys, settings } = storage
   const bucketClock = options.clock ?? steadyClock
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
@@ -213,13 +213,11 @@ function contextOf(
   return {
     events,
     erasures,
+    holds,
     maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
-    pages:
-      options.pages === 'off'
-        ? plainPages(events)
-        : sealedPages(events, options.pages ?? defaultPages, outages),
+    pages: pagesOf(options, outages),
     publisher,
     ledger,
     verifier: createKeyVerifier({ keys, peppers, clock, report: outages }),
@@ -240,6 +238,10 @@ function contextOf(
     }),
     stopping,
   }
+}
+
+function pagesOf({ storage: { events }, pages = defaultPages }: ServiceParts, outages: Outages): PageReader {
+  return pages === 'off' ? plainPages(events) : sealedPages(events, pages, outages)
 }
 
 const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }

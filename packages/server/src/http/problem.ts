@@ -99,6 +99,11 @@ export const problems = {
     title: 'No such erasure',
     detail: 'There is no receipt with this id that this key may see.',
   },
+  hold_not_found: {
+    status: 404,
+    title: 'No such hold',
+    detail: 'There is no hold with this id that this key may see.',
+  },
   path_not_found: {
     status: 404,
     title: 'No such path',
@@ -140,6 +145,12 @@ export const problems = {
     title: 'The event is the latest of its subject',
     detail:
       'The event says how its property or contact is now, so it cannot be erased by itself. Erase the property or the contact, or publish a newer event first.',
+  },
+  on_hold: {
+    status: 409,
+    title: 'The property or contact is on hold',
+    detail:
+      'It must be kept for now, so it cannot be erased. Wait until the hold has expired, or end it if it is no longer needed.',
   },
   epoch_changed: {
     status: 409,

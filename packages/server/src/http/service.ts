@@ -1,6 +1,7 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
 import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
+import { reportExpiredHolds } from '../feed/reporting-holds.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { shownMetrics } from '../observability/metrics.ts'
@@ -68,6 +69,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       throw error
     })
     const forgetting = forgetSkippedIds(storage, undefined, outages)
+    const reporting = reportExpiredHolds(storage, options.log, outages)
     const erasing = carryOutErasures({
       storage,
       nodeId: announcing.nodeId,
@@ -79,6 +81,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const shutDown = async (): Promise<void> => {
       await prepared.close()
       await forgetting.close()
+      await reporting.close()
       await erasing.close()
       await announcing.close()
       await operations?.close()

@@ -3,6 +3,7 @@ import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
 import type { ErasureRequest } from './erasure-store.ts'
 import type { FeedKey } from './feed-key.ts'
+import type { Hold, HoldRequest } from './hold-store.ts'
 import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveState } from './move-store.ts'
@@ -27,6 +28,21 @@ export function tenantMoved(tenantId: string, from: MoveState, to: MoveState): C
 export function erasureBegun({ erasureId, key, target, reason }: ErasureRequest): Changes {
   const detail = { feed: key.feed, of: target.kind, reason }
   return [{ action: 'erasure.begun', tenant: key.tenantId, target: erasureId, detail }]
+}
+
+export function holdAdded({ holdId, key, ground, untilMs }: HoldRequest): Changes {
+  const detail = { feed: key.feed, ground, untilMs }
+  return [{ action: 'hold.added', tenant: key.tenantId, target: holdId, detail }]
+}
+
+export function holdEnded({ holdId, key }: Hold): Changes {
+  return [{ action: 'hold.ended', tenant: key.tenantId, target: holdId, detail: {} }]
+}
+
+export function holdsExpired(holds: readonly Hold[]): Changes {
+  return holds.map(({ holdId, key }) => {
+    return { action: 'hold.expired', tenant: key.tenantId, target: holdId, detail: {} }
+  })
 }
 
 function stageOf(state: MoveState): AuditedMove {

@@ -1,5 +1,5 @@
 /** The port's part for the audit: who changed or searched what, and when. */
-import type { ErasureReason, FeedName, Scope } from '@property-events/protocol'
+import type { ErasureReason, FeedName, HoldGround, Scope } from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
 
 /**
@@ -42,6 +42,11 @@ interface AuditDetails {
     readonly of: 'subject' | 'event'
     readonly reason: ErasureReason
   }
+  /** A property or contact is not to be erased. The target is the id of the hold. */
+  'hold.added': { readonly feed: FeedName; readonly ground: HoldGround; readonly untilMs: number }
+  'hold.ended': Nothing
+  /** Its day has passed, which was reported. */
+  'hold.expired': Nothing
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
   /** Somebody looked for contacts: by what, never for whom. */

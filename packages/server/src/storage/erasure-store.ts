@@ -5,6 +5,7 @@
 import type { ErasureReason } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 import type { FeedKey } from './feed-key.ts'
+import type { OnHold } from './hold-store.ts'
 
 /** Everything about one property or contact, or one event that is not its subject's latest. Lower-case UUIDs. */
 export type ErasureTarget =
@@ -68,6 +69,8 @@ export type ErasureRefusal =
   | { readonly kind: 'unknownTarget' }
   /** The subject's latest event says how the subject is now: a subject is erased as a whole. */
   | { readonly kind: 'eventIsLatest' }
+  /** The subject must not be erased yet (`HoldStore`). */
+  | OnHold
 
 export type ReduceOutcome =
   /** More is left. */

@@ -3,6 +3,7 @@ import { StorageFailure } from './storage.ts'
 import type {
   AuditStore,
   ErasureStore,
+  HoldStore,
   KeyStore,
   LedgerStore,
   MoveStore,
@@ -145,6 +146,17 @@ export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): Ledg
     openRuns: () => guard(() => verbs.openRuns()),
     sent: (query) => guard(() => verbs.sent(query)),
     subjectsIn: (query) => guard(() => verbs.subjectsIn(query)),
+  }
+}
+
+export function guardedHolds(verbs: Unguarded<HoldStore>, guard: Guard): HoldStore {
+  return {
+    add: (request) => guard(() => verbs.add(request)),
+    end: (tenantId, holdId, actor) => guard(() => verbs.end(tenantId, holdId, actor)),
+    find: (tenantId, holdId) => guard(() => verbs.find(tenantId, holdId)),
+    list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
+    active: (key, subjectId) => guard(() => verbs.active(key, subjectId)),
+    reportExpired: () => guard(() => verbs.reportExpired()),
   }
 }
 

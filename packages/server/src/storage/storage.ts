@@ -8,6 +8,7 @@ import type { Actor, AuditStore } from './audit-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { FeedKey } from './feed-key.ts'
+import type { HoldStore } from './hold-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import type { Maintenance } from './maintenance.ts'
@@ -21,6 +22,7 @@ export type * from './audit-store.ts'
 export type * from './erasure-store.ts'
 export type * from './event-store.ts'
 export * from './feed-key.ts'
+export * from './hold-store.ts'
 export * from './key-store.ts'
 export * from './ledger-store.ts'
 export * from './maintenance.ts'
@@ -77,6 +79,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly audit: AuditStore
   readonly ledger: LedgerStore
   readonly erasures: ErasureStore
+  readonly holds: HoldStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

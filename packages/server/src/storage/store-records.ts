@@ -5,6 +5,7 @@
 import type { Category, Ticks } from '@property-events/protocol'
 import type { MoveState } from './move-store.ts'
 import type { FeedKey } from './feed-key.ts'
+import type { Hold } from './hold-store.ts'
 import type { SubjectState } from './subject-state.ts'
 
 export interface EventRecord {
@@ -56,6 +57,11 @@ export interface ReductionRecord {
   readonly events: readonly { readonly position: number; readonly sequenceNumber: number }[]
 }
 
+/** A hold on a property or contact of the feed (`HoldStore`), as it stands. One that is there already becomes as this one is. */
+export interface HoldRecord extends Hold {
+  readonly kind: 'hold'
+}
+
 /** A feed's counter. It comes after the feed's events. */
 export interface FeedRecord {
   readonly kind: 'feed'
@@ -85,7 +91,14 @@ export interface WholeRecord {
   readonly reservedUntil?: Ticks
 }
 
-export type StoreRecord = EventRecord | IdRecord | SubjectRecord | ReductionRecord | FeedRecord | WholeRecord
+export type StoreRecord =
+  | EventRecord
+  | IdRecord
+  | SubjectRecord
+  | ReductionRecord
+  | HoldRecord
+  | FeedRecord
+  | WholeRecord
 
 /** From rows in the order of revisions and positions. */
 export function reductionRecords(

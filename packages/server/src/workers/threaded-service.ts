@@ -6,6 +6,7 @@
 import { carryOutErasures } from '../feed/erasing.ts'
 import type { Erasing } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
+import { reportExpiredHolds } from '../feed/reporting-holds.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -18,6 +19,7 @@ import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
 import { nodeMemory, nodeWords } from '../keys/node-words.ts'
+import type { Logger } from 'pino'
 import type { LogLevel } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -57,6 +59,7 @@ export interface ThreadedService extends Service {
 /** Everything that exists once, as far as the start has come. */
 interface Whole {
   readonly options: ThreadedServiceOptions
+  readonly log: Logger
   readonly file: SharedSegmentFile | undefined
   readonly metrics: Metrics
   readonly outages: Outages
@@ -94,7 +97,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
     draining: false,
     closing: undefined,
   }
-  const whole: Whole = { options, file, metrics, outages, stopObserving, publisher, ...started }
+  const whole: Whole = { options, log, file, metrics, outages, stopObserving, publisher, ...started }
   try {
     await startThreads(whole, threadStarter(options, basePath, file, { node: whole.node, outages: memories }))
     return await serve(whole)
@@ -131,6 +134,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   }
   for (const thread of threads) void watchOver(thread)
   const forgetting = forgetSkippedIds(storage, undefined, outages)
+  const reporting = reportExpiredHolds(storage, whole.log, outages)
   const erasing = carryOut(whole, announcing.nodeId)
   const { operations } = whole
   return {
@@ -143,7 +147,9 @@ async function serve(whole: Whole): Promise<ThreadedService> {
       await Promise.all(threads.map((thread) => soon(thread.ask({ verb: 'drain' }))))
     },
     close() {
-      whole.closing ??= Promise.resolve().then(() => shutDown(whole, [forgetting, erasing, announcing]))
+      whole.closing ??= Promise.resolve().then(() =>
+        shutDown(whole, [forgetting, reporting, erasing, announcing]),
+      )
       return whole.closing
     },
   }

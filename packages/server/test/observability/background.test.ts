@@ -6,6 +6,7 @@ import { StorageFailure, loadPeppers, openStorage } from '../../src/index.ts'
 import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
+import { reportExpiredHolds } from '../../src/feed/reporting-holds.ts'
 import { announceNode } from '../../src/keys/announce-node.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
 import { nodeWords } from '../../src/keys/node-words.ts'
@@ -62,6 +63,13 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const forgetting = forgetSkippedIds({ forgetSkippedIds: once(0) }, 1, report)
     await until(() => said() >= 2)
     await forgetting.close()
+  },
+  async report_holds(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { holds: { ...store.holds, reportExpired: once([]) } }
+    const reporting = reportExpiredHolds(storage, { warn: unasked }, report, 1)
+    await until(() => said() >= 2)
+    await reporting.close()
   },
   async erase(report, said) {
     await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })

@@ -6,6 +6,7 @@ import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { erasingContract } from './contract/erasing.ts'
 import { forgettingContract } from './contract/forgetting.ts'
+import { holdingContract } from './contract/holding.ts'
 import { keysContract } from './contract/keys.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
@@ -54,6 +55,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     movingContract(factory)
     backupContract(factory)
     erasingContract(factory)
+    holdingContract(factory)
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)

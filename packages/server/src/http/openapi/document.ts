@@ -41,7 +41,10 @@ export function openApiText(operations: readonly Operation[], basePath: string):
     tags: [
       { name: 'Reading', description: 'The two operations of each feed.' },
       { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
-      { name: 'Erasing', description: 'Taking payloads out of a feed for good, and receipts of it.' },
+      {
+        name: 'Erasing',
+        description: 'Taking payloads out of a feed for good, receipts of it, and what is on hold.',
+      },
       { name: 'Publishing', description: 'Putting events into a feed.' },
       { name: 'Description', description: 'About the service itself; no key is needed.' },
     ],

@@ -1,21 +1,21 @@
 /** `POST /v1/erasures`: takes the payloads of a property, a contact or one event out of the feed (PROTOCOL §5.7, D17). */
-import { feeds, uuidV7 } from '@property-events/protocol'
-import type { FeedName } from '@property-events/protocol'
+import { uuidV7 } from '@property-events/protocol'
 import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Outcome, Refused } from '../exchange.ts'
+import type { Access, Outcome } from '../exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
-import { readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
-import { maxErasureBytes, readErasureBody } from '../requests/erasure-body.ts'
+import { readErasureBody } from '../requests/erasure-body.ts'
 import type { ErasureBody } from '../requests/erasure-body.ts'
 import { readDryRun } from '../requests/publish-parameters.ts'
 import { erasureReceipt, receiptHeaders } from './erasure-receipt.ts'
+import { lastDayOf } from './hold-answer.ts'
+import { erasedFeed } from './erasing-access.ts'
 import type { Operation, OperationSchema } from './operation.ts'
-import { readBody } from './publish-events.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
+import { withSmallBody } from './read-small-body.ts'
 
 export function erase(context: HttpContext): Operation {
   return {
@@ -31,50 +31,16 @@ export function erase(context: HttpContext): Operation {
         const refusal = refused({ code: 'invalid_parameter', errors: reading.errors })
         return () => refusal
       }
-      return async (request, access) => {
-        const head = readBodyHeaders(request, maxErasureBytes)
-        if (head.kind === 'refused') return head
-        if (head.format === 'ndjson') return refused(unsupportedType(request.header('content-type') ?? ''))
-        const refusal = context.inFlight.refuses(access.keyId, 'publication', maxErasureBytes)
-        if (refusal !== undefined) return refused(refusal)
-        const flight = context.inFlight.begin(access.keyId, 'publication')
-        try {
-          const body = await readBody(request, head.coding, maxErasureBytes, flight)
-          if (body.kind === 'gone') return { kind: 'none' }
-          return body.kind === 'refused' ? body : await answerTo(context, access, body.bytes, reading.dryRun)
-        } finally {
-          flight.end()
-        }
-      }
+      return async (request, access) =>
+        withSmallBody(context, request, access, async (text) => {
+          const read = readErasureBody(text)
+          if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+          const key = erasedFeed(access, read.body.feed)
+          if ('refusal' in key) return key
+          return reading.dryRun ? count(context, key, read.body) : begin(context, key, read.body, access)
+        })
     },
   }
-}
-
-async function answerTo(
-  context: HttpContext,
-  access: Access,
-  bytes: Buffer,
-  dryRun: boolean,
-): Promise<Outcome> {
-  const refusal = refusalOfBytes(bytes)
-  if (refusal !== undefined) return refused(refusal)
-  const read = readErasureBody(bytes.toString('utf8'))
-  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
-  const key = erasedFeed(access, read.body.feed)
-  if ('refusal' in key) return key
-  return dryRun ? count(context, key, read.body) : begin(context, key, read.body, access)
-}
-
-/** The feed of the one tenant that the key may erase in. */
-function erasedFeed({ grants }: Access, feed: FeedName): FeedKey | Refused {
-  const scope = feeds[feed].eraseScope
-  const tenants = grants.filter(({ scopes }) => scopes.includes(scope))
-  const [first] = tenants
-  if (first === undefined) {
-    return refused({ code: 'missing_scope', detail: `This needs a key with the scope ${scope}.` })
-  }
-  if (tenants.length > 1) return refused({ code: 'ambiguous_tenant' })
-  return { tenantId: first.tenantId, feed }
 }
 
 async function count(
@@ -125,6 +91,10 @@ function refusalOf(outcome: Exclude<BeginErasureOutcome, { kind: 'begun' }>, tar
   if (outcome.kind === 'unknownTarget')
     return { code: target.kind === 'subject' ? 'subject_not_found' : 'event_not_found' } as const
   if (outcome.kind === 'eventIsLatest') return { code: 'event_is_latest' } as const
+  if (outcome.kind === 'onHold') {
+    const detail = `It is on hold until ${lastDayOf(outcome.untilMs)}: hold ${outcome.holdId}. Nothing was changed.`
+    return { code: 'on_hold', detail } as const
+  }
   return refusalOfPublish({ ...outcome, inList: false })
 }
 
@@ -153,6 +123,7 @@ function schema(): OperationSchema {
         'subject_not_found',
         'event_not_found',
         'event_is_latest',
+        'on_hold',
         'body_too_large',
         'unsupported_media_type',
         'unsupported_charset',

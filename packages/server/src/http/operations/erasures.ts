@@ -1,15 +1,14 @@
 /** `GET /v1/erasures` and `/v1/erasures/{erasureId}`: receipts of what was erased (PROTOCOL §5.7). */
-import { feeds, parseUuid } from '@property-events/protocol'
+import { parseUuid } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Refused } from '../exchange.ts'
-import type { Erasure } from '../../storage/storage.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { quoteInput } from '../requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from '../requests/query.ts'
 import { erasureReceipt, receiptHeaders } from './erasure-receipt.ts'
+import { erasingTenant, maySee } from './erasing-access.ts'
 import type { Operation } from './operation.ts'
 
 const path = '/v1/erasures'
@@ -107,17 +106,4 @@ export function listErasures(context: HttpContext): Operation {
       }
     },
   }
-}
-
-/** The one tenant that the key may erase anything of. */
-function erasingTenant({ grants }: Access): string | Refused {
-  const tenants = grants.filter(({ scopes }) => scopes.some((scope) => scope.endsWith(':erase')))
-  const [first] = tenants
-  if (first === undefined) return refused({ code: 'missing_scope' })
-  return tenants.length === 1 ? first.tenantId : refused({ code: 'ambiguous_tenant' })
-}
-
-function maySee({ grants }: Access, { key }: Erasure): boolean {
-  const scope = feeds[key.feed].eraseScope
-  return grants.some(({ tenantId, scopes }) => tenantId === key.tenantId && scopes.includes(scope))
 }

@@ -10,6 +10,7 @@ import { getErasure, listErasures } from './erasures.ts'
 import { getEvent } from './get-event.ts'
 import { getSubject } from './get-subject.ts'
 import { readHeads } from './heads.ts'
+import { addHold, endHold, listHolds } from './holds.ts'
 import { listEvents } from './list-events.ts'
 import { openApi } from './openapi.ts'
 import type { Operation } from './operation.ts'
@@ -44,6 +45,9 @@ export function operationTable(context: HttpContext, deprecations: Deprecations 
     erase(context),
     listErasures(context),
     getErasure(context),
+    addHold(context),
+    listHolds(context),
+    endHold(context),
     openApi(context, document),
     docs(context, page),
   ]

@@ -14,6 +14,7 @@ import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryErasures } from './erasures.ts'
 import { memoryEvents } from './events.ts'
+import { memoryHolds } from './holds.ts'
 import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
 import { memoryMoves } from './moves.ts'
@@ -53,6 +54,7 @@ export async function openMemory(
     audit: memoryAudit(store),
     ledger: memoryLedger(store),
     erasures: memoryErasures(store, clock, overrideClockCheck, watching),
+    holds: memoryHolds(store),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {
       startEpoch(store, continueAfter, actor, feeds)

@@ -19,6 +19,7 @@ import type {
 import type { Watchers } from '../watchers.ts'
 import { append } from './append.ts'
 import { noteChanges } from './audit.ts'
+import { activeHold } from './holds.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryErasure, MemoryFeed, MemoryStore } from './state.ts'
 
@@ -43,7 +44,7 @@ export function memoryErasures(
       return outcome
     },
     count: async (key, target) => {
-      const found = rangeOf(feedOf(store, key), target)
+      const found = rangeOf(store, key, target)
       return 'kind' in found ? found : { kind: 'counted', events: found.events }
     },
     async reduce(erasureId, limit) {
@@ -122,11 +123,14 @@ interface ErasedRange {
 }
 
 /** What there is to reduce, before anything is appended. */
-function rangeOf(feed: MemoryFeed | undefined, target: ErasureTarget): ErasedRange | ErasureRefusal {
+function rangeOf(store: MemoryStore, key: FeedKey, target: ErasureTarget): ErasedRange | ErasureRefusal {
+  const feed = feedOf(store, key)
   if (feed === undefined) return { kind: 'unknownFeed' }
   if (target.kind === 'subject') {
     const events = feed.events.filter(({ subjectId }) => subjectId === target.subjectId).length
     if (events === 0) return { kind: 'unknownTarget' }
+    const onHold = activeHold(store, key, target.subjectId)
+    if (onHold !== undefined) return onHold
     return { firstPosition: 1, lastPosition: feed.events.length, events }
   }
   const index = feed.events.findIndex(({ id }) => id === target.eventId)
@@ -134,6 +138,8 @@ function rangeOf(feed: MemoryFeed | undefined, target: ErasureTarget): ErasedRan
   if (event === undefined) return { kind: 'unknownTarget' }
   const position = index + 1
   if (feed.subjects.get(event.subjectId)?.position === position) return { kind: 'eventIsLatest' }
+  const onHold = activeHold(store, key, event.subjectId)
+  if (onHold !== undefined) return onHold
   return { firstPosition: position, lastPosition: position, events: 1 }
 }
 
@@ -143,7 +149,7 @@ function begin(
   context: Parameters<typeof append>[2],
 ): BeginErasureOutcome {
   const { erasureId, key, target } = request
-  const range = rangeOf(feedOf(store, key), target)
+  const range = rangeOf(store, key, target)
   if ('kind' in range) return range
   let closing: Erasure['closing']
   if (target.kind === 'subject') {

@@ -10,6 +10,7 @@ import type {
   Erasure,
   FeedKey,
   Head,
+  Hold,
   KeyRecord,
   Maintenance,
   MoveState,
@@ -81,6 +82,8 @@ export interface MemoryState {
   readonly keys: Map<string, KeyRecord>
   /** By id, in the order in which they were begun. */
   readonly erasures: Map<string, MemoryErasure>
+  /** By id. */
+  readonly holds: Map<string, Hold>
   /** The pepper that new keys are made with, once a node has said which. */
   pepperId: string | undefined
   maintenance: Maintenance | undefined
@@ -109,6 +112,7 @@ export function newState(settings: StoreSettings): MemoryState {
     tenants: new Map(),
     keys: new Map(),
     erasures: new Map(),
+    holds: new Map(),
     pepperId: undefined,
     maintenance: undefined,
     audit: [],

@@ -42,6 +42,7 @@ function feedRecords(
       return { kind: 'subject' as const, key, subjectId, position, state }
     }),
     ...reductionsOf(feed, key),
+    ...holdsOf(store, key),
     { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor },
   ]
 }
@@ -54,6 +55,12 @@ export function reductionsOf(feed: MemoryFeed, key: FeedKey): readonly StoreReco
     })
     return { kind: 'reduction', key, revision, events }
   })
+}
+
+export function holdsOf(store: MemoryStore, key: FeedKey): readonly StoreRecord[] {
+  const holds = [...openState(store).holds.values()]
+  const own = holds.filter((hold) => feedName(hold.key) === feedName(key))
+  return own.map((hold) => ({ kind: 'hold', ...hold }))
 }
 
 export function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventRecord[] {
@@ -146,6 +153,11 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
       if (known >= 0) feed.reductions[known] = { revision, positions: all }
       else feed.reductions.push({ revision, positions: all })
+      break
+    }
+    case 'hold': {
+      const { kind: _, ...hold } = record
+      state.holds.set(hold.holdId, hold)
       break
     }
     case 'feed':

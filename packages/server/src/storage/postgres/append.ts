@@ -131,7 +131,11 @@ export type AppendHeld =
   | { readonly kind: 'refused'; readonly outcome: AppendOutcome }
   | { readonly kind: 'unvouched' }
 
-async function takeCounters(session: Session, batches: readonly AppendBatch[]): Promise<void> {
+/** The feeds' counters, which this transaction holds from here on. */
+export async function takeCounters(
+  session: Session,
+  batches: readonly Pick<AppendBatch, 'key'>[],
+): Promise<void> {
   const keys = inKeyOrder(batches.map(({ key }) => key))
   const tenants = uuids(keys.map(({ tenantId }) => tenantId))
   await session.query(lockFeeds, [tenants, smallints(keys.map(({ feed }) => feedNumbers[feed]))])

@@ -36,6 +36,7 @@ const tables: Readonly<Record<string, string>> = {
   erasure: 'erasure',
   erasure_node: 'erasure, node',
   reduced_event: 'tenant, feed, revision, position',
+  hold: 'hold',
   audit: 'audit_no',
   sent: 'key_id, tenant, feed, view, hour, block',
   sent_run: 'run',

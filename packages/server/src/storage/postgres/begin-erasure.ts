@@ -10,12 +10,13 @@ import type {
   ErasureTarget,
   FeedKey,
 } from '../storage.ts'
-import { appendHeld } from './append.ts'
+import { appendHeld, takeCounters } from './append.ts'
 import type { Row, Session, Statement, Value } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedNumbers } from './feed-number.ts'
+import { activeHold } from './holds.ts'
 
 /** The condition on `sequence` lets the index of subjects be used. */
 const countEvents: Statement = {
@@ -27,7 +28,7 @@ const countEvents: Statement = {
 const findEvent: Statement = {
   name: 'erasure-event',
   text: `SELECT f.revision, f.move, f.needs_epoch OR (SELECT needs_epoch FROM store) AS needs_epoch, e.position,
-      s.position AS latest
+      e.subject, s.position AS latest
     FROM feed f
     LEFT JOIN event_id i ON i.tenant = f.tenant AND i.feed = f.feed AND i.id = $3
     LEFT JOIN event e ON e.tenant = i.tenant AND e.feed = i.feed AND e.position = i.position AND e.id = i.id
@@ -48,6 +49,7 @@ interface EventRow extends Row {
   readonly move: string | null
   readonly needs_epoch: boolean
   readonly position: string | null
+  readonly subject: string
   readonly latest: string | null
 }
 
@@ -58,14 +60,17 @@ export async function countErased(
   ask: Ask,
   key: FeedKey,
   target: ErasureTarget,
+  nowMs: number | null,
 ): Promise<{ readonly kind: 'counted'; readonly events: number } | ErasureRefusal> {
   if (target.kind === 'event') {
-    const found = await eventOf(ask, key, target.eventId)
+    const found = await eventOf(ask, key, target.eventId, nowMs)
     return found.kind === 'found' ? { kind: 'counted', events: 1 } : found
   }
   const counted = await countSubject(ask, key, target.subjectId, 0)
   if (counted === undefined) return { kind: 'unknownFeed' }
-  return counted.events === 0 ? { kind: 'unknownTarget' } : { kind: 'counted', events: counted.events }
+  if (counted.events === 0) return { kind: 'unknownTarget' }
+  const onHold = await activeHold(ask, key, target.subjectId, nowMs)
+  return onHold ?? { kind: 'counted', events: counted.events }
 }
 
 /** Of the events after a position; `undefined`: no such feed. */
@@ -83,11 +88,18 @@ interface FoundEvent {
   readonly needsEpoch: boolean
 }
 
-async function eventOf(ask: Ask, key: FeedKey, eventId: string): Promise<FoundEvent | ErasureRefusal> {
+async function eventOf(
+  ask: Ask,
+  key: FeedKey,
+  eventId: string,
+  nowMs: number | null,
+): Promise<FoundEvent | ErasureRefusal> {
   const [row] = await ask<EventRow>(findEvent, [key.tenantId, feedNumbers[key.feed], eventId])
   if (row === undefined) return { kind: 'unknownFeed' }
   if (row.position === null) return { kind: 'unknownTarget' }
   if (row.position === row.latest) return { kind: 'eventIsLatest' }
+  const onHold = await activeHold(ask, key, row.subject, nowMs)
+  if (onHold !== undefined) return onHold
   const { move, needs_epoch: needsEpoch } = row
   return { kind: 'found', position: Number(row.position), revision: Number(row.revision), move, needsEpoch }
 }
@@ -120,7 +132,10 @@ async function beginOnce(
   const nowMs = Number(now)
   const { target } = request
   if (target.kind === 'subject') return beginSubject(session, parts, request, target.subjectId, nowMs)
-  const found = await eventOf((...asked) => session.query(...asked), request.key, target.eventId)
+  // A hold is added under the same lock.
+  await takeCounters(session, [request])
+  const ask: Ask = (...asked) => session.query(...asked)
+  const found = await eventOf(ask, request.key, target.eventId, nowMs)
   if (found.kind !== 'found') return found
   if (found.needsEpoch) return { kind: 'epochRequired' }
   if (moveStateOf(found.move) !== 'open') return { kind: 'tenantMoving' }
@@ -143,6 +158,10 @@ async function beginSubject(
   // Before the counter is taken, since it may take a while; those that come meanwhile are counted after.
   const before = await countSubject(ask, key, subjectId, 0)
   if (before === undefined) return { kind: 'unknownFeed' }
+  // A hold is added under the same lock.
+  await takeCounters(session, [request])
+  const onHold = await activeHold(ask, key, subjectId, nowMs)
+  if (before.events > 0 && onHold !== undefined) return onHold
   const appended = await appendHeld(session, closingBatch(request, subjectId), appendContext)
   if (appended.kind === 'unvouched') return 'unvouched'
   if (appended.kind === 'refused') {

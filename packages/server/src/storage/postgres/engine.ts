@@ -7,6 +7,7 @@ import {
   countedRuns,
   guardedAudit,
   guardedErasures,
+  guardedHolds,
   guardedKeys,
   guardedLedger,
   guardedMoves,
@@ -30,6 +31,7 @@ import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
+import { databaseHolds } from './holds.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readPepperIds, readTenants } from './keys.ts'
@@ -138,6 +140,7 @@ function engineOver(
     audit: guardedAudit(databaseAudit(database, note), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
     erasures: guardedErasures(databaseErasures(parts), guarded),
+    holds: guardedHolds(databaseHolds(database, given, note), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
@@ -166,14 +169,15 @@ function engineOver(
       reservedMs: parts.reservation.aheadMs(),
       connections: database.connections(),
     }),
-    ping: () =>
-      guarded(async () => {
-        await database.read(ping, [])
-        await database.write((session) => session.query(ping, []))
-      }),
+    ping: () => guarded(() => pingBothWays(database)),
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+async function pingBothWays(database: Database): Promise<void> {
+  await database.read(ping, [])
+  await database.write((session) => session.query(ping, []))
 }
 
 function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore> {

@@ -79,7 +79,7 @@ export function databaseErasures(parts: EngineParts): ErasureStore {
       if (outcome.kind === 'begun') changed(request.key)
       return outcome
     },
-    count: (key, target) => countErased((...asked) => database.read(...asked), key, target),
+    count: (key, target) => countErased((...asked) => database.read(...asked), key, target, nowMs()),
     async reduce(erasureId, limit) {
       const outcome = await reduceEvents(database, erasureId, limit, nowMs())
       if (outcome.kind !== 'reduced') return outcome

@@ -1,12 +1,13 @@
 import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
-import type { FeedKey } from '../storage.ts'
+import type { FeedKey, Hold } from '../storage.ts'
 import { recordsPerPiece, reductionRecords } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { holdsOfFeed } from './holds.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
 export function exportRecords(
@@ -102,6 +103,7 @@ async function exportFeed(
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
   await exportReductions((...asked) => session.query(...asked), key, take)
+  await take(holdRecords(await holdsOfFeed((...asked) => session.query(...asked), key)))
   await take([feedRecord(key, row)])
 }
 
@@ -136,6 +138,10 @@ export async function exportReductions(
     await take(reductionRecords(key, found))
     ;[revision, position] = [last.revision, last.position]
   }
+}
+
+export function holdRecords(holds: readonly Hold[]): readonly StoreRecord[] {
+  return holds.map((hold) => ({ kind: 'hold', ...hold }))
 }
 
 export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {

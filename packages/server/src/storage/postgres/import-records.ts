@@ -15,6 +15,7 @@ import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { putHold } from './hold-row.ts'
 import { raiseFloorToReservation } from './witness.ts'
 
 const lockFeed: Statement = {
@@ -160,6 +161,9 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
     }
     case 'reduction':
       for (const record of run) if (record.kind === 'reduction') await importReduction(session, record)
+      break
+    case 'hold':
+      for (const record of run) if (record.kind === 'hold') await putHold(session, record)
       break
     case 'feed':
       await importFeed(session, first)

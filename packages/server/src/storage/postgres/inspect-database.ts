@@ -71,6 +71,8 @@ export interface InspectedStore {
   readonly newestEventMs: number | undefined
   /** Peppers that keys in use were made with. */
   readonly pepperIds: readonly string[]
+  /** Holds that have expired and that nobody has ended. */
+  readonly expiredHolds: number
   /** Where nodes run that clients reach through a proxy that they do not trust. */
   readonly proxyIgnoredBy: readonly string[]
 }
@@ -182,6 +184,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     movedCluster: false,
     newestEventMs: undefined,
     pepperIds: [],
+    expiredHolds: 0,
     proxyIgnoredBy: [],
   }
   if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
@@ -190,7 +193,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
   const { rows } = await client.query<
     Omit<
       InspectedStore,
-      'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds' | 'maintenance' | 'proxyIgnoredBy'
+      'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds' | 'maintenance' | 'expiredHolds' | 'proxyIgnoredBy'
     > &
       Newest &
       Stopped
@@ -219,6 +222,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     movedCluster,
     lostFeeds,
     maintenance: sinceMs === null || retryAfterSeconds === null ? undefined : { sinceMs, retryAfterSeconds },
+    expiredHolds: await readExpiredHolds(client),
     proxyIgnoredBy,
     missingPrivileges,
     newestEventMs: newestMs ?? undefined,
@@ -245,6 +249,16 @@ async function readLostFeeds(client: Client): Promise<readonly LostFeed[]> {
       l.number::float8 AS "shownNumber", coalesce(f.last_sequence, f.number_offset, 0)::float8 AS "heldNumber"
     FROM lost_number l LEFT JOIN feed f USING (tenant, feed) ORDER BY l.tenant, l.feed LIMIT 1000`)
   return rows
+}
+
+/** An older schema has no such table. */
+async function readExpiredHolds(client: Client): Promise<number> {
+  const present = await client.query(`SELECT WHERE to_regclass('hold') IS NOT NULL`)
+  if (present.rowCount === 0) return 0
+  const { rows } = await client.query<{ expired: number }>(`
+    SELECT count(*)::integer AS expired FROM hold
+    WHERE ended_ms IS NULL AND until_ms <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
+  return rows[0]?.expired ?? 0
 }
 
 /** An older schema has no such column. */

@@ -9,9 +9,17 @@ import type { FeedRecord, StoreRecord } from '../store-records.ts'
 import { uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Statement } from './connection.ts'
-import { eventRecord, exportReductions, feedRecord, idRecord, subjectRecord } from './export-records.ts'
+import {
+  eventRecord,
+  exportReductions,
+  feedRecord,
+  holdRecords,
+  idRecord,
+  subjectRecord,
+} from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
 import { feedNumbers } from './feed-number.ts'
+import { holdsOfFeed } from './holds.ts'
 
 const selectStates: Statement = {
   name: 'move-states',
@@ -95,6 +103,7 @@ export async function exportTenant(
     }
     await exportSkipped(database, key, held(key).skippedUntil, take)
     await exportReductions((...asked) => database.read(...asked), key, take)
+    await take(holdRecords(await holdsOfFeed((...asked) => database.read(...asked), key)))
     await take([counter])
   }
 }

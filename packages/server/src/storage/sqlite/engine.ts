@@ -6,6 +6,7 @@ import type { SharedClock } from '../clock.ts'
 import {
   guardedAudit,
   guardedErasures,
+  guardedHolds,
   guardedKeys,
   guardedLedger,
   guardedMoves,
@@ -39,6 +40,7 @@ import { erasureReads } from './erasure-reads.ts'
 import { fileEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
+import { fileHolds } from './holds.ts'
 import { keyReads } from './keys.ts'
 import { ledgerReads } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
@@ -174,6 +176,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     audit: guardedAudit(fileAudit(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
+    holds: guardedHolds(fileHolds(db, clock, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
@@ -245,9 +248,13 @@ function fileLedger(db: Connection, link: WriterLink): Unguarded<LedgerStore> {
   }
 }
 
-function fileErasures(db: Connection, { link }: EngineParts, watching: Watchers): Unguarded<ErasureStore> {
+function fileErasures(
+  db: Connection,
+  { clock, link }: EngineParts,
+  watching: Watchers,
+): Unguarded<ErasureStore> {
   return {
-    ...erasureReads(db),
+    ...erasureReads(db, clock),
     async begin(request) {
       const outcome = await link.call('beginErasure', request)
       if (outcome.kind === 'begun') watching.tell(request.key)

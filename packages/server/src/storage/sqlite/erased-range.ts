@@ -1,9 +1,10 @@
 /** What an erasure is to reduce, found before anything is appended: a subject's events, or one event. */
-import { bytesOfUuid } from '@property-events/protocol/plain'
+import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import type { ErasureRefusal, ErasureTarget, FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
+import { activeHoldReader } from './holds.ts'
 
 export interface ErasedRange {
   readonly feed: FeedRow
@@ -14,16 +15,21 @@ export interface ErasedRange {
 
 export function erasedRangeReader(
   db: Connection,
+  nowMs: () => number,
 ): (key: FeedKey, target: ErasureTarget) => ErasedRange | ErasureRefusal {
   const feedOf = feedReader(db)
+  const activeHold = activeHoldReader(db)
   // By the index alone: 100,000 events of a subject take some milliseconds.
   const countEvents = db
     .prepare<[number, Uint8Array], number>(
       'SELECT count(*) FROM event INDEXED BY event_subject WHERE feed_no = ? AND subject = ?',
     )
     .pluck()
-  const findEvent = db.prepare<[number, Uint8Array], { position: number; latest: number }>(
-    `SELECT event_id.position, subject.position AS latest FROM event_id
+  const findEvent = db.prepare<
+    [number, Uint8Array],
+    { position: number; latest: number; subject: Uint8Array }
+  >(
+    `SELECT event_id.position, subject.position AS latest, event.subject FROM event_id
       JOIN event ON event.place = (event_id.feed_no << 40) | event_id.position AND event.id = event_id.id
       JOIN subject ON subject.feed_no = event_id.feed_no AND subject.subject = event.subject
       WHERE event_id.feed_no = ? AND event_id.id = ?`,
@@ -34,12 +40,16 @@ export function erasedRangeReader(
     if (target.kind === 'subject') {
       const events = countEvents.get(feed.feedNo, bytesOfUuid(target.subjectId)) ?? 0
       if (events === 0) return { kind: 'unknownTarget' }
+      const onHold = activeHold(feed.feedNo, target.subjectId, nowMs())
+      if (onHold !== undefined) return onHold
       return { feed, firstPosition: 1, lastPosition: feed.lastPosition, events }
     }
     const event = findEvent.get(feed.feedNo, bytesOfUuid(target.eventId))
     if (event === undefined) return { kind: 'unknownTarget' }
     const { position, latest } = event
     if (position === latest) return { kind: 'eventIsLatest' }
+    const onHold = activeHold(feed.feedNo, uuidOfBytes(event.subject), nowMs())
+    if (onHold !== undefined) return onHold
     return { feed, firstPosition: position, lastPosition: position, events: 1 }
   }
 }

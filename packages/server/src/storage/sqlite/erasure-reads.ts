@@ -1,4 +1,7 @@
 /** What is asked about erasures, on the connection for reading. */
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { readClock } from '../clock.ts'
+import type { SharedClock } from '../clock.ts'
 import { feedReader } from './feed-row.ts'
 import type { Connection } from './connection.ts'
 import { erasedRangeReader } from './erased-range.ts'
@@ -9,8 +12,9 @@ import type { ErasureStore, Reduction } from '../storage.ts'
 
 export function erasureReads(
   db: Connection,
+  clock: SharedClock | undefined,
 ): Pick<Unguarded<ErasureStore>, 'count' | 'open' | 'find' | 'list' | 'reductions'> {
-  const rangeOf = erasedRangeReader(db)
+  const rangeOf = erasedRangeReader(db, () => millisecondsOfTicks(readClock(clock)))
   const read = erasureReader(db)
   const feedOf = feedReader(db)
   const selectOpen = db.prepare<[], ErasureRow & { readonly nodes: string | null }>(

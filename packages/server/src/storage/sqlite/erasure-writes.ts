@@ -61,7 +61,7 @@ export function erasureWrites(
 
 function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs: () => number) {
   const read = erasureReader(db)
-  const rangeOf = erasedRangeReader(db)
+  const rangeOf = erasedRangeReader(db, nowMs)
   const feedOf = feedReader(db)
   const meta = metaOf(db)
   const insert = db.prepare(`INSERT INTO erasure VALUES (${Array(20).fill('?').join(', ')})`)

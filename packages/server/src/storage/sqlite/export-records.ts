@@ -7,6 +7,7 @@ import type { EventRecord, IdRecord, StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
+import { holdsOfFeed } from './holds.ts'
 import { metaOf } from './meta.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
@@ -62,6 +63,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* ids(db, key, row.feed_no)
     yield* subjects(db, key, row.feed_no)
     yield* reductions(db, key, row.feed_no)
+    yield* holdRecords(db, key)
     const { epoch, offset, revision, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
     const stampFloor = BigInt(row.stamp_floor ?? 0)
@@ -74,6 +76,10 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     needsEpoch: meta.get('needs_epoch') === '1',
     reservedUntil: readReservation(db),
   }
+}
+
+export function holdRecords(db: Connection, key: FeedKey): readonly StoreRecord[] {
+  return holdsOfFeed(db, key).map((hold) => ({ kind: 'hold', ...hold }))
 }
 
 /** Of a step of the feed, piece by piece. */

@@ -10,6 +10,7 @@ import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
+import { holdPutter } from './holds.ts'
 import { metaOf } from './meta.ts'
 import { eventReducer } from './reduce-events.ts'
 import type { EventRow } from './reduce-events.ts'
@@ -47,6 +48,7 @@ function importStatements(db: Connection) {
   return {
     ...eventStatements(db),
     reduceEvent: eventReducer(db),
+    putHold: holdPutter(db),
     findFull: db.prepare<[number, number], EventRow>(
       `SELECT place & 0xffffffffff AS position, sequence, id, subject, state, checksum, json FROM event
         WHERE place = (? << 40) | ? AND state <> 'erased'`,
@@ -90,6 +92,9 @@ function putOfFeed(
       break
     case 'reduction':
       putReduction(statements, feedNo, record)
+      break
+    case 'hold':
+      statements.putHold(feedNo, record)
       break
     case 'feed':
       putCounter(statements, feed, record)

@@ -28,6 +28,8 @@ export type StoreInspection =
       readonly newestEventMs: number | undefined
       /** Peppers that keys in use were made with. */
       readonly pepperIds: readonly string[]
+      /** Holds that have expired and that nobody has ended. */
+      readonly expiredHolds: number
       /** Where nodes run that clients reach through a proxy that they do not trust. */
       readonly proxyIgnoredBy: readonly string[]
     }
@@ -59,6 +61,7 @@ export function inspectStore(folder: string): StoreInspection {
         maintenance: readMaintenance(db),
         newestEventMs: newest == null ? undefined : millisecondsOfTicks(newest),
         pepperIds: peppers.all(),
+        expiredHolds: expiredHolds(db),
         proxyIgnoredBy: proxyIgnoredBy(db),
       }
     } finally {
@@ -67,6 +70,15 @@ export function inspectStore(folder: string): StoreInspection {
   } catch (error) {
     return { kind: 'unreadable', file, reason: error instanceof Error ? error.message : String(error) }
   }
+}
+
+function expiredHolds(db: Connection): number {
+  // An older schema has no such table.
+  if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'hold'`).get() === undefined) return 0
+  const count = db.prepare<[number], number>(
+    'SELECT count(*) FROM hold WHERE ended_ms IS NULL AND until_ms <= ?',
+  )
+  return count.pluck().get(Date.now()) ?? 0
 }
 
 function proxyIgnoredBy(db: Connection): readonly string[] {

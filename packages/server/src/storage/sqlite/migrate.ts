@@ -23,6 +23,7 @@ const migrations: readonly string[] = [
   '0010-key-rates.sql',
   '0011-sent.sql',
   '0012-erasures.sql',
+  '0013-holds.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -11,7 +11,7 @@ import type { IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { eventRecordOf, idRecordOf, reductions } from './export-records.ts'
+import { eventRecordOf, holdRecords, idRecordOf, reductions } from './export-records.ts'
 import type { EventRow, IdRow } from './export-records.ts'
 import { readReservation } from './stored-reservation.ts'
 import { subjectStateOf } from './subject-row.ts'
@@ -63,6 +63,7 @@ export async function exportTenant(
       }
       await take(partOf.skipped(key, counter.feedNo, held(key).skippedUntil))
       for (const record of reductions(db, key, counter.feedNo)) await take([record])
+      await take(holdRecords(db, key))
       await take([counter.record])
     }
   } finally {

@@ -13,11 +13,13 @@ import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { AuditWrites } from './audit.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
+import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { NodeWrites } from './nodes.ts'
 
-export interface WriterVerbs extends KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites {
+export interface WriterVerbs
+  extends KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites, HoldWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void

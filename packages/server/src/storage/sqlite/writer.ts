@@ -12,6 +12,7 @@ import { connectForWriting } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
+import { holdWrites } from './holds.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
 import { ledgerWrites } from './ledger.ts'
@@ -58,6 +59,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...auditWrites(db, note),
     ...ledgerWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
+    ...holdWrites(db, clock, note),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { feedNames, ticksPerSecond } from '@property-events/protocol'
+import { feedNames, millisecondsOfTicks, ticksPerSecond } from '@property-events/protocol'
 import type { FeedEvent, ViewName } from '@property-events/protocol'
 import { isErasedPayload } from '../../../src/storage/reduced-event.ts'
 import type { ErasureTarget, FeedKey, StorageEngine } from '../../../src/storage/storage.ts'
 import { uuid } from './drafts.ts'
 import { erasureOf } from './erasing.ts'
+import { holdOn } from './holding.ts'
 import { actions, batchOf } from './histories.ts'
 import type { Action } from './histories.ts'
 import { list } from './read-back.ts'
@@ -24,6 +25,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
     let stores: readonly StorageEngine[] = []
     let runs = 0
     let erasures = 0
+    let holds = 0
 
     before(async () => {
       stores = await Promise.all(factories.map((factory) => factory.create({ clock })))
@@ -52,7 +54,13 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       erasures += 1
       const ids = { erasureId: uuid(`erasure ${erasures}`), closingEventId: uuid(`closing ${erasures}`) }
       const request = erasureOf(asked, { key, ...ids })
-      await agree((store) => store.erasures.begin(request))
+      // What a hold that lasts keeps is refused, and nothing else for its sake.
+      const held =
+        asked.kind === 'subject' && (await agree((store) => store.holds.active(key, asked.subjectId)))
+      const begun = await agree((store) => store.erasures.begin(request))
+      if (asked.kind === 'subject' && begun.kind !== 'unknownTarget') {
+        assert.equal(begun.kind === 'onHold', held !== undefined)
+      }
       for (let step = 0; step < steps; step += 1) {
         const open = await agree((store) => store.erasures.open())
         for (const { erasureId } of open) await agree((store) => store.erasures.reduce(erasureId, limit))
@@ -93,6 +101,21 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
         case 'erase':
           await erase(action, { tenantId: tenants[0], feed: action.feed })
           return
+        case 'hold': {
+          holds += 1
+          const untilMs = millisecondsOfTicks(Atomics.load(clock, 0)) + action.seconds * 1_000
+          const key = { tenantId: tenants[0], feed: action.feed }
+          const request = holdOn(action.subject, { key, holdId: uuid(`hold ${holds}`), untilMs })
+          await agree((store) => store.holds.add(request))
+          return
+        }
+        case 'endHold': {
+          const all = await agree((store) => store.holds.list(tenants[0], undefined, 100))
+          const holdId = all[action.nth]?.holdId ?? uuid('none')
+          await agree((store) => store.holds.end(tenants[0], holdId, 'cli:test'))
+          await agree((store) => store.holds.reportExpired())
+          return
+        }
         case 'epoch':
           await agree((store) => store.startEpoch(action.continueAfter, 'cli:test'))
       }

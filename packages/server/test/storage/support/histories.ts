@@ -53,6 +53,9 @@ export type Action =
       readonly steps: number
       readonly limit: number
     }
+  /** On hold for so many seconds; or the nth hold is ended. */
+  | { readonly kind: 'hold'; readonly feed: FeedName; readonly subject: string; readonly seconds: number }
+  | { readonly kind: 'endHold'; readonly nth: number }
 
 function eventWords(feed: FeedName, options: { readonly plain: boolean }): fc.Arbitrary<EventWords> {
   const { plain } = options
@@ -121,6 +124,19 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
           steps: fc.integer({ min: 0, max: 4 }),
           limit: fc.integer({ min: 1, max: 3 }),
         }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          kind: fc.constant('hold' as const),
+          feed: fc.constantFrom<FeedName>('property', 'property', 'contact'),
+          subject: fc.constantFrom(...subjects),
+          seconds: fc.integer({ min: 1, max: 400 }),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant('endHold' as const), nth: fc.integer({ min: 0, max: 2 }) }),
       },
       {
         weight: 1,

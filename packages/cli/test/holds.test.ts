@@ -1,0 +1,104 @@
+/** Keeping a contact at the command line (PROTOCOL §5.7). */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
+import type { Running } from './support/program.ts'
+
+interface Hold {
+  readonly id: string
+  readonly state: string
+  readonly until: string
+}
+
+describe('what must be kept', () => {
+  const folder = temporaryFolder()
+  const store = ['--data', folder]
+  const until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+  let service: Running
+  let tenantId: string
+  let keys: Readonly<Record<'read' | 'publish' | 'erase', string>>
+  before(async () => {
+    service = await start(['serve', ...store])
+    tenantId = (await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...store])).tenantId
+    const keyFor = async (scope: string) => {
+      const args = ['keys', 'create', '--tenant', tenantId, '--scope', `contact:${scope}`, ...store]
+      return (await runJson<{ key: string }>(args)).key
+    }
+    keys = { read: await keyFor('read'), publish: await keyFor('publish'), erase: await keyFor('erase') }
+  })
+  after(async () => {
+    await service.stop('SIGKILL')
+    removeFolder(folder)
+  })
+
+  const over = (): readonly string[] => ['--url', service.line.url, '--key', keys.erase]
+
+  async function newContact(): Promise<string> {
+    const contactRef = randomUUID()
+    const answer = await fetch(`${service.line.url}/v1/contact-events`, {
+      method: 'POST',
+      headers: { 'x-api-key': keys.publish, 'content-type': 'application/json' },
+      body: JSON.stringify({ payload: { contact_ref: contactRef, last_name: 'Kept' } }),
+    })
+    assert.equal(answer.status, 201, await answer.text())
+    return contactRef
+  }
+
+  it('is put on hold, is not erased, is listed, and can be erased after the hold was ended (D17)', async () => {
+    const ref = await newContact()
+    const words = ['holds', 'add', ref, '--ground', 'legal_claim', '--until', until]
+    const added = await run([...words, '--case', 'CLAIM-1', ...over()])
+    assert.equal(added.code, 0, added.stderr)
+    assert.match(
+      added.stdout,
+      new RegExp(`^The contact ${ref} is on hold until the end of ${until} \\(UTC\\)`),
+    )
+    const [hold] = await runJson<readonly Hold[]>(['holds', 'list', ...over()])
+    assert.deepEqual([hold?.state, hold?.until], ['active', until])
+    const { stdout } = await run(['holds', 'list', ...over()])
+    assert.match(stdout, new RegExp(`${hold?.id} +contact +${ref} +legal_claim +${until} +active +CLAIM-1`))
+
+    const refused = await run(['contacts', 'erase', ref, ...over()])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, new RegExp(`It is on hold until ${until}: hold ${hold?.id}.*409, on_hold`))
+
+    const ended = await run(['holds', 'end', hold?.id ?? '', ...over()])
+    assert.match(ended.stdout, /is not on hold any more/)
+    const erased = await run(['contacts', 'erase', ref, ...over()])
+    assert.equal(erased.code, 0, erased.stderr)
+    const rows = await runJson<readonly { action: string; target: string }[]>([
+      'audit',
+      'list',
+      ...store,
+      '--tenant',
+      tenantId,
+    ])
+    const about = rows.filter(({ target }) => target === hold?.id).map(({ action }) => action)
+    assert.deepEqual(about.toSorted(), ['hold.added', 'hold.ended'])
+  })
+
+  it('asks for a ground, a day and a reference that the service knows, and says what to do', async () => {
+    const ref = await newContact()
+    const faults: readonly (readonly [readonly string[], RegExp])[] = [
+      [['holds', 'add', ref, '--until', until], /--ground/],
+      [
+        ['holds', 'add', ref, '--ground', 'gossip', '--until', until, ...over()],
+        /ground is one of legal_claim/,
+      ],
+      [['holds', 'add', ref, '--ground', 'complaint', '--until', '2001-01-01', ...over()], /today or later/],
+      [['holds', 'add', 'Jane', '--ground', 'complaint', '--until', until, ...over()], /a UUID/],
+      [
+        ['holds', 'add', ref, '--feed', 'x', '--ground', 'complaint', '--until', until, ...over()],
+        /--feed must/,
+      ],
+      [['holds', 'end', randomUUID(), ...over()], /There is no hold/],
+      [['holds', 'end', 'one', ...over()], /is not the id of a hold, a UUID/],
+    ]
+    for (const [args, words] of faults) {
+      const { code, stderr } = await run(args)
+      assert.equal(code, 1, args.join(' '))
+      assert.match(stderr, words)
+    }
+  })
+})

@@ -1,0 +1,174 @@
+/** `/v1/holds`: properties and contacts that are not to be erased, nor reduced by retention, for now (PROTOCOL §5.7, D17). */
+import { parseUuid, uuidV7 } from '@property-events/protocol'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Access, Outcome } from '../exchange.ts'
+import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import { quoteInput } from '../requests/echo-text.ts'
+import { readHoldBody } from '../requests/hold-body.ts'
+import { readQuery, refusalOfParameters } from '../requests/query.ts'
+import { receiptHeaders } from './erasure-receipt.ts'
+import { erasedFeed, erasingTenant, maySee } from './erasing-access.ts'
+import { holdAnswer } from './hold-answer.ts'
+import type { Operation } from './operation.ts'
+import { withSmallBody } from './read-small-body.ts'
+
+const path = '/v1/holds'
+const holdsPerPage = 100
+
+export function addHold(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path,
+    mediaType: 'application/json',
+    access: { scope: 'anyErase', refusal: 'own' },
+    schema: () => ({
+      operationId: 'addHold',
+      summary: 'Put a property or contact on hold',
+      description:
+        'Until the end of a day, nothing of it is erased, nor reduced by retention. Reading and publishing go on.',
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      body: { content: { 'application/json': { schema: refTo('HoldRequest') } } },
+      response: {
+        [success.created]: answer('It is on hold.', refTo('Hold'), keyedHeaders),
+        ...keyedProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'invalid_body',
+          'subject_not_found',
+          'body_too_large',
+          'unsupported_media_type',
+          'unsupported_charset',
+          'unsupported_content_encoding',
+          'storage_full',
+          'tenant_moving',
+        ),
+      },
+    }),
+
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return async (request, access) =>
+        withSmallBody(context, request, access, async (text) => add(context, access, text))
+    },
+  }
+}
+
+async function add({ holds }: HttpContext, access: Access, text: string): Promise<Outcome> {
+  const read = readHoldBody(text, Date.now())
+  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+  const { feed, subjectId, ground, untilMs, caseRef } = read.body
+  const key = erasedFeed(access, feed)
+  if ('refusal' in key) return key
+  const words = { key, subjectId, ground, caseRef, untilMs }
+  const actor = `key:${access.keyId ?? ''}` as const
+  const outcome = await holds.add({ holdId: uuidV7(Date.now()), ...words, actor })
+  if (outcome.kind === 'unknownTarget') return refused({ code: 'subject_not_found' })
+  if (outcome.kind === 'unknownFeed') return refused({ code: 'key_disabled' })
+  if (outcome.kind === 'tenantMoving') return refused({ code: 'tenant_moving' })
+  const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
+  return { kind: 'text', status: success.created, headers: receiptHeaders, body }
+}
+
+export function listHolds(context: HttpContext): Operation {
+  return {
+    method: 'GET',
+    path,
+    mediaType: 'application/json',
+    access: { scope: 'anyErase', refusal: 'own' },
+    schema: () => ({
+      operationId: 'listHolds',
+      summary: 'List holds',
+      description: `At most ${holdsPerPage}, the oldest first, ended and expired ones included. Ask again with \`after\` = \`next\` until \`next\` is null.`,
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      querystring: {
+        type: 'object',
+        properties: {
+          after: { type: 'string', format: 'uuid', description: 'The id of the last hold that was read.' },
+        },
+      },
+      response: {
+        [success.ok]: answer('The holds.', refTo('Holds'), keyedHeaders),
+        ...keyedProblems('missing_scope', 'ambiguous_tenant'),
+      },
+    }),
+
+    prepare({ query }) {
+      const { maxParameters } = context.limits
+      const reading = readQuery(query, { names: ['after'], style: 'own', maxParameters })
+      const text = reading.values.get('after')
+      const after = text === undefined ? undefined : parseUuid(text)
+      const errors = [...reading.errors]
+      if (text !== undefined && after === undefined) {
+        const message = `${quoteInput(text)} is not the id of a hold, a UUID.`
+        errors.push({ parameter: 'after', code: 'not_a_uuid', message })
+      }
+      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      return async (_request, access) => {
+        const tenant = erasingTenant(access)
+        if (typeof tenant !== 'string') return tenant
+        const found = await context.holds.list(tenant, after, holdsPerPage)
+        const nowMs = Date.now()
+        const holds = found.filter((hold) => maySee(access, hold)).map((hold) => holdAnswer(hold, nowMs))
+        const next = found.length < holdsPerPage ? null : (found.at(-1)?.holdId ?? null)
+        const body = JSON.stringify({ holds, next })
+        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+      }
+    },
+  }
+}
+
+export function endHold(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path: `${path}/:holdId/end`,
+    mediaType: 'application/json',
+    access: { scope: 'anyErase', refusal: 'own' },
+    schema: () => ({
+      operationId: 'endHold',
+      summary: 'End a hold',
+      description: 'It keeps nothing any more, from now on. One that was ended before stays as it is.',
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      params: {
+        type: 'object',
+        properties: {
+          holdId: { type: 'string', format: 'uuid', description: 'The `id` of the hold.' },
+        },
+        required: ['holdId'],
+      },
+      response: {
+        [success.ok]: answer('The hold as it stands.', refTo('Hold'), keyedHeaders),
+        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'hold_not_found', 'storage_full'),
+      },
+    }),
+
+    prepare({ query, params: [given = ''] }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const holdId = parseUuid(given)
+      if (holdId === undefined) {
+        const message = 'The id of a hold is a UUID: 8-4-4-4-12 hexadecimal digits.'
+        const errors = [{ parameter: 'holdId', code: 'not_a_uuid', message }]
+        return () => refused({ code: 'invalid_parameter', errors })
+      }
+      return async (_request, access) => end(context, access, holdId)
+    },
+  }
+}
+
+async function end({ holds }: HttpContext, access: Access, holdId: string): Promise<Outcome> {
+  const tenant = erasingTenant(access)
+  if (typeof tenant !== 'string') return tenant
+  // First looked for: a key that may not see it must not end it.
+  const found = await holds.find(tenant, holdId)
+  if (found === undefined || !maySee(access, found)) return refused({ code: 'hold_not_found' })
+  const hold = (await holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)) ?? found
+  const body = JSON.stringify(holdAnswer(hold, Date.now()))
+  return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+}

@@ -1,0 +1,87 @@
+/** The members of a small JSON body, read strictly. No value is repeated in a fault: it may be a person's. */
+import { nearestName, parseUuid, readJson } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import { quoteInput } from './echo-text.ts'
+
+export interface BodyMembers<Member extends string> {
+  /** What was sent, without what is null. */
+  readonly given: ReadonlyMap<string, unknown>
+  /** In the order in which they were found. */
+  readonly errors: readonly ProblemError[]
+  /** Notes a fault, and answers nothing. */
+  fault(member: Member, message: string): undefined
+  oneOf<T extends string>(member: Member, allowed: readonly T[]): T | undefined
+  /** A text; `words` say what it may be. */
+  matching(member: Member, isAllowed: (text: string) => boolean, words: string): string | undefined
+  /** In lower case. */
+  uuid(member: Member): string | undefined
+}
+
+export type MembersReading<Member extends string> =
+  | { readonly kind: 'members'; readonly members: BodyMembers<Member> }
+  | { readonly kind: 'faults'; readonly errors: readonly ProblemError[] }
+
+/** A request of this kind has some 200 bytes. */
+export const maxSmallBodyBytes = 4_096
+
+/** `text`: valid UTF-8, decoded. `example`: a body that would do. */
+export function readMembers<Member extends string>(
+  text: string,
+  names: readonly Member[],
+  example: string,
+): MembersReading<Member> {
+  const reading = readJson(text, { maxDepth: 3 })
+  const value: unknown = reading.kind === 'read' ? reading.value : undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const message = `The body is not one JSON object such as ${example}.`
+    return { kind: 'faults', errors: [{ pointer: '', code: 'not_an_object', message }] }
+  }
+  const given = new Map(Object.entries(value).filter(([, one]) => one !== null))
+  const errors: ProblemError[] = [...given.keys()].flatMap((name) => unknownMember(name, names))
+  const fault = (member: Member, message: string): undefined => {
+    errors.push({ pointer: `/${member}`, code: given.has(member) ? 'not_allowed' : 'missing', message })
+    return undefined
+  }
+  return {
+    kind: 'members',
+    members: {
+      given,
+      errors,
+      fault,
+      oneOf: (member, allowed) =>
+        allowed.find((word) => word === given.get(member)) ??
+        fault(member, `${member} is one of ${allowed.join(', ')}.`),
+      matching(member, isAllowed, words) {
+        const one = given.get(member)
+        if (typeof one === 'string' && isAllowed(one)) return one
+        return one === undefined ? undefined : fault(member, `${member} is ${words}.`)
+      },
+      uuid(member) {
+        const one = given.get(member)
+        const id = typeof one === 'string' ? parseUuid(one) : undefined
+        return id ?? fault(member, `${member} is a UUID: 8-4-4-4-12 hexadecimal digits.`)
+      },
+    },
+  }
+}
+
+/** The reference of a case, as it may stand beside an erasure or a hold. */
+export function readCaseRef(members: BodyMembers<'caseRef'>): string | undefined {
+  const words = 'at most 40 characters of A-Z, a-z, 0-9 and -, and no name of a person'
+  return members.matching('caseRef', (text) => /^[A-Za-z0-9-]{1,40}$/.test(text), words)
+}
+
+/** A day that exists. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const day = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text)
+}
+
+function unknownMember(name: string, members: readonly string[]): readonly ProblemError[] {
+  if (members.some((member) => member === name)) return []
+  const nearest = nearestName(name, members)
+  const known = `There are: ${members.join(', ')}.`
+  const message = nearest === undefined ? known : `Did you mean ${nearest}? ${known}`
+  return [{ pointer: `/${quoteInput(name).slice(1, -1)}`, code: 'unknown_member', message }]
+}
