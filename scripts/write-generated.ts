@@ -1,8 +1,8 @@
 /**
  * Writes what is generated and committed: the payloads' JSON Schemas and checks, the named schemas of the OpenAPI document,
- * and `openapi.json`, asked of the service itself.
+ * `openapi.json`, asked of the service itself, and the page that is made of it.
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import '../packages/protocol/schemas/write.ts'
 import '../packages/server/schemas/write.ts'
@@ -23,6 +23,15 @@ const service = await createService({
 })
 const response = await fetch(`${service.url}/openapi.json`)
 if (!response.ok) throw new Error(`the service answered ${response.status}`)
-writeFileSync(join(root, 'openapi.json'), await response.text())
+const text = await response.text()
+writeFileSync(join(root, 'openapi.json'), text)
 await service.close()
 await storage.close()
+
+// What it shows is what has just been written.
+const { referenceFiles } = await import('./reference/index.ts')
+const { html, policy } = referenceFiles(text)
+const folder = join(root, 'packages/server/reference')
+mkdirSync(folder, { recursive: true })
+writeFileSync(join(folder, 'page.html'), html)
+writeFileSync(join(folder, 'policy.json'), policy)

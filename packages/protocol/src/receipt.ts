@@ -31,7 +31,7 @@ export const PublishWarning = Type.Object(
     pointer: Type.String({
       description: 'JSON pointer into the payload; of `transaction_id_differs`, into the event around it.',
     }),
-    code: Type.String({ description: 'Stable; PROTOCOL §4.11 lists them.' }),
+    code: Type.String({ description: 'Stable; the page at `/docs` lists them. Further ones may come.' }),
     message: Type.String(),
   },
   { title: 'PublishWarning' },

@@ -43,7 +43,8 @@ onEngines('a base path', { basePath: '/feeds/Property/' }, (service) => {
     const listed = [...problem.detail.matchAll(/\/\S+\w/g)].map(([path]) => path)
     assert.deepEqual(listed, [`${prefix}/docs`, `${prefix}/openapi.json`])
     for (const path of listed) assert.equal((await call(service(), path)).status, 200)
-    assert.ok((await call(service(), `${prefix}/docs`)).text.includes(`GET ${prefix}${listPath}`))
+    // The page finds the document beside it, whatever stands in front of both.
+    assert.match((await call(service(), `${prefix}/docs`)).text, / href="openapi\.json"/)
   })
 
   it('is refused when it is no path (D21)', async () => {

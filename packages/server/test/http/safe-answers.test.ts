@@ -45,7 +45,7 @@ onEngines('what a browser is told', {}, (service) => {
     }
   })
 
-  it('to run and load nothing on the one page there is, and to show no other answer as one (D9, D21)', async () => {
+  it('to run and load nothing but its own on the one page there is, and to show no other answer as one (D9, D21)', async () => {
     for (const [what, { headers, text }] of await answers()) {
       const type = headers['content-type'] ?? ''
       if (what !== 'the documentation') {
@@ -59,11 +59,13 @@ onEngines('what a browser is told', {}, (service) => {
         `base-uri 'none'`,
         `form-action 'none'`,
         `frame-ancestors 'none'`,
+        `require-trusted-types-for 'script'`,
       ])
         assert.ok(policy.includes(part), part)
       assert.doesNotMatch(policy, /unsafe|\*/)
       assert.equal(headers['referrer-policy'], 'no-referrer')
-      assert.doesNotMatch(text, /<script|\son\w+=/i)
+      assert.match(policy, /script-src (?:'sha256-[^']+' ?)+;/)
+      assert.doesNotMatch(text, /<script[^>]+src|\son\w+="/i)
     }
   })
 

@@ -2,6 +2,9 @@
  * The OpenAPI 3.1 document: its head, and how the route table becomes its paths. Nothing here runs before somebody asks for
  * the document.
  */
+import { scopes } from '@property-events/protocol'
+import type { Scope } from '@property-events/protocol'
+import type { AccessNeed } from '../access.ts'
 import { feedRead, minSequenceParameter } from '../min-sequence.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { HeaderSchema, ParameterSchema, ParameterSchemas, ResponseSchema } from './operation-schema.ts'
@@ -97,8 +100,16 @@ function operationObject({ schema, access, deprecation }: Operation) {
     ...(body === undefined ? {} : { requestBody: { required: true, content: body.content } }),
     ...(parameters.length === 0 ? {} : { parameters }),
     security,
+    ...(access === undefined ? {} : { 'x-scopes': scopesOf(access.scope) }),
     responses: mapValues(response, responseObject),
   }
+}
+
+/** Those that let a key do it, any one of them. */
+function scopesOf(scope: AccessNeed['scope']): readonly Scope[] {
+  if (scope === 'anyRead') return scopes.filter((one) => one.endsWith(':read'))
+  if (scope === 'anyErase') return scopes.filter((one) => one.endsWith(':erase'))
+  return [scope]
 }
 
 function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSchemas | undefined) {

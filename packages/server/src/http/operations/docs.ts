@@ -1,4 +1,4 @@
-/** `GET /docs`: the operations and problem codes, for people (D21). Needs no key. */
+/** `GET /docs`: the reference, for people (D21). Needs no key. */
 import type { HttpContext } from '../context.ts'
 import { answer, documentHeaders, notModified, openProblems } from '../openapi/responses.ts'
 import { success } from '../problem.ts'
@@ -14,8 +14,9 @@ export function docs(context: HttpContext, document: () => StaticDocument): Oper
     access: undefined,
     schema: () => ({
       operationId: 'getDocs',
-      summary: 'The operations, as a page',
-      description: 'A page that lists the operations and the problem codes. Needs no key.',
+      summary: 'The reference, as a page',
+      description:
+        'Operations with samples, fields, code lists, problem codes and limits, on one page that loads nothing further. Needs no key.',
       tags: ['Description'],
       security: [],
       response: {

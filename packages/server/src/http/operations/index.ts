@@ -2,8 +2,8 @@
 import { feedNames } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import type { Deprecation } from '../deprecation.ts'
-import { docsPage } from '../openapi/docs-page.ts'
 import { openApiText } from '../openapi/document.ts'
+import { readReferencePage } from '../openapi/reference-page.ts'
 import { docs } from './docs.ts'
 import { erase } from './erase.ts'
 import { getErasure, listErasures } from './erasures.ts'
@@ -28,7 +28,7 @@ export function operationTable(context: HttpContext, deprecations: Deprecations 
   const { basePath } = context
   const document = madeOnce(() => staticDocument('application/json', openApiText(operations, basePath)))
   const page = madeOnce(() => {
-    const { html, headers } = docsPage(operations, basePath)
+    const { html, headers } = readReferencePage()
     return staticDocument('text/html; charset=utf-8', html, headers)
   })
   const rows: readonly Operation[] = [

@@ -1,0 +1,122 @@
+/** The samples at `/docs` as a reader copies them: each is run against a service, and those in TypeScript are checked strictly as well. */
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { ids } from '../../../../scripts/reference/samples/request.ts'
+import { schemaExamples } from '../../schemas/examples.ts'
+import { call, publish } from '../support/http-client.ts'
+import { committedDocument, operationsOf } from '../support/openapi-document.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
+
+const run = promisify(execFile)
+const root = join(import.meta.dirname, '../../../..')
+const html = readFileSync(join(root, 'packages/server/reference/page.html'), 'utf8')
+const hasPhp = spawnSync('php', ['--version']).status === 0
+
+/** What erases comes last: the others need what it takes. */
+const operations = operationsOf(committedDocument())
+  .filter(({ method }) => method !== 'HEAD')
+  .toSorted((left, right) => Number(left.tags.includes('Erasing')) - Number(right.tags.includes('Erasing')))
+
+function sampleOf(operationId: string, language: string): string {
+  const [, section = ''] = html.split(`<section id="${operationId}"`)
+  const [, text] = section.split(`data-language="${language}"`)[1]?.match(/<code>(.*?)<\/code>/s) ?? []
+  assert.ok(text !== undefined, `${operationId} has a sample in ${language}`)
+  return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+}
+
+describe('the samples of the reference', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'property-events-samples-'))
+  let service: TestService
+  let environment: NodeJS.ProcessEnv
+  let erasureId = ''
+
+  before(async () => {
+    service = await startTestService()
+    const { readKey, publishKey, eraseKey } = service.tenant
+    for (const [feed, payload] of [
+      ['property', schemaExamples['PropertyPayload']],
+      ['contact', schemaExamples['ContactPayload']],
+    ] as const)
+      await publish(service, { id: ids.event, payload }, { feed })
+    const spare = { payload: { agent_ref: crypto.randomUUID(), published: false } }
+    const { events } = await publish(service, spare)
+    const body = JSON.stringify({ feed: 'property', subjectId: events[0]?.transactionId, reason: 'unlawful' })
+    const headers = { 'content-type': 'application/json' }
+    const begun = await call(service, '/v1/erasures', { method: 'POST', key: eraseKey, headers, body })
+    erasureId = (JSON.parse(begun.text) as { id: string }).id
+    const keys = { KEY: readKey, PUBLISH_KEY: publishKey, ERASE_KEY: eraseKey }
+    environment = { ...process.env, ...keys, URL: service.url, PATH: `${folder}:${process.env['PATH'] ?? ''}` }
+    // A machine with git and Node alone has no curl; then the same requests are made by Node.
+    if (spawnSync('curl', ['--version']).status !== 0) {
+      const standIn = join(root, 'packages/cli/test/support/curl.ts')
+      writeFileSync(join(folder, 'curl'), `#!/bin/sh\nexec "${process.execPath}" "${standIn}" "$@"\n`)
+      chmodSync(join(folder, 'curl'), 0o755)
+    }
+  })
+  after(async () => {
+    await service.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  /** As it stands but for the one id that no document can know. */
+  const withReceipt = (operationId: string, text: string): string =>
+    operationId === 'getErasure' ? text.replaceAll(ids.property, erasureId) : text
+
+  it('in curl are answered with what the operation answers (D21)', async () => {
+    for (const { operationId, method } of operations) {
+      const script = withReceipt(operationId, sampleOf(operationId, 'curl'))
+      const { stdout } = await run('/bin/sh', ['-euc', script], { env: environment, maxBuffer: 1 << 24 })
+      const [, target = ''] = /"\$URL([^"]*)"/.exec(script) ?? []
+      assert.ok(stdout.length > 50, operationId)
+      if (method !== 'GET' || operationId.includes('Erasure')) continue
+      const { text } = await call(service, target, { key: service.tenant.readKey })
+      assert.equal(stdout, text, operationId)
+    }
+  })
+
+  it('in TypeScript check strictly, and run (D21)', async () => {
+    mkdirSync(join(folder, 'node_modules/@property-events'), { recursive: true })
+    symlinkSync(join(root, 'packages/client'), join(folder, 'node_modules/@property-events/client'))
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    const compilerOptions = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], noEmit: true }
+    const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'], exclude: [] }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const names = operations.map(({ operationId }) => {
+      const text = withReceipt(operationId, sampleOf(operationId, 'typescript'))
+      // Without an import or export, it would share its names with the others.
+      writeFileSync(join(folder, `${operationId}.ts`), `${text}\nexport {}\n`)
+      return operationId
+    })
+    const all = names.map((name) => `console.log('\\n=== ${name}')\nawait import('./${name}.ts')`).join('\n')
+    writeFileSync(join(folder, 'all.mjs'), all)
+    const compiler = join(root, 'node_modules/typescript/bin/tsc')
+    const checked = await run(process.execPath, [compiler, '-p', folder]).catch((error: { stdout: string }) => error)
+    assert.equal(checked.stdout, '')
+    const { stdout } = await run(process.execPath, [join(folder, 'all.mjs')], { env: environment, maxBuffer: 1 << 24 })
+    const printed = stdout.split('\n=== ').slice(1)
+    assert.deepEqual(printed.map((text) => text.slice(0, text.indexOf('\n'))), names)
+    for (const text of printed) assert.match(text, /\n./, text)
+  })
+
+  it(
+    'in PHP run, without a warning (D21)',
+    { skip: hasPhp ? false : 'php is not installed here (apt-get install php-cli): not tried' },
+    async () => {
+      for (const { operationId } of operations) {
+        const text = withReceipt(operationId, sampleOf(operationId, 'php'))
+        const path = join(folder, `${operationId}.php`)
+        writeFileSync(path, text)
+        const args = ['-d', 'display_errors=1', '-d', `include_path=${join(root, 'examples/php')}`, path]
+        const { stdout } = await run('php', args, { env: environment, maxBuffer: 1 << 24 })
+        assert.doesNotMatch(stdout, /Warning:|Notice:|Deprecated:|\[requestId\]/, operationId)
+        assert.ok(stdout.trim().length > 5, operationId)
+      }
+    },
+  )
+})

@@ -1,0 +1,55 @@
+/** The problem codes, and what to do about each. */
+import { againOf } from '../../packages/client/src/codes.ts'
+import type { Again } from '../../packages/client/src/codes.ts'
+import { problems } from '../../packages/server/src/http/problem.ts'
+import type { ProblemCode } from '../../packages/server/src/http/problem.ts'
+import { code, prose, rows } from './html.ts'
+import type { Links } from './html.ts'
+import type { Operation } from './openapi.ts'
+import { remedies } from './remedies.ts'
+
+const sentAgain: Readonly<Record<Again, string>> = {
+  later: 'The same request may succeed later.',
+  operator: 'The same request succeeds once the operator has acted.',
+  never: 'The same request is refused again.',
+}
+
+export function problemCodes(): readonly ProblemCode[] {
+  return Object.keys(problems).filter(isProblemCode)
+}
+
+function isProblemCode(name: string): name is ProblemCode {
+  return Object.hasOwn(problems, name)
+}
+
+/** By status, each code with its anchor, as the `type` of a problem has it. */
+export function problemsHtml(links: Links): string {
+  const codes = problemCodes()
+  const statuses = [...new Set(codes.map((name) => problems[name].status))].sort((left, right) => left - right)
+  return statuses
+    .map((status) => {
+      const list = codes.filter((name) => problems[name].status === status)
+      const shown = list.map((name) => ({
+        anchor: name,
+        name: code(name),
+        kind: `${status}`,
+        text: `${prose(problems[name].detail, links)} <b>What to do:</b> ${prose(remedies[name], links)} ${sentAgain[againOf(name)]}`,
+      }))
+      return `<h3 id="status-${status}">${status}</h3>\n${rows(shown)}`
+    })
+    .join('\n')
+}
+
+/** The codes in the description of a refusal, which names each in backticks. */
+export function codesIn(description: string): readonly string[] {
+  return [...description.matchAll(/`([a-z_]+)`:/g)].map(([, name = '']) => name).filter(isProblemCode)
+}
+
+/** What every operation with a key can answer. */
+export function commonCodes(operations: readonly Operation[]): ReadonlySet<string> {
+  const keyed = operations.filter(({ security }) => security.length > 0)
+  const [first = new Set<string>(), ...others] = keyed.map(
+    ({ responses }) => new Set(responses.flatMap(({ description }) => codesIn(description))),
+  )
+  return new Set([...first].filter((name) => others.every((codes) => codes.has(name))))
+}

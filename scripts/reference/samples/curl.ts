@@ -1,0 +1,13 @@
+/** Requests as a shell sends them. */
+import type { SampleRequest } from './request.ts'
+
+export function curlSample({ target, key, body }: SampleRequest): string {
+  const lines = [
+    'curl --fail-with-body',
+    ...(key === undefined ? [] : [`-H "x-api-key: $${key}"`]),
+    ...(body === undefined ? [] : [`-H 'content-type: application/json'`]),
+    `"$URL${target}"`,
+    ...(body === undefined ? [] : [`-d '${JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)}'`]),
+  ]
+  return lines.join(' \\\n  ')
+}

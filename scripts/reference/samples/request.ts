@@ -1,0 +1,68 @@
+/** The request that an operation is shown with, in every language. */
+import type { OpenApi, Operation, Parameter } from '../openapi.ts'
+import { sampleOf } from '../sample-value.ts'
+
+export interface SampleRequest {
+  readonly operationId: string
+  readonly method: string
+  /** With values in place of parameters, and with its query. */
+  readonly target: string
+  /** Of the variable that has the key: `KEY`, `PUBLISH_KEY`; `undefined`: no key is needed. */
+  readonly key: string | undefined
+  readonly query: Readonly<Record<string, string>>
+  readonly params: Readonly<Record<string, string>>
+  /** `undefined`: the request has no body. */
+  readonly body: unknown
+}
+
+/** The ids in the examples of `openapi.json`. */
+export const ids = {
+  event: '01946e3a-52f0-7c3b-9a61-5d2f0e8b7c11',
+  property: '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e10',
+  contact: '7c1d52aa-0b6e-4b0f-8f55-31c9f3f0a2b4',
+}
+
+export function sampleRequest(document: OpenApi, operation: Operation): SampleRequest {
+  const { operationId, method, path, parameters, requestBody } = operation
+  const params = valuesOf(parameters, 'path', () => idFor(path))
+  const query = queryOf(parameters)
+  const asked = new URLSearchParams(query).toString()
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
+  const schema = requestBody?.content['application/json']?.schema
+  return {
+    operationId,
+    method,
+    target: asked === '' ? filled : `${filled}?${asked}`,
+    key: keyVariable(operation),
+    query,
+    params,
+    // Where a list of publications is taken as well, one of them.
+    body: schema === undefined ? undefined : sampleOf(document, schema),
+  }
+}
+
+function idFor(path: string): string {
+  if (path.includes('eventId')) return ids.event
+  return path.includes('contact') ? ids.contact : ids.property
+}
+
+/** A page, or a run from the beginning: what a reader tries first. */
+function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, string>> {
+  const names = new Set(parameters.map(({ name }) => name))
+  return {
+    ...(names.has('page') ? { page: '1' } : {}),
+    ...(names.has('pageSize') ? { pageSize: '50' } : {}),
+    ...(names.has('limit') ? { after: '0', limit: '50' } : {}),
+  }
+}
+
+function valuesOf(parameters: readonly Parameter[], place: Parameter['in'], valueOf: () => string) {
+  return Object.fromEntries(parameters.filter((one) => one.in === place).map(({ name }) => [name, valueOf()]))
+}
+
+/** Keys for reading are in `KEY` throughout the documents; those with another right are named after it. */
+export function keyVariable({ security, 'x-scopes': scopes = [] }: Operation): string | undefined {
+  if (security.length === 0) return undefined
+  const [, right = 'read'] = scopes[0]?.split(':') ?? []
+  return right === 'read' ? 'KEY' : `${right.toUpperCase()}_KEY`
+}

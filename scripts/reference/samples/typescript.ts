@@ -1,0 +1,100 @@
+/** Requests with the client, and with `fetch` where the client has no call for them. */
+import type { SampleRequest } from './request.ts'
+
+export function typescriptSample(request: SampleRequest): string {
+  const call = clientCall(request)
+  if (call === undefined) return fetchSample(request)
+  const { operationId, key = 'KEY' } = request
+  const feed = operationId.includes('Contact') ? `, feed: 'contact'` : ''
+  return `import { ${['createClient', ...call.imports].join(', ')} } from '@property-events/client'
+
+const { URL: baseUrl = '', ${key}: key = '' } = process.env
+const client = createClient({ baseUrl, key${feed} })
+${call.text}`
+}
+
+interface Call {
+  readonly imports: readonly string[]
+  readonly text: string
+}
+
+/** By what is left of an operation's id without its feed. */
+function clientCall({ operationId, query, params, body }: SampleRequest): Call | undefined {
+  const calls: Readonly<Record<string, () => string>> = {
+    listEvents: () => `const page = await client.list(${numbers(query)})
+console.log(page.availableCount, page.items)
+
+// Every event, page after page:
+for await (const event of client.list()) console.log(event.sequenceNumber)`,
+    getEvent: () => `const event = await client.get('${params['eventId'] ?? ''}')
+console.log(event?.payload)`,
+    publishEvents: () => `const receipt = await client.publish(${literal(body)})
+console.log(receipt.events, receipt.warnings)`,
+    readEvents: () => `const run = await client.after(${numbers(query)})
+console.log(run.items, run.next, run.head)`,
+    get: () => `const event = await client.subject('${params['subjectId'] ?? ''}')
+console.log(event?.payload)`,
+    readHistory: () => `for await (const event of client.history('${params['subjectId'] ?? ''}')) console.log(event.sequenceNumber)`,
+    readHeads: () => `console.log(await client.heads())`,
+    erase: () => `const receipt = await client.erase(${literal(withoutFeed(body))})
+console.log(receipt.id, receipt.state)`,
+    listErasures: () => `for await (const receipt of client.erasures()) console.log(receipt.id, receipt.state)`,
+    getErasure: () => `const receipt = await client.erasure('${params['erasureId'] ?? ''}')
+console.log(receipt?.state)`,
+  }
+  const name = operationId.replace(/Property|Contact/, '')
+  if (name === 'readSnapshot') return { imports: ['memoryCheckpoint'], text: copy }
+  const text = calls[name]?.()
+  return text === undefined ? undefined : { imports: [], text }
+}
+
+const copy = `
+// Reads the snapshot, and then the events after it.
+const copy = new Map<string, unknown>()
+await client.sync({
+  checkpoint: memoryCheckpoint(),
+  apply({ changes, startsOver }) {
+    if (startsOver) copy.clear()
+    for (const change of changes) {
+      if (change.kind === 'remove') copy.delete(change.subjectId)
+      else copy.set(change.subjectId, change.payload)
+    }
+  },
+})
+console.log(copy.size)`
+
+function fetchSample({ method, target, key, body }: SampleRequest): string {
+  const headers = [
+    ...(key === undefined ? [] : [`'x-api-key': key`]),
+    ...(body === undefined ? [] : [`'content-type': 'application/json'`]),
+  ]
+  const options = [
+    ...(method === 'GET' ? [] : [`method: '${method}'`]),
+    ...(headers.length === 0 ? [] : [`headers: { ${headers.join(', ')} }`]),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body)})`]),
+  ]
+  const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`
+  const read = target === '/docs' ? 'text' : 'json'
+  return `const { URL: baseUrl = ''${key === undefined ? '' : `, ${key}: key = ''`} } = process.env
+const answer = await fetch(\`\${baseUrl}${target}\`${given})
+if (!answer.ok) throw new Error(\`\${answer.status}: \${await answer.text()}\`)
+console.log(await answer.${read}())`
+}
+
+/** The client names the feed itself. */
+function withoutFeed(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== 'feed'))
+}
+
+function numbers(query: Readonly<Record<string, string>>): string {
+  const members = Object.entries(query).map(([name, value]) => `${name}: ${value}`)
+  return `{ ${members.join(', ')} }`
+}
+
+/** A value as a program has it: names without quotes where they need none. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+    .replaceAll(/^( *)"([a-z_]\w*)":/gim, '$1$2:')
+    .replaceAll(/: "((?:[^"\\']|\\[^"])*)"(,?)$/gm, `: '$1'$2`)
+}

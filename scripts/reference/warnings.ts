@@ -1,0 +1,47 @@
+/** The codes of warnings in a receipt, and when each is given. */
+import type { PayloadAdviceCode } from '../../packages/protocol/src/index.ts'
+import { code, prose, rows } from './html.ts'
+import type { Links } from './html.ts'
+
+type WarningCode =
+  | PayloadAdviceCode
+  | 'transaction_id_differs'
+  | 'update_date_unchanged'
+  | 'unknown_fields'
+  | 'event_type_contradicts_payload'
+
+/** A new code of advice about payloads gets its line here, or the types do not check. */
+export const warnings: Readonly<Record<WarningCode, string>> = {
+  transaction_id_differs: "`transactionId` was sent and is not the subject's UUID, or not as the subject's first event spells it. The pointer is into the event.",
+  missing_price: 'The property is published and has no `price_information.price`: a known importer stops there.',
+  no_photographs: 'The property is published, and `media` holds no photograph (`media_type` 1 with a `media_url`).',
+  update_date_unchanged: "`update_date` is the same as in the subject's previous event, although the payload is another one.",
+  unknown_field: 'A member is none of the fields here and looks like one: `adress`, `displayAddress`.',
+  unknown_fields: 'So many further members are none of the fields here. One warning for the request.',
+  event_type_contradicts_payload: 'The named type says published and the payload does not, or the other way round.',
+  sales_only: 'A field or status of sales, in a letting.',
+  lettings_only: 'A field or status of lettings, in a sale.',
+  unknown_code: 'A code that is not in its list.',
+  out_of_range: 'A number beyond its range.',
+  too_long: 'A text with more characters than advised.',
+  too_short: 'A text with fewer characters than advised.',
+  too_many_items: 'A list with more items than advised.',
+  repeated_item: 'A list that has an item twice.',
+  bad_date: 'Not a date of the calendar, or in another form.',
+  bad_postcode: 'Not a postcode of the United Kingdom.',
+  bad_url: 'Not an address that a browser would open.',
+  bad_email: 'Not an email address.',
+  bad_phone: 'Not a telephone number.',
+  consent_without_date: 'A consent without the day on which it was given.',
+}
+
+export function warningsHtml(links: Links): string {
+  return rows(
+    Object.entries(warnings).map(([name, text]) => ({
+      anchor: `warning-${name}`,
+      name: code(name),
+      kind: '',
+      text: prose(text, links),
+    })),
+  )
+}
