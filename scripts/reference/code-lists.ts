@@ -2,7 +2,7 @@
 import { catalogues } from '../../packages/protocol/src/event-types.ts'
 import type { CodeList } from '../../packages/protocol/src/payload/code-list.ts'
 import { codedFields } from '../../packages/protocol/src/payload/code-name-files.ts'
-import { code, escapeHtml, link } from './html.ts'
+import { code, escapeHtml, link, rows } from './html.ts'
 import { followed, lastOf } from './openapi.ts'
 import type { OpenApi, Schema } from './openapi.ts'
 
@@ -75,14 +75,13 @@ export function eventTypesHtml(): string {
     ContactUpdated: 'The contact has changed.',
     ContactErased: 'The contact was erased.',
   }
-  const lines = (['property', 'contact'] as const).flatMap((feed) =>
-    Object.entries(usual[feed]).map(
-      ([name, number]) =>
-        `<tr id="type-${name}"><th scope="row">${code(name)}</th><td>${number}</td><td>${other[feed][name]}</td><td>${meanings[name] ?? ''}</td></tr>`,
-    ),
+  const list = (['property', 'contact'] as const).flatMap((feed) =>
+    Object.entries(usual[feed]).map(([name, number]) => ({
+      anchor: `type-${name}`,
+      name: code(name),
+      kind: `${number} in ${code('default')} · ${other[feed][name]} in ${code('published-0')}`,
+      text: meanings[name] ?? '',
+    })),
   )
-  return `<table><thead><tr><th scope="col">Short code</th><th scope="col"><code>default</code></th><th scope="col"><code>published-0</code></th><th scope="col">Meaning</th></tr></thead>
-<tbody>
-${lines.join('\n')}
-</tbody></table>`
+  return rows(list)
 }

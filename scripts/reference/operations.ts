@@ -104,12 +104,10 @@ function bodyHtml({ requestBody }: Operation): string {
 
 function answersHtml(operation: Operation, { common, fields }: OperationContext): string {
   const answers = operation.responses.filter(({ status }) => status < 400)
-  const refusals = operation.responses.flatMap(({ status, description }) =>
-    codesIn(description)
-      .filter((name) => operation.security.length === 0 || !common.has(name))
-      .map((name) => ({ status, name })),
-  )
-  const own = refusals.map(({ status, name }) => `${status} ${link(name, code(name))}`)
+  const own = operation.responses.flatMap(({ status, description }) => {
+    const names = codesIn(description).filter((name) => operation.security.length === 0 || !common.has(name))
+    return names.length === 0 ? [] : [`${status} ${names.map((name) => link(name, code(name))).join(', ')}`]
+  })
   const list: Row[] = answers.map((answer) => ({
     anchor: undefined,
     name: `<code>${answer.status}</code>`,
@@ -117,7 +115,7 @@ function answersHtml(operation: Operation, { common, fields }: OperationContext)
     text: `${prose(answer.description, fields.links)} ${headersText(answer)}`,
   }))
   const shared = operation.security.length === 0 ? '' : `those of ${link('every-request', 'every request')}`
-  const text = [own.join(', '), shared].filter((part) => part !== '').join(', and ')
+  const text = [own.join('; '), shared].filter((part) => part !== '').join('; and ')
   return rows([...list, { anchor: undefined, name: 'Problems', kind: link('Problem', 'Problem'), text: `${text}.` }])
 }
 

@@ -8,6 +8,7 @@ import { operationHtml } from './operations.ts'
 import type { OperationContext } from './operations.ts'
 import { commonCodes, problemCodes, problemsHtml } from './problems.ts'
 import { schemaHtml } from './schemas.ts'
+import type { FieldLinks } from './schemas.ts'
 import { authenticationHtml, copyHtml, headersHtml, limitsHtml, orderingHtml, startHtml } from './topics.ts'
 import { warnings, warningsHtml } from './warnings.ts'
 
@@ -65,10 +66,10 @@ function sectionsOf(document: OpenApi): readonly Section[] {
   const operations = operationsOf(document)
   const links = linksOf(document)
   const codes = fieldCodes(document)
-  const context = { document, fields: { links, codes }, common: commonCodes(operations) }
+  const context = { document, fields: { document, links, codes }, common: commonCodes(operations) }
   const topic = (anchor: string, title: string, html: string): Section => ({ anchor, title, entries: [], html })
   const payload = (anchor: string, title: string, root: string): Section =>
-    schemasSection(anchor, title, partsOf(document, root), context)
+    schemasSection(anchor, title, partsOf(document, root), context.fields)
   const properties = partsOf(document, 'PropertyPayload')
   const contacts = partsOf(document, 'ContactPayload')
   const others = Object.keys(document.components.schemas).filter(
@@ -80,7 +81,7 @@ function sectionsOf(document: OpenApi): readonly Section[] {
     topic('ordering', 'Order', orderingHtml(links)),
     topic('copying', 'Keeping a copy', `<div class="operation">${copyHtml()}</div>`),
     ...document.tags.map((tag) => operationsSection(tag, operations, context)),
-    schemasSection('schemas', 'Events, answers, requests', others, context),
+    schemasSection('schemas', 'Events, answers, requests', others, context.fields),
     topic('event-types', 'Event types', `<p>Which numbers a service uses is fixed when its store is made. A client should decide by the short code.</p>\n${eventTypesHtml()}`),
     payload('property', 'Property payload', 'PropertyPayload'),
     payload('contact', 'Contact payload', 'ContactPayload'),
@@ -118,13 +119,13 @@ function schemasSection(
   anchor: string,
   title: string,
   names: readonly string[],
-  { document, fields }: OperationContext,
+  fields: FieldLinks,
 ): Section {
   return {
     anchor,
     title,
     entries: names.map((name) => [name, escapeHtml(name)]),
-    html: names.map((name) => schemaHtml(document, name, fields)).join('\n'),
+    html: names.map((name) => schemaHtml(name, fields)).join('\n'),
   }
 }
 

@@ -3,7 +3,7 @@ import { againOf } from '../../packages/client/src/codes.ts'
 import type { Again } from '../../packages/client/src/codes.ts'
 import { problems } from '../../packages/server/src/http/problem.ts'
 import type { ProblemCode } from '../../packages/server/src/http/problem.ts'
-import { code, prose, rows } from './html.ts'
+import { code, escapeHtml, prose, rows } from './html.ts'
 import type { Links } from './html.ts'
 import type { Operation } from './openapi.ts'
 import { remedies } from './remedies.ts'
@@ -32,7 +32,7 @@ export function problemsHtml(links: Links): string {
       const shown = list.map((name) => ({
         anchor: name,
         name: code(name),
-        kind: `${status}`,
+        kind: escapeHtml(problems[name].title),
         text: `${prose(problems[name].detail, links)} <b>What to do:</b> ${prose(remedies[name], links)} ${sentAgain[againOf(name)]}`,
       }))
       return `<h3 id="status-${status}">${status}</h3>\n${rows(shown)}`

@@ -4,18 +4,19 @@ import { listAnchor } from './code-lists.ts'
 import type { FieldCodes } from './code-lists.ts'
 import { code, escapeHtml, link, prose, rows } from './html.ts'
 import type { Links, Row } from './html.ts'
-import { lastOf } from './openapi.ts'
+import { followed, lastOf, schemaNamed } from './openapi.ts'
 import type { OpenApi, Schema } from './openapi.ts'
 
-/** What the texts of fields lead to. */
+/** What the texts of fields are made of and lead to. */
 export interface FieldLinks {
+  readonly document: OpenApi
   readonly links: Links
   readonly codes: FieldCodes
 }
 
 /** The section of one named schema. */
-export function schemaHtml(document: OpenApi, name: string, fields: FieldLinks): string {
-  const schema = document.components.schemas[name] ?? {}
+export function schemaHtml(name: string, fields: FieldLinks): string {
+  const schema = schemaNamed(fields.document, name)
   const { description = '', oneOf } = schema
   const kinds = oneOf === undefined ? '' : `<p>One of ${oneOf.map((one) => typeText(one)).join(' or ')}.</p>`
   const members = fieldRows(schema, name, fields)
@@ -53,8 +54,8 @@ function kindText(schema: Schema, required: boolean): string {
 /** Lists of at most so many codes stand beside their field, as they stand in its description. */
 const shortList = 7
 
-function fieldText(anchor: string, schema: Schema, { links, codes }: FieldLinks): string {
-  const { description = '' } = schema
+function fieldText(anchor: string, schema: Schema, { document, links, codes }: FieldLinks): string {
+  const { description = followed(document, schema).description ?? '' } = schema
   const list = codes.get(anchor)
   if (list === undefined) return prose(description, links)
   const all = listCodes(list)

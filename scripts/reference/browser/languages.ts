@@ -27,7 +27,7 @@ function remember(language: string): void {
   }
 }
 
-function groupFor(figures: readonly HTMLElement[]): HTMLElement {
+function groupFor(samples: Element, figures: readonly HTMLElement[]): HTMLElement {
   const group = document.createElement('div')
   group.className = 'languages'
   group.setAttribute('role', 'group')
@@ -36,13 +36,16 @@ function groupFor(figures: readonly HTMLElement[]): HTMLElement {
     const button = document.createElement('button')
     button.type = 'button'
     button.value = figure.dataset['language'] ?? ''
-    button.textContent = figure.querySelector('figcaption')?.textContent ?? ''
+    button.textContent = figure.dataset['title'] ?? ''
     button.addEventListener('click', () => {
-      const { top } = group.getBoundingClientRect()
+      const { top } = samples.getBoundingClientRect()
       choose(button.value)
       remember(button.value)
-      // What stands above may have become longer or shorter; the button stays under the pointer.
-      scrollBy({ top: group.getBoundingClientRect().top - top, behavior: 'instant' })
+      // What stands above may have become longer or shorter; the samples stay under the pointer.
+      scrollBy({ top: samples.getBoundingClientRect().top - top, behavior: 'instant' })
+      // The button of the language that was chosen before is hidden now.
+      const shown = figures.find(({ dataset }) => dataset['language'] === button.value)
+      shown?.querySelector<HTMLElement>(`button[value="${button.value}"]`)?.focus({ preventScroll: true })
     })
     buttons.push(button)
     group.append(button)
@@ -52,7 +55,8 @@ function groupFor(figures: readonly HTMLElement[]): HTMLElement {
 
 for (const samples of document.querySelectorAll('.samples')) {
   const figures = [...samples.querySelectorAll<HTMLElement>('figure[data-language]')]
-  if (figures.length > 0) samples.prepend(groupFor(figures))
+  for (const figure of figures) figure.dataset['title'] = figure.querySelector('figcaption')?.textContent ?? ''
+  for (const figure of figures) figure.querySelector('figcaption')?.replaceChildren(groupFor(samples, figures))
 }
 const [first] = buttons
 const known = buttons.some(({ value }) => value === remembered())

@@ -173,5 +173,5 @@ for (const section of document.querySelectorAll<HTMLElement>('section.operation'
     button.setAttribute('aria-expanded', String(!panel.hidden))
     if (!panel.hidden) panel.querySelector('input')?.focus()
   })
-  section.querySelector('.samples')?.append(button)
+  section.querySelector('.samples > figure:not([data-language])')?.before(button)
 }

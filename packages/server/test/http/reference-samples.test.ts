@@ -114,7 +114,7 @@ describe('the samples of the reference', () => {
         writeFileSync(path, text)
         const args = ['-d', 'display_errors=1', '-d', `include_path=${join(root, 'examples/php')}`, path]
         const { stdout } = await run('php', args, { env: environment, maxBuffer: 1 << 24 })
-        assert.doesNotMatch(stdout, /Warning:|Notice:|Deprecated:|\[requestId\]/, operationId)
+        assert.doesNotMatch(stdout, /^(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error):|^ {4}\[requestId\]/m, operationId)
         assert.ok(stdout.trim().length > 5, operationId)
       }
     },

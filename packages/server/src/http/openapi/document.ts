@@ -44,11 +44,11 @@ export function openApiText(operations: readonly Operation[], basePath: string):
     tags: [
       { name: 'Reading', description: 'The two operations of each feed.' },
       { name: 'Copying', description: 'Our own reads, for keeping a copy in step.' },
+      { name: 'Publishing', description: 'Putting events into a feed.' },
       {
         name: 'Erasing',
         description: 'Taking payloads out of a feed for good, receipts of it, and what is on hold.',
       },
-      { name: 'Publishing', description: 'Putting events into a feed.' },
       { name: 'Description', description: 'About the service itself; no key is needed.' },
     ],
   }
