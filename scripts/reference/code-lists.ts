@@ -50,9 +50,14 @@ export function fieldCodes(document: OpenApi): FieldCodes {
 export function codeListsHtml(fields: FieldCodes): string {
   return codeLists()
     .map((list) => {
-      const used = [...fields].filter(([, codes]) => codes === list).map(([field]) => link(field, code(field)))
+      const used = [...fields]
+        .filter(([, codes]) => codes === list)
+        .map(([field]) => link(field, code(field)))
       const items = list.codes
-        .map(({ code: one, label }) => `<li id="${codeAnchor(list, one)}">${code(String(one))} ${escapeHtml(label)}</li>`)
+        .map(
+          ({ code: one, label }) =>
+            `<li id="${codeAnchor(list, one)}">${code(String(one))} ${escapeHtml(label)}</li>`,
+        )
         .join('\n')
       const title = list.name.slice(0, 1).toUpperCase() + list.name.slice(1)
       return `<section id="${listAnchor(list)}"><h3>${link(listAnchor(list), escapeHtml(title))}</h3>

@@ -16,10 +16,13 @@ export type Links = ReadonlyMap<string, string>
  * a reader of this page, are left out.
  */
 export function prose(text: string, links: Links): string {
-  return escapeHtml(text.replaceAll(/ \((?:D\d+(?:, )?)+\)/g, '')).replaceAll(/`([^`]*)`/g, (_, word: string) => {
-    const anchor = links.get(word)
-    return anchor === undefined ? `<code>${word}</code>` : link(anchor, `<code>${word}</code>`)
-  })
+  return escapeHtml(text.replaceAll(/ \((?:D\d+(?:, )?)+\)/g, '')).replaceAll(
+    /`([^`]*)`/g,
+    (_, word: string) => {
+      const anchor = links.get(word)
+      return anchor === undefined ? `<code>${word}</code>` : link(anchor, `<code>${word}</code>`)
+    },
+  )
 }
 
 /** `content` is HTML. */

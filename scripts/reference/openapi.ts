@@ -105,7 +105,11 @@ export function operationsOf(document: OpenApi): readonly Operation[] {
         path,
         parameters: (operation.parameters ?? []).map((one) => resolved(one, document.components.parameters)),
         responses: Object.entries(operation.responses).map(([status, response]) => {
-          const { description, headers = {}, content = {} } = resolved(response, document.components.responses)
+          const {
+            description,
+            headers = {},
+            content = {},
+          } = resolved(response, document.components.responses)
           return { status: Number(status), description, headers: Object.keys(headers), content }
         }),
         headId: method === 'get' ? methods['head']?.operationId : undefined,

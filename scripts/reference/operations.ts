@@ -2,8 +2,8 @@
 import { catalogues } from '../../packages/protocol/src/event-types.ts'
 import { code, block, escapeHtml, link, prose, rows } from './html.ts'
 import type { Row } from './html.ts'
-import { followed, schemaNamed } from './openapi.ts'
-import type { OpenApi, Operation, Parameter, StatusResponse } from './openapi.ts'
+import { schemaNamed } from './openapi.ts'
+import type { OpenApi, Operation, Parameter, Schema, StatusResponse } from './openapi.ts'
 import { codesIn } from './problems.ts'
 import { sampleOf } from './sample-value.ts'
 import { curlSample } from './samples/curl.ts'
@@ -11,7 +11,7 @@ import { phpSample } from './samples/php.ts'
 import { ids, sampleRequest } from './samples/request.ts'
 import type { SampleRequest } from './samples/request.ts'
 import { typescriptSample } from './samples/typescript.ts'
-import { limitsText, typeText } from './schemas.ts'
+import { limitsText, typeText, wordOf } from './schemas.ts'
 import type { FieldLinks } from './schemas.ts'
 
 /** In the order in which they are offered. */
@@ -31,7 +31,8 @@ export interface OperationContext {
 export function operationHtml(operation: Operation, context: OperationContext): string {
   const { operationId, method, path, summary, description, deprecated } = operation
   const request = sampleRequest(context.document, operation)
-  const body = request.body === undefined ? '' : ` data-body="${escapeHtml(JSON.stringify(request.body, null, 2))}"`
+  const body =
+    request.body === undefined ? '' : ` data-body="${escapeHtml(JSON.stringify(request.body, null, 2))}"`
   const ended = deprecated === true ? '<p><strong>Deprecated.</strong> Its end has been announced.</p>' : ''
   return `<section id="${operationId}" class="operation" data-method="${method}" data-path="${escapeHtml(path)}"${body}>
 <div>
@@ -63,11 +64,16 @@ function needHtml({ security, 'x-scopes': scopes = [], headId }: Operation): str
     security.length === 0
       ? 'Needs no key.'
       : `Needs a ${link('authentication', 'key')} with ${scopes.map(code).join(' or ')}.`
-  const head = headId === undefined ? '' : ` <span id="${headId}"><code>HEAD</code> gives the headers alone.</span>`
+  const head =
+    headId === undefined ? '' : ` <span id="${headId}"><code>HEAD</code> gives the headers alone.</span>`
   return `<p class="need">${key}${head}</p>`
 }
 
-function parametersHtml({ operationId, parameters }: Operation, request: SampleRequest, context: OperationContext): string {
+function parametersHtml(
+  { operationId, parameters }: Operation,
+  request: SampleRequest,
+  context: OperationContext,
+): string {
   if (parameters.length === 0) return ''
   const list = parameters.map((parameter) => parameterRow(operationId, parameter, request, context))
   return `<h4>Parameters</h4>\n${rows(list)}`
@@ -81,8 +87,9 @@ function parameterRow(
   { query, params }: SampleRequest,
   { fields }: OperationContext,
 ): Row {
-  const preset = schema.default === undefined ? '' : ` · default ${code(String(schema.default))}`
-  const shown = example === undefined || schema.enum !== undefined ? '' : ` For example ${code(String(example))}.`
+  const preset = schema.default === undefined ? '' : ` · default ${code(wordOf(schema.default))}`
+  const shown =
+    example === undefined || schema.enum !== undefined ? '' : ` For example ${code(wordOf(example))}.`
   const sample = params[name] ?? query[name] ?? ''
   const type = schema.enum === undefined ? `${String(schema.type)}${limitsText(schema)}` : typeText(schema)
   return {
@@ -116,7 +123,10 @@ function answersHtml(operation: Operation, { common, fields }: OperationContext)
   }))
   const shared = operation.security.length === 0 ? '' : `those of ${link('every-request', 'every request')}`
   const text = [own.join('; '), shared].filter((part) => part !== '').join('; and ')
-  return rows([...list, { anchor: undefined, name: 'Problems', kind: link('Problem', 'Problem'), text: `${text}.` }])
+  return rows([
+    ...list,
+    { anchor: undefined, name: 'Problems', kind: link('Problem', 'Problem'), text: `${text}.` },
+  ])
 }
 
 function contentText({ content }: StatusResponse): string {
@@ -126,25 +136,25 @@ function contentText({ content }: StatusResponse): string {
 }
 
 function headersText({ headers }: StatusResponse): string {
-  return headers.length === 0 ? '' : `<small>Headers: ${headers.map((name) => link(`header-${name}`, name)).join(', ')}.</small>`
+  return headers.length === 0
+    ? ''
+    : `<small>Headers: ${headers.map((name) => link(`header-${name}`, name)).join(', ')}.</small>`
 }
 
 /** The first answer with something in it. */
 function answerSample(operation: Operation, document: OpenApi): string {
-  const answers = operation.responses.filter(({ status, content }) => status < 300 && Object.keys(content).length > 0)
+  const answers = operation.responses.filter(
+    ({ status, content }) => status < 300 && Object.keys(content).length > 0,
+  )
   // A dry run is answered with 200, what is usual with the other one.
   const answer = operation.method === 'GET' ? answers[0] : (answers.at(-1) ?? answers[0])
-  if (answer === undefined) return ''
-  const [[mediaType = '', { schema }] = ['', { schema: {} }]] = Object.entries(answer.content)
+  const [first] = Object.entries(answer?.content ?? {})
+  if (answer === undefined || first === undefined) return ''
+  const [mediaType, { schema }] = first
   return block(answerText(document, operation, mediaType, schema), `Answer ${answer.status}`)
 }
 
-function answerText(
-  document: OpenApi,
-  operation: Operation,
-  mediaType: string,
-  schema: Parameters<typeof followed>[1],
-): string {
+function answerText(document: OpenApi, operation: Operation, mediaType: string, schema: Schema): string {
   if (mediaType === 'application/x-ndjson') {
     const end = { end: true, head: 1, epoch: '1', revision: 0, events: 1 }
     const event = ofItsFeed(document, operation, sampleOf(document, schemaNamed(document, 'FeedEvent')))

@@ -67,7 +67,12 @@ function sectionsOf(document: OpenApi): readonly Section[] {
   const links = linksOf(document)
   const codes = fieldCodes(document)
   const context = { document, fields: { document, links, codes }, common: commonCodes(operations) }
-  const topic = (anchor: string, title: string, html: string): Section => ({ anchor, title, entries: [], html })
+  const topic = (anchor: string, title: string, html: string): Section => ({
+    anchor,
+    title,
+    entries: [],
+    html,
+  })
   const payload = (anchor: string, title: string, root: string): Section =>
     schemasSection(anchor, title, partsOf(document, root), context.fields)
   const properties = partsOf(document, 'PropertyPayload')
@@ -82,7 +87,11 @@ function sectionsOf(document: OpenApi): readonly Section[] {
     topic('copying', 'Keeping a copy', `<div class="operation">${copyHtml()}</div>`),
     ...document.tags.map((tag) => operationsSection(tag, operations, context)),
     schemasSection('schemas', 'Events, answers, requests', others, context.fields),
-    topic('event-types', 'Event types', `<p>Which numbers a service uses is fixed when its store is made. A client should decide by the short code.</p>\n${eventTypesHtml()}`),
+    topic(
+      'event-types',
+      'Event types',
+      `<p>Which numbers a service uses is fixed when its store is made. A client should decide by the short code.</p>\n${eventTypesHtml()}`,
+    ),
     payload('property', 'Property payload', 'PropertyPayload'),
     payload('contact', 'Contact payload', 'ContactPayload'),
     {
@@ -92,7 +101,11 @@ function sectionsOf(document: OpenApi): readonly Section[] {
       html: `<p>A code that is in no list is stored and passed on as it is, and a publisher is warned of it. The client and the PHP files have these names.</p>\n${codeListsHtml(codes)}`,
     },
     topic('problems', 'Problems', problemsSection(context)),
-    topic('warnings', 'Warnings', `<p>A value that is merely doubtful is stored. The receipt has a ${link('PublishWarning', 'warning')} for it, with one of these codes; there can be more later.</p>\n${warningsHtml(links)}`),
+    topic(
+      'warnings',
+      'Warnings',
+      `<p>A value that is merely doubtful is stored. The receipt has a ${link('PublishWarning', 'warning')} for it, with one of these codes; there can be more later.</p>\n${warningsHtml(links)}`,
+    ),
     topic('limits', 'Limits', limitsHtml(links)),
     topic('headers', 'Headers of answers', headersHtml(document, links)),
   ]

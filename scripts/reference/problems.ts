@@ -25,7 +25,9 @@ function isProblemCode(name: string): name is ProblemCode {
 /** By status, each code with its anchor, as the `type` of a problem has it. */
 export function problemsHtml(links: Links): string {
   const codes = problemCodes()
-  const statuses = [...new Set(codes.map((name) => problems[name].status))].sort((left, right) => left - right)
+  const statuses = [...new Set(codes.map((name) => problems[name].status))].sort(
+    (left, right) => left - right,
+  )
   return statuses
     .map((status) => {
       const list = codes.filter((name) => problems[name].status === status)

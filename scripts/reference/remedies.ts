@@ -2,45 +2,60 @@
 import type { ProblemCode } from '../../packages/server/src/http/problem.ts'
 
 export const remedies: Readonly<Record<ProblemCode, string>> = {
-  invalid_parameter: 'Change what `errors` names: each entry has the parameter, the value that was sent and the values allowed.',
+  invalid_parameter:
+    'Change what `errors` names: each entry has the parameter, the value that was sent and the values allowed.',
   invalid_target: 'Send a plain path and query, percent-encoded, without a fragment.',
-  invalid_host: 'Send one Host header with a host name. HTTP libraries do so by themselves; look at the proxy.',
+  invalid_host:
+    'Send one Host header with a host name. HTTP libraries do so by themselves; look at the proxy.',
   malformed_request: 'Use an HTTP library, and look at what stands between it and the service.',
-  invalid_body: 'Change what `errors` points at and send the request again. A dry run (`dryRun=true`) shows the same faults.',
-  unauthorized: 'Send the whole key in the header `x-api-key`, without quotes, blanks or `Bearer`. If it is right, ask the operator for a new one.',
+  invalid_body:
+    'Change what `errors` points at and send the request again. A dry run (`dryRun=true`) shows the same faults.',
+  unauthorized:
+    'Send the whole key in the header `x-api-key`, without quotes, blanks or `Bearer`. If it is right, ask the operator for a new one.',
   key_expired: 'Ask the operator for a new key, or for a later end of this one.',
   key_revoked: 'Ask the operator for a new key.',
   key_disabled: 'Ask the operator: the agency is suspended.',
   key_scope: 'Ask the operator for a key that reads this feed of one agency.',
   missing_scope: 'Use a key with the scope that the operation names, or ask the operator for one.',
   ambiguous_tenant: 'Use a key with this scope for one agency alone.',
-  event_not_found: 'Look at the id, and at the feed: property and contact events have ids of their own. Events of other agencies are not found either.',
-  subject_not_found: 'Look at the reference: it is the `agent_ref` or `contact_ref` of the payload. The feed has no event of it yet.',
-  erasure_not_found: 'Look at the id in the receipt. Receipts of other agencies, and of feeds that the key may not erase, are not found either.',
+  event_not_found:
+    'Look at the id, and at the feed: property and contact events have ids of their own. Events of other agencies are not found either.',
+  subject_not_found:
+    'Look at the reference: it is the `agent_ref` or `contact_ref` of the payload. The feed has no event of it yet.',
+  erasure_not_found:
+    'Look at the id in the receipt. Receipts of other agencies, and of feeds that the key may not erase, are not found either.',
   path_not_found: 'Look at the path and its prefix. The detail names the path that was probably meant.',
   method_not_allowed: 'Use a method that the header `Allow` names.',
   not_acceptable: 'Leave `Accept` out, or allow the media type of this answer.',
-  request_timeout: 'Send it again; over a slow line in smaller requests. Give events ids of your own first, so that none is stored twice.',
-  id_conflict: 'Give the new content an id of its own. An id stands for the first content that was sent with it, for ever.',
+  request_timeout:
+    'Send it again; over a slow line in smaller requests. Give events ids of your own first, so that none is stored twice.',
+  id_conflict:
+    'Give the new content an id of its own. An id stands for the first content that was sent with it, for ever.',
   unknown_subject: 'Look at `agentRef`. A property that was never published needs no removal.',
-  cursor_beyond_head: 'Begin again with a snapshot. Each copy keeps its own checkpoint, for one feed of one service.',
+  cursor_beyond_head:
+    'Begin again with a snapshot. Each copy keeps its own checkpoint, for one feed of one service.',
   event_is_latest: 'Erase the property or contact as a whole, or publish a newer event of it first.',
   epoch_changed: 'Begin again with a snapshot, and keep its epoch with the checkpoint.',
   body_too_large: 'Send fewer events in each request.',
   target_too_long: 'Shorten the query.',
-  unsupported_media_type: 'Send `content-type: application/json`, or `application/x-ndjson` for one event a line.',
+  unsupported_media_type:
+    'Send `content-type: application/json`, or `application/x-ndjson` for one event a line.',
   unsupported_charset: 'Send UTF-8.',
   unsupported_content_encoding: 'Send the body plain or with gzip.',
   expectation_failed: 'Leave the header `Expect` out, or send `100-continue`.',
-  rate_limited: 'Wait as `Retry-After` says. Ask for larger pages, and send `If-None-Match`: an answer 304 is not counted.',
+  rate_limited:
+    'Wait as `Retry-After` says. Ask for larger pages, and send `If-None-Match`: an answer 304 is not counted.',
   too_many_at_once: 'Wait for answers before sending more, and wait as `Retry-After` says.',
-  too_many_snapshots: 'Let a snapshot that is being read end first. For what is new, read the events after a number.',
-  too_many_failures: 'Wait as `Retry-After` says, and correct the key. A valid key is never refused for this.',
+  too_many_snapshots:
+    'Let a snapshot that is being read end first. For what is new, read the events after a number.',
+  too_many_failures:
+    'Wait as `Retry-After` says, and correct the key. A valid key is never refused for this.',
   headers_too_large: 'Send fewer or shorter headers; cookies are never needed.',
   internal_error: 'Send it again later. If it stays, give the operator the `requestId`.',
   storage_damaged: 'Tell the operator, with the `requestId`: the store has to be restored.',
   storage_full: 'Wait as `Retry-After` says, then send the same again. The operator has to make room.',
-  storage_unavailable: 'Wait as `Retry-After` says, then send the same again, with the same ids: the first try may have been stored.',
+  storage_unavailable:
+    'Wait as `Retry-After` says, then send the same again, with the same ids: the first try may have been stored.',
   clock_behind: 'Wait as `Retry-After` says, or ask the operator.',
   overloaded: 'Wait as `Retry-After` says, then send the same again. Read answers to their end.',
   epoch_required: 'Wait for the operator, who begins a new epoch. Reading goes on.',

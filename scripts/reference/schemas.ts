@@ -43,7 +43,11 @@ export function fieldRows(schema: Schema, place: string, fields: FieldLinks): re
 /** Objects without a name in a schema: as it is, in a list, or as one of several. */
 function innerOf(schema: Schema): readonly Schema[] {
   if (schema.$ref !== undefined) return []
-  const alternatives = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.items === undefined ? [] : [schema.items])]
+  const alternatives = [
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(schema.items === undefined ? [] : [schema.items]),
+  ]
   return [...(schema.properties === undefined ? [] : [schema]), ...alternatives.flatMap(innerOf)]
 }
 
@@ -118,6 +122,7 @@ function numberText(value: number): string {
   return value.toLocaleString('en-GB')
 }
 
-function wordOf(value: unknown): string {
+/** A value as a reader would send it. */
+export function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -50,23 +50,61 @@ ${rows(list)}`
 
 export function orderingHtml(links: Links): string {
   const rules: readonly (readonly [string, string])[] = [
-    ['newest', 'Only the event with the highest `sequenceNumber` of a property or contact is current. Compare numbers, never times, and let no lower number replace a higher one.'],
-    ['payload', 'An event has the whole state of its subject, not a change. What is absent from the newest payload is not there any more.'],
-    ['subject', 'The subject is `agent_ref` of the payload, for contacts `contact_ref`. Compare it without regard to case. `transactionId` and `id` are no references of a property.'],
-    ['removal', 'A property with `published` false is to be shown no more. A later event may publish it again.'],
-    ['pages', 'The items of a full page never change. New events are on the last page, so page numbers can be kept. An erasure takes payloads and nothing else.'],
-    ['time', '`createdDate` is UTC and rises with the number. A reader that asks `from` its last request misses nothing. Dates in payloads are London wall time, and order nothing.'],
-    ['gaps', 'Numbers rise by one within an epoch. Of one category you see gaps: the numbers in between are of the other one.'],
-    ['epoch', 'A new `x-feed-epoch` says that numbers continue after a gap, as after a restore: make the copy again from a snapshot.'],
-    ['revision', 'A greater `x-feed-revision` says that earlier payloads were erased. A copy of the latest events needs nothing; one of the history reads which.'],
-    ['category', 'Sales and lettings are views of one feed. A property that leaves a category is first unpublished there, and then published in the other one.'],
+    [
+      'newest',
+      'Only the event with the highest `sequenceNumber` of a property or contact is current. Compare numbers, never times, and let no lower number replace a higher one.',
+    ],
+    [
+      'payload',
+      'An event has the whole state of its subject, not a change. What is absent from the newest payload is not there any more.',
+    ],
+    [
+      'subject',
+      'The subject is `agent_ref` of the payload, for contacts `contact_ref`. Compare it without regard to case. `transactionId` and `id` are no references of a property.',
+    ],
+    [
+      'removal',
+      'A property with `published` false is to be shown no more. A later event may publish it again.',
+    ],
+    [
+      'pages',
+      'The items of a full page never change. New events are on the last page, so page numbers can be kept. An erasure takes payloads and nothing else.',
+    ],
+    [
+      'time',
+      '`createdDate` is UTC and rises with the number. A reader that asks `from` its last request misses nothing. Dates in payloads are London wall time, and order nothing.',
+    ],
+    [
+      'gaps',
+      'Numbers rise by one within an epoch. Of one category you see gaps: the numbers in between are of the other one.',
+    ],
+    [
+      'epoch',
+      'A new `x-feed-epoch` says that numbers continue after a gap, as after a restore: make the copy again from a snapshot.',
+    ],
+    [
+      'revision',
+      'A greater `x-feed-revision` says that earlier payloads were erased. A copy of the latest events needs nothing; one of the history reads which.',
+    ],
+    [
+      'category',
+      'Sales and lettings are views of one feed. A property that leaves a category is first unpublished there, and then published in the other one.',
+    ],
   ]
   const list = rules.map(([name, text]) => `<li id="order-${name}">${prose(text, links)}</li>`)
   return `<ol>\n${list.join('\n')}\n</ol>`
 }
 
 export function copyHtml(): string {
-  const request = { operationId: 'readPropertySnapshot', method: 'GET', target: '/v1/property-events/snapshot', key: 'KEY', query: {}, params: {}, body: undefined }
+  const request = {
+    operationId: 'readPropertySnapshot',
+    method: 'GET',
+    target: '/v1/property-events/snapshot',
+    key: 'KEY',
+    query: {},
+    params: {},
+    body: undefined,
+  }
   return `<div><p>Read ${link('readPropertySnapshot', 'the snapshot')}: the latest event of every property. Then read ${link('readPropertyEvents', 'the events after its head')} and go on
 with <code>after</code> = <code>next</code>, every few seconds or every few minutes. Keep the number with the copy, in one transaction. The client and <code>PropertyFeed.php</code>
 do all this, begin again where they must, and stop before a publisher's mistake empties your site.</p>
@@ -82,21 +120,47 @@ export function limitsHtml(links: Links): string {
   const { requests, snapshotsPerKey, requestsAtOncePerKey, maxBodyBytes, maxPageSize } = defaultLimits
   const { maxEvents, maxPayloadBytes, maxPayloadDepth } = defaultPublicationLimits
   const lines: readonly (readonly [string, string])[] = [
-    ['Events on a page', `${number(maxPageSize)}`],
-    ['Requests of a key', `${requests.perSecond} a second, ${number(requests.burst)} at once; an answer 304 is not counted → 429 \`rate_limited\``],
-    ['Requests of all keys of an agency', `${requests.perSecond * 5} a second, ${number(requests.burst * 5)} at once → 429 \`rate_limited\``],
-    ['Requests of a key under way', `${number(requestsAtOncePerKey)} on each node → 429 \`too_many_at_once\``],
+    ['Events on a page', number(maxPageSize)],
+    [
+      'Requests of a key',
+      `${requests.perSecond} a second, ${number(requests.burst)} at once; an answer 304 is not counted → 429 \`rate_limited\``,
+    ],
+    [
+      'Requests of all keys of an agency',
+      `${requests.perSecond * 5} a second, ${number(requests.burst * 5)} at once → 429 \`rate_limited\``,
+    ],
+    [
+      'Requests of a key under way',
+      `${number(requestsAtOncePerKey)} on each node → 429 \`too_many_at_once\``,
+    ],
     ['Snapshots of a key under way', `${snapshotsPerKey} on each node → 429 \`too_many_snapshots\``],
-    ['Failed authentications of an address', `${defaultLimits.failures.burst}, then ${defaultLimits.failures.perSecond} a second → 429 \`too_many_failures\``],
-    ['Events in a publish request', `${number(maxEvents)}`],
+    [
+      'Failed authentications of an address',
+      `${defaultLimits.failures.burst}, then ${defaultLimits.failures.perSecond} a second → 429 \`too_many_failures\``,
+    ],
+    ['Events in a publish request', number(maxEvents)],
     ['Body of a request', `${mebibytes(maxBodyBytes)} → 413 \`body_too_large\``],
-    ['One payload', `${kibibytes(maxPayloadBytes)}, ${maxPayloadDepth} levels, lists of 10,000 items → 400 \`invalid_body\``],
+    [
+      'One payload',
+      `${kibibytes(maxPayloadBytes)}, ${maxPayloadDepth} levels, lists of 10,000 items → 400 \`invalid_body\``,
+    ],
     ['Path and query', `${number(defaultLimits.maxTargetLength)} characters → 414 \`target_too_long\``],
-    ['Request line and headers', `${kibibytes(defaultLimits.maxHeaderBytes)}, ${defaultLimits.maxHeaders} headers → 431 \`headers_too_large\``],
-    ['Time to send headers, body', `${seconds(defaultLimits.headersTimeoutMs)}, ${seconds(defaultLimits.requestTimeoutMs)} → 408 \`request_timeout\``],
-    ['Bytes under way, of a key', `${mebibytes(defaultLimits.inFlightBytesPerKey)} of bodies and of answers that are not read yet → 503 \`overloaded\``],
+    [
+      'Request line and headers',
+      `${kibibytes(defaultLimits.maxHeaderBytes)}, ${defaultLimits.maxHeaders} headers → 431 \`headers_too_large\``,
+    ],
+    [
+      'Time to send headers, body',
+      `${seconds(defaultLimits.headersTimeoutMs)}, ${seconds(defaultLimits.requestTimeoutMs)} → 408 \`request_timeout\``,
+    ],
+    [
+      'Bytes under way, of a key',
+      `${mebibytes(defaultLimits.inFlightBytesPerKey)} of bodies and of answers that are not read yet → 503 \`overloaded\``,
+    ],
   ]
-  const list = lines.map(([what, limit]) => `<tr><th scope="row">${what}</th><td>${prose(limit, links)}</td></tr>`)
+  const list = lines.map(
+    ([what, limit]) => `<tr><th scope="row">${what}</th><td>${prose(limit, links)}</td></tr>`,
+  )
   return `<p>These are the limits of a service as it comes. An operator can set others, and a key can have a rate of its own:
 <code>openapi.json</code> of a service and its headers <code>RateLimit</code> say what holds there. Wait as <code>Retry-After</code> says.</p>
 <table><tbody>

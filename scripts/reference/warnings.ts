@@ -12,13 +12,18 @@ type WarningCode =
 
 /** A new code of advice about payloads gets its line here, or the types do not check. */
 export const warnings: Readonly<Record<WarningCode, string>> = {
-  transaction_id_differs: "`transactionId` was sent and is not the subject's UUID, or not as the subject's first event spells it. The pointer is into the event.",
-  missing_price: 'The property is published and has no `price_information.price`: a known importer stops there.',
-  no_photographs: 'The property is published, and `media` holds no photograph (`media_type` 1 with a `media_url`).',
-  update_date_unchanged: "`update_date` is the same as in the subject's previous event, although the payload is another one.",
+  transaction_id_differs:
+    "`transactionId` was sent and is not the subject's UUID, or not as the subject's first event spells it. The pointer is into the event.",
+  missing_price:
+    'The property is published and has no `price_information.price`: a known importer stops there.',
+  no_photographs:
+    'The property is published, and `media` holds no photograph (`media_type` 1 with a `media_url`).',
+  update_date_unchanged:
+    "`update_date` is the same as in the subject's previous event, although the payload is another one.",
   unknown_field: 'A member is none of the fields here and looks like one: `adress`, `displayAddress`.',
   unknown_fields: 'So many further members are none of the fields here. One warning for the request.',
-  event_type_contradicts_payload: 'The named type says published and the payload does not, or the other way round.',
+  event_type_contradicts_payload:
+    'The named type says published and the payload does not, or the other way round.',
   sales_only: 'A field or status of sales, in a letting.',
   lettings_only: 'A field or status of lettings, in a sale.',
   unknown_code: 'A code that is not in its list.',

@@ -1,6 +1,4 @@
 /** The contents: on a narrow screen behind a button, on a wide one beside the text, with the place marked where the reader is. */
-export {}
-
 const nav = document.querySelector('nav')
 const header = document.querySelector('header')
 

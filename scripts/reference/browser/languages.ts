@@ -1,6 +1,4 @@
 /** The language of the samples: chosen once for the whole page, and remembered. Nothing else is ever kept. */
-export {}
-
 const place = 'property-events-language'
 const root = document.documentElement
 const buttons: HTMLButtonElement[] = []
@@ -55,8 +53,10 @@ function groupFor(samples: Element, figures: readonly HTMLElement[]): HTMLElemen
 
 for (const samples of document.querySelectorAll('.samples')) {
   const figures = [...samples.querySelectorAll<HTMLElement>('figure[data-language]')]
-  for (const figure of figures) figure.dataset['title'] = figure.querySelector('figcaption')?.textContent ?? ''
-  for (const figure of figures) figure.querySelector('figcaption')?.replaceChildren(groupFor(samples, figures))
+  for (const figure of figures)
+    figure.dataset['title'] = figure.querySelector('figcaption')?.textContent ?? ''
+  for (const figure of figures)
+    figure.querySelector('figcaption')?.replaceChildren(groupFor(samples, figures))
 }
 const [first] = buttons
 const known = buttons.some(({ value }) => value === remembered())

@@ -1,6 +1,4 @@
 /** Samples of code: a button that copies each, and colours that change nothing in the page itself. */
-export {}
-
 const kinds = {
   comment: /(?:^|(?<=\s))(?:\/\/|#).*$/gm,
   string: /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/g,
@@ -42,7 +40,12 @@ function rangesIn(text: Text): readonly (readonly [string, StaticRange])[] {
       const end = start + match[0].length
       if (taken.some(([from, to]) => start < to && end > from)) return []
       taken.push([start, end])
-      const range = new StaticRange({ startContainer: text, startOffset: start, endContainer: text, endOffset: end })
+      const range = new StaticRange({
+        startContainer: text,
+        startOffset: start,
+        endContainer: text,
+        endOffset: end,
+      })
       return [[kind, range] as const]
     }),
   )
@@ -58,4 +61,8 @@ function colour(): void {
   }
 }
 
-if ('highlights' in CSS) requestIdleCallback === undefined ? colour() : requestIdleCallback(colour)
+if ('highlights' in CSS) {
+  // After what a reader waits for, in browsers that say when that is.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(colour)
+  else colour()
+}

@@ -1,6 +1,4 @@
 /** Finds operations, fields, codes and problems by any part of their names and texts. `/` begins, the arrows choose. */
-export {}
-
 interface Entry {
   readonly id: string
   /** Such as `price_qualifier`. */
@@ -44,7 +42,9 @@ function entriesOfPage(): readonly Entry[] {
 }
 
 function matches(query: string): readonly Entry[] {
-  const words = plain(query).split(' ').filter((word) => word !== '')
+  const words = plain(query)
+    .split(' ')
+    .filter((word) => word !== '')
   if (words.length === 0) return []
   const whole = words.join(' ')
   const score = ({ name, rank }: Entry): number => {

@@ -2,8 +2,6 @@
  * Sends a request of an operation from this page to the service it came from. The key is in the memory of the page and goes into the
  * header `x-api-key` alone: never into an address, a form or what a browser keeps.
  */
-export {}
-
 const base = location.pathname.replace(/\/docs\/?$/i, '')
 
 /** Of an answer. What is longer is cut off, so that a snapshot of a million properties does not fill the page. */
@@ -97,9 +95,22 @@ async function textOf(answer: Response): Promise<string> {
   }
 }
 
-const shownHeaders = ['x-request-id', 'x-feed-head', 'x-feed-epoch', 'etag', 'ratelimit', 'retry-after', 'x-ignored-parameters']
+const shownHeaders = [
+  'x-request-id',
+  'x-feed-head',
+  'x-feed-epoch',
+  'etag',
+  'ratelimit',
+  'retry-after',
+  'x-ignored-parameters',
+]
 
-async function send(target: string, options: RequestInit, status: HTMLElement, output: HTMLElement): Promise<void> {
+async function send(
+  target: string,
+  options: RequestInit,
+  status: HTMLElement,
+  output: HTMLElement,
+): Promise<void> {
   status.textContent = 'Asking…'
   const startedMs = performance.now()
   try {
@@ -114,7 +125,8 @@ async function send(target: string, options: RequestInit, status: HTMLElement, o
     output.textContent = [...lines, '', text].join('\n')
     output.hidden = false
   } catch {
-    status.textContent = 'No answer. A header that cannot be sent, such as a key with a line break, has none either.'
+    status.textContent =
+      'No answer. A header that cannot be sent, such as a key with a line break, has none either.'
     output.hidden = true
   }
 }

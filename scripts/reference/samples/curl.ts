@@ -7,7 +7,9 @@ export function curlSample({ target, key, body }: SampleRequest): string {
     ...(key === undefined ? [] : [`-H "x-api-key: $${key}"`]),
     ...(body === undefined ? [] : [`-H 'content-type: application/json'`]),
     `"$URL${target}"`,
-    ...(body === undefined ? [] : [`-d '${JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)}'`]),
+    ...(body === undefined
+      ? []
+      : [`-d '${JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)}'`]),
   ]
   return lines.join(' \\\n  ')
 }

@@ -58,9 +58,15 @@ echo count($copy), " properties\\n";`
 
 /** A value as PHP writes it. */
 function literal(value: unknown, depth: number): string {
-  if (Array.isArray(value)) return wrapped(value.map((item) => literal(item, depth + 1)), depth)
+  if (Array.isArray(value))
+    return wrapped(
+      value.map((item) => literal(item, depth + 1)),
+      depth,
+    )
   if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(([name, member]) => `'${name}' => ${literal(member, depth + 1)}`)
+    const members = Object.entries(value).map(
+      ([name, member]) => `'${name}' => ${literal(member, depth + 1)}`,
+    )
     return wrapped(members, depth)
   }
   if (typeof value === 'string') return `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`

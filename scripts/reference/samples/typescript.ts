@@ -34,11 +34,13 @@ console.log(receipt.events, receipt.warnings)`,
 console.log(run.items, run.next, run.head)`,
     get: () => `const event = await client.subject('${params['subjectId'] ?? ''}')
 console.log(event?.payload)`,
-    readHistory: () => `for await (const event of client.history('${params['subjectId'] ?? ''}')) console.log(event.sequenceNumber)`,
+    readHistory: () =>
+      `for await (const event of client.history('${params['subjectId'] ?? ''}')) console.log(event.sequenceNumber)`,
     readHeads: () => `console.log(await client.heads())`,
     erase: () => `const receipt = await client.erase(${literal(withoutFeed(body))})
 console.log(receipt.id, receipt.state)`,
-    listErasures: () => `for await (const receipt of client.erasures()) console.log(receipt.id, receipt.state)`,
+    listErasures: () =>
+      `for await (const receipt of client.erasures()) console.log(receipt.id, receipt.state)`,
     getErasure: () => `const receipt = await client.erasure('${params['erasureId'] ?? ''}')
 console.log(receipt?.state)`,
   }

@@ -153,11 +153,17 @@ describe('the reference in a browser', withBrowser, () => {
       // Else the header would lie over some of the text, and its contrast could not be told.
       await page.evaluate('scrollTo(0, 0)')
       await page.evaluate(axe)
-      const { violations, incomplete } = await page.evaluate<AxeResults>(`axe.run(${isLongRun ? 'document' : someParts})`)
+      const { violations, incomplete } = await page.evaluate<AxeResults>(
+        `axe.run(${isLongRun ? 'document' : someParts})`,
+      )
       // A contrast that it could not make out is a finding too.
       const unsure = incomplete.filter(({ id }) => id === 'color-contrast')
       const findings = [...violations, ...unsure].map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(' ')}`,
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .map(({ html }) => html)
+            .slice(0, 3)
+            .join(' ')}`,
       )
       assert.deepEqual(findings, [])
       await context.close()

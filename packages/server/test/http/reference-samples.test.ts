@@ -27,7 +27,11 @@ function sampleOf(operationId: string, language: string): string {
   const [, section = ''] = html.split(`<section id="${operationId}"`)
   const [, text] = section.split(`data-language="${language}"`)[1]?.match(/<code>(.*?)<\/code>/s) ?? []
   assert.ok(text !== undefined, `${operationId} has a sample in ${language}`)
-  return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
 }
 
 describe('the samples of the reference', () => {
@@ -51,7 +55,12 @@ describe('the samples of the reference', () => {
     const begun = await call(service, '/v1/erasures', { method: 'POST', key: eraseKey, headers, body })
     erasureId = (JSON.parse(begun.text) as { id: string }).id
     const keys = { KEY: readKey, PUBLISH_KEY: publishKey, ERASE_KEY: eraseKey }
-    environment = { ...process.env, ...keys, URL: service.url, PATH: `${folder}:${process.env['PATH'] ?? ''}` }
+    environment = {
+      ...process.env,
+      ...keys,
+      URL: service.url,
+      PATH: `${folder}:${process.env['PATH'] ?? ''}`,
+    }
     // A machine with git and Node alone has no curl; then the same requests are made by Node.
     if (spawnSync('curl', ['--version']).status !== 0) {
       const standIn = join(root, 'packages/cli/test/support/curl.ts')
@@ -96,11 +105,19 @@ describe('the samples of the reference', () => {
     const all = names.map((name) => `console.log('\\n=== ${name}')\nawait import('./${name}.ts')`).join('\n')
     writeFileSync(join(folder, 'all.mjs'), all)
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    const checked = await run(process.execPath, [compiler, '-p', folder]).catch((error: { stdout: string }) => error)
+    const checked = await run(process.execPath, [compiler, '-p', folder]).catch(
+      (error: { stdout: string }) => error,
+    )
     assert.equal(checked.stdout, '')
-    const { stdout } = await run(process.execPath, [join(folder, 'all.mjs')], { env: environment, maxBuffer: 1 << 24 })
+    const { stdout } = await run(process.execPath, [join(folder, 'all.mjs')], {
+      env: environment,
+      maxBuffer: 1 << 24,
+    })
     const printed = stdout.split('\n=== ').slice(1)
-    assert.deepEqual(printed.map((text) => text.slice(0, text.indexOf('\n'))), names)
+    assert.deepEqual(
+      printed.map((text) => text.slice(0, text.indexOf('\n'))),
+      names,
+    )
     for (const text of printed) assert.match(text, /\n./, text)
   })
 
@@ -114,7 +131,11 @@ describe('the samples of the reference', () => {
         writeFileSync(path, text)
         const args = ['-d', 'display_errors=1', '-d', `include_path=${join(root, 'examples/php')}`, path]
         const { stdout } = await run('php', args, { env: environment, maxBuffer: 1 << 24 })
-        assert.doesNotMatch(stdout, /^(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error):|^ {4}\[requestId\]/m, operationId)
+        assert.doesNotMatch(
+          stdout,
+          /^(?:PHP )?(?:Warning|Notice|Deprecated|Fatal error):|^ {4}\[requestId\]/m,
+          operationId,
+        )
         assert.ok(stdout.trim().length > 5, operationId)
       }
     },

@@ -49,17 +49,27 @@ describe('the reference', () => {
       ...operations.map(({ operationId }) => operationId),
       ...operations
         .filter(({ method }) => method !== 'HEAD')
-        .flatMap(({ operationId, parameters = [] }) => parameters.map(({ name }) => `${operationId}.${name}`)),
-      ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [name, ...membersOf(schema, name)]),
+        .flatMap(({ operationId, parameters = [] }) =>
+          parameters.map(({ name }) => `${operationId}.${name}`),
+        ),
+      ...Object.entries(document.components.schemas).flatMap(([name, schema]) => [
+        name,
+        ...membersOf(schema, name),
+      ]),
       ...codedFields().flatMap(({ codes }) => codes.codes.map(({ code }) => codeAnchor(codes, code))),
       ...Object.keys(problems),
       ...operations.flatMap(({ responses }) =>
-        Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers).map((name) => `header-${name}`)),
+        Object.values(responses).flatMap(({ headers = {} }) =>
+          Object.keys(headers).map((name) => `header-${name}`),
+        ),
       ),
     ]
     assert.ok(places.length > 900, String(places.length))
     const known = new Set(anchors)
-    assert.deepEqual([...new Set(places)].filter((place) => !known.has(place)), [])
+    assert.deepEqual(
+      [...new Set(places)].filter((place) => !known.has(place)),
+      [],
+    )
     assert.equal(known.size, anchors.length, 'no place is there twice')
   })
 
@@ -117,7 +127,9 @@ describe('the reference', () => {
 
   it('may run and be styled by what is in it and nothing else, and ask this service alone (D9, D21)', async () => {
     const policy = String((await call(service, '/docs')).headers['content-security-policy'])
-    const parts = new Map(policy.split('; ').map((part) => [part.split(' ', 1)[0] ?? '', part.split(' ').slice(1)]))
+    const parts = new Map(
+      policy.split('; ').map((part) => [part.split(' ', 1)[0] ?? '', part.split(' ').slice(1)]),
+    )
     const hashes = (element: string) =>
       [...html.matchAll(new RegExp(`<${element}[^>]*>(.*?)</${element}>`, 'gs'))].map(
         ([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`,

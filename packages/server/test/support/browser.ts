@@ -12,11 +12,16 @@ export const browserProgram = [process.env['PROPERTY_EVENTS_TEST_CHROMIUM'], ...
 
 /** Without a browser nothing of this can be tried, and each test says so. */
 export const withBrowser = {
-  skip: browserProgram === undefined ? 'no Chromium is installed here (apt-get install chromium): not tried' : false,
+  skip:
+    browserProgram === undefined
+      ? 'no Chromium is installed here (apt-get install chromium): not tried'
+      : false,
 } as const
 
 export async function startBrowser(): Promise<Browser> {
-  const found = spawnSync('/bin/sh', ['-c', `command -v "${browserProgram}"`]).stdout.toString().trim()
+  const found = spawnSync('/bin/sh', ['-c', `command -v "${browserProgram}"`])
+    .stdout.toString()
+    .trim()
   // Chromium has no sandbox for root, as whom containers run; it opens pages of our own service alone.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return chromium.launch({ executablePath: found, args, timeout: 60_000 })
