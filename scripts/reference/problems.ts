@@ -35,11 +35,19 @@ export function problemsHtml(links: Links): string {
         anchor: name,
         name: code(name),
         kind: escapeHtml(problems[name].title),
-        text: `${prose(problems[name].detail, links)} <b>What to do:</b> ${prose(remedies[name], links)} ${sentAgain[againOf(name)]}`,
+        text: `${prose(problems[name].detail, links)} <b>What to do:</b> ${prose(remedyOf(name), links)} ${sentAgain[againOf(name)]}`,
       }))
       return `<h3 id="status-${status}">${status}</h3>\n${rows(shown)}`
     })
     .join('\n')
+}
+
+function remedyOf(name: ProblemCode): string {
+  // The page is made before types are checked, and then a code may be missing here.
+  const known: Readonly<Record<string, string>> = remedies
+  const remedy = known[name]
+  if (remedy === undefined) throw new Error(`scripts/reference/remedies.ts does not say what to do about ${name}`)
+  return remedy
 }
 
 /** The codes in the description of a refusal, which names each in backticks. */

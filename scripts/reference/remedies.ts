@@ -1,4 +1,4 @@
-/** What to do about each problem. A new code gets its line here, or the types do not check. */
+/** What to do about each problem. A new code gets its line here, or the types do not check and no page is made. */
 import type { ProblemCode } from '../../packages/server/src/http/problem.ts'
 
 export const remedies: Readonly<Record<ProblemCode, string>> = {
@@ -24,6 +24,8 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
     'Look at the reference: it is the `agent_ref` or `contact_ref` of the payload. The feed has no event of it yet.',
   erasure_not_found:
     'Look at the id in the receipt. Receipts of other agencies, and of feeds that the key may not erase, are not found either.',
+  hold_not_found:
+    'Look at the id of the hold. Holds of other agencies, and of feeds that the key may not erase, are not found either.',
   path_not_found: 'Look at the path and its prefix. The detail names the path that was probably meant.',
   method_not_allowed: 'Use a method that the header `Allow` names.',
   not_acceptable: 'Leave `Accept` out, or allow the media type of this answer.',
@@ -32,6 +34,7 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   id_conflict:
     'Give the new content an id of its own. An id stands for the first content that was sent with it, for ever.',
   unknown_subject: 'Look at `agentRef`. A property that was never published needs no removal.',
+  on_hold: 'Wait until the hold has expired, or end it if it is no longer needed. Then send the same again.',
   cursor_beyond_head:
     'Begin again with a snapshot. Each copy keeps its own checkpoint, for one feed of one service.',
   event_is_latest: 'Erase the property or contact as a whole, or publish a newer event of it first.',

@@ -20,6 +20,7 @@ const byName: Readonly<Record<string, unknown>> = {
   pointer: '/transactionId',
   receivedOn: '2026-01-31',
   sequenceNumber: 1,
+  until: '2036-12-31',
 }
 
 /** Deep enough for every schema there is, and an end to one that contains itself. */

@@ -1,9 +1,9 @@
 /** Requests as a shell sends them. */
 import type { SampleRequest } from './request.ts'
 
-export function curlSample({ target, key, body }: SampleRequest): string {
+export function curlSample({ method, target, key, body }: SampleRequest): string {
   const lines = [
-    'curl --fail-with-body',
+    `curl --fail-with-body${method === 'GET' || body !== undefined ? '' : ` -X ${method}`}`,
     ...(key === undefined ? [] : [`-H "x-api-key: $${key}"`]),
     ...(body === undefined ? [] : [`-H 'content-type: application/json'`]),
     `"$URL${target}"`,

@@ -39,6 +39,11 @@ console.log(event?.payload)`,
     readHeads: () => `console.log(await client.heads())`,
     erase: () => `const receipt = await client.erase(${literal(withoutFeed(body))})
 console.log(receipt.id, receipt.state)`,
+    addHold: () => `const hold = await client.addHold(${literal(withoutFeed(body))})
+console.log(hold.id, hold.state)`,
+    listHolds: () => `for await (const hold of client.holds()) console.log(hold.id, hold.state)`,
+    endHold: () => `const hold = await client.endHold('${params['holdId'] ?? ''}')
+console.log(hold?.state)`,
     listErasures: () =>
       `for await (const receipt of client.erasures()) console.log(receipt.id, receipt.state)`,
     getErasure: () => `const receipt = await client.erasure('${params['erasureId'] ?? ''}')

@@ -38,7 +38,6 @@ describe('the samples of the reference', () => {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-samples-'))
   let service: TestService
   let environment: NodeJS.ProcessEnv
-  let erasureId = ''
 
   before(async () => {
     service = await startTestService()
@@ -48,12 +47,6 @@ describe('the samples of the reference', () => {
       ['contact', schemaExamples['ContactPayload']],
     ] as const)
       await publish(service, { id: ids.event, payload }, { feed })
-    const spare = { payload: { agent_ref: crypto.randomUUID(), published: false } }
-    const { events } = await publish(service, spare)
-    const body = JSON.stringify({ feed: 'property', subjectId: events[0]?.transactionId, reason: 'unlawful' })
-    const headers = { 'content-type': 'application/json' }
-    const begun = await call(service, '/v1/erasures', { method: 'POST', key: eraseKey, headers, body })
-    erasureId = (JSON.parse(begun.text) as { id: string }).id
     const keys = { KEY: readKey, PUBLISH_KEY: publishKey, ERASE_KEY: eraseKey }
     environment = {
       ...process.env,
@@ -73,17 +66,41 @@ describe('the samples of the reference', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** As it stands but for the one id that no document can know. */
-  const withReceipt = (operationId: string, text: string): string =>
-    operationId === 'getErasure' ? text.replaceAll(ids.property, erasureId) : text
+  /** A property that nothing else needs. */
+  async function spareSubject(): Promise<string> {
+    const { events } = await publish(service, { payload: { agent_ref: crypto.randomUUID(), published: false } })
+    return events[0]?.transactionId ?? ''
+  }
+
+  /** The id that the service gave. */
+  async function begun(path: string, words: object): Promise<string> {
+    const body = JSON.stringify({ feed: 'property', subjectId: await spareSubject(), ...words })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await call(service, path, { method: 'POST', key: service.tenant.eraseKey, headers, body })
+    assert.ok(answer.status < 300, answer.text)
+    return (JSON.parse(answer.text) as { id: string }).id
+  }
+
+  /** As it stands but for the ids of what is erased and held: each language begins anew, and no document knows a receipt's id. */
+  async function textOf(operationId: string, language: string): Promise<string> {
+    const idOf: Readonly<Record<string, () => Promise<string>>> = {
+      erase: spareSubject,
+      addHold: spareSubject,
+      getErasure: () => begun('/v1/erasures', { reason: 'unlawful' }),
+      endHold: () => begun('/v1/holds', { ground: 'complaint', until: '2036-12-31' }),
+    }
+    const id = await idOf[operationId]?.()
+    const text = sampleOf(operationId, language)
+    return id === undefined ? text : text.replaceAll(ids.property, id)
+  }
 
   it('in curl are answered with what the operation answers (D21)', async () => {
-    for (const { operationId, method } of operations) {
-      const script = withReceipt(operationId, sampleOf(operationId, 'curl'))
+    for (const { operationId, method, tags } of operations) {
+      const script = await textOf(operationId, 'curl')
       const { stdout } = await run('/bin/sh', ['-euc', script], { env: environment, maxBuffer: 1 << 24 })
       const [, target = ''] = /"\$URL([^"]*)"/.exec(script) ?? []
       assert.ok(stdout.length > 50, operationId)
-      if (method !== 'GET' || operationId.includes('Erasure')) continue
+      if (method !== 'GET' || tags.includes('Erasing')) continue
       const { text } = await call(service, target, { key: service.tenant.readKey })
       assert.equal(stdout, text, operationId)
     }
@@ -96,12 +113,11 @@ describe('the samples of the reference', () => {
     const compilerOptions = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')], noEmit: true }
     const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'], exclude: [] }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
-    const names = operations.map(({ operationId }) => {
-      const text = withReceipt(operationId, sampleOf(operationId, 'typescript'))
+    const names = operations.map(({ operationId }) => operationId)
+    for (const name of names) {
       // Without an import or export, it would share its names with the others.
-      writeFileSync(join(folder, `${operationId}.ts`), `${text}\nexport {}\n`)
-      return operationId
-    })
+      writeFileSync(join(folder, `${name}.ts`), `${await textOf(name, 'typescript')}\nexport {}\n`)
+    }
     const all = names.map((name) => `console.log('\\n=== ${name}')\nawait import('./${name}.ts')`).join('\n')
     writeFileSync(join(folder, 'all.mjs'), all)
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
@@ -126,7 +142,7 @@ describe('the samples of the reference', () => {
     { skip: hasPhp ? false : 'php is not installed here (apt-get install php-cli): not tried' },
     async () => {
       for (const { operationId } of operations) {
-        const text = withReceipt(operationId, sampleOf(operationId, 'php'))
+        const text = await textOf(operationId, 'php')
         const path = join(folder, `${operationId}.php`)
         writeFileSync(path, text)
         const args = ['-d', 'display_errors=1', '-d', `include_path=${join(root, 'examples/php')}`, path]
