@@ -46,7 +46,8 @@ function remedyOf(name: ProblemCode): string {
   // The page is made before types are checked, and then a code may be missing here.
   const known: Readonly<Record<string, string>> = remedies
   const remedy = known[name]
-  if (remedy === undefined) throw new Error(`scripts/reference/remedies.ts does not say what to do about ${name}`)
+  if (remedy === undefined)
+    throw new Error(`scripts/reference/remedies.ts does not say what to do about ${name}`)
   return remedy
 }
 

@@ -68,7 +68,9 @@ describe('the samples of the reference', () => {
 
   /** A property that nothing else needs. */
   async function spareSubject(): Promise<string> {
-    const { events } = await publish(service, { payload: { agent_ref: crypto.randomUUID(), published: false } })
+    const { events } = await publish(service, {
+      payload: { agent_ref: crypto.randomUUID(), published: false },
+    })
     return events[0]?.transactionId ?? ''
   }
 
