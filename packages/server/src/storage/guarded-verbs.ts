@@ -95,6 +95,7 @@ export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore 
     insertKey: (record, actor) => guard(() => verbs.insertKey(record, actor)),
     grant: (keyId, grant, actor) => guard(() => verbs.grant(keyId, grant, actor)),
     findKey: (keyId) => guard(() => verbs.findKey(keyId)),
+    keysVersion: () => guard(() => verbs.keysVersion()),
     keys: () => guard(() => verbs.keys()),
     revokeKey: (keyId, revokedMs, actor) => guard(() => verbs.revokeKey(keyId, revokedMs, actor)),
     setKeyExpiry: (keyId, expiresMs, actor) => guard(() => verbs.setKeyExpiry(keyId, expiresMs, actor)),

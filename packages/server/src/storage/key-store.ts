@@ -80,6 +80,11 @@ export interface KeyStore {
   /** The key has these scopes for the tenant from now on, in place of those it had for it. */
   grant(keyId: string, grant: Grant, actor: Actor): Promise<'done' | 'unknownKey' | 'unknownTenant'>
   findKey(keyId: string): Promise<FoundKey | undefined>
+  /**
+   * Another text whenever `findKey` may answer otherwise than before, of any key; last uses apart. Read before a key, so the key is of this
+   * version or a later one. One row, whatever the number of keys.
+   */
+  keysVersion(): Promise<string>
   /** In order of creation. */
   keys(): Promise<readonly KeyRecord[]>
   /** The first revocation stays; a key never comes back. */

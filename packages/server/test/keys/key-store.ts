@@ -2,7 +2,9 @@ import type { FoundKey, KeyRecord, KeyStore, Tenant } from '../../src/storage/st
 
 /** A key store for these tests: keeps records in a map and counts what it is asked. */
 export interface CountingKeyStore extends KeyStore {
+  /** Of keys, and of all ids. */
   reads: number
+  versionReads: number
   readonly writes: { readonly keyId: string; readonly usedMs: number }[][]
   /** Awaited by every `findKey` before it looks. */
   gate: Promise<void>
@@ -15,11 +17,13 @@ export interface CountingKeyStore extends KeyStore {
 export function countingKeyStore(): CountingKeyStore {
   const tenants = new Map<string, Tenant>()
   const records = new Map<string, KeyRecord>()
+  let version = 0
 
   function change(keyId: string, change: Partial<KeyRecord>): 'done' | 'unknownKey' {
     const record = records.get(keyId)
     if (record === undefined) return 'unknownKey'
     records.set(keyId, { ...record, ...change })
+    version += 1
     return 'done'
   }
 
@@ -31,6 +35,7 @@ export function countingKeyStore(): CountingKeyStore {
 
   const store: CountingKeyStore = {
     reads: 0,
+    versionReads: 0,
     writes: [],
     gate: Promise.resolve(),
     currentPepperId: undefined,
@@ -47,12 +52,14 @@ export function countingKeyStore(): CountingKeyStore {
       const tenant = tenants.get(tenantId)
       if (tenant === undefined) return 'unknownTenant'
       tenants.set(tenantId, { ...tenant, suspended })
+      version += 1
       return 'done'
     },
     async insertKey(record) {
       if (records.has(record.keyId)) return 'exists'
       if (record.grants.some((grant) => !tenants.has(grant.tenantId))) return 'unknownTenant'
       records.set(record.keyId, record)
+      version += 1
       return 'created'
     },
     async findKey(keyId): Promise<FoundKey | undefined> {
@@ -64,6 +71,10 @@ export function countingKeyStore(): CountingKeyStore {
       const granted = record.grants.map((grant) => grant.tenantId)
       const suspendedTenantIds = granted.filter((id) => tenants.get(id)?.suspended === true)
       return { record, suspendedTenantIds, currentPepperId: store.currentPepperId }
+    },
+    async keysVersion() {
+      store.versionReads += 1
+      return `${version} ${store.currentPepperId}`
     },
     async keys() {
       return [...records.values()]

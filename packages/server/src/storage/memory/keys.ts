@@ -31,6 +31,8 @@ export function memoryKeys(store: MemoryStore): KeyStore {
       return [...openState(store).tenants.values()]
     },
     findKey: async (keyId) => findKey(openState(store), keyId),
+    // Each of these changes is on record, and so are others.
+    keysVersion: async () => openState(store).audit.at(-1)?.id ?? '',
     async keys() {
       return [...openState(store).keys.values()]
     },
@@ -70,7 +72,7 @@ function keyTerms(store: MemoryStore): Pick<KeyStore, 'setKeyExpiry' | 'setKeyRa
 
 function keyWrites(
   store: MemoryStore,
-): Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'keyIds' | 'pepperIdsInUse'> {
+): Omit<KeyStore, 'tenants' | 'findKey' | 'keysVersion' | 'keys' | 'keyIds' | 'pepperIdsInUse'> {
   return {
     createTenant: async (tenant, actor, options) => createTenant(store, tenant, actor, options),
     async setTenantSuspended(tenantId, suspended, actor) {

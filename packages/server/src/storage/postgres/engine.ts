@@ -34,7 +34,7 @@ import type { HeldSnapshotRow } from './held-snapshots.ts'
 import { databaseHolds } from './holds.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
-import { findKey, readKeyIds, readKeys, readPepperIds, readTenants } from './keys.ts'
+import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { databaseLedger } from './ledger.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
@@ -186,6 +186,7 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
     tenants: () => readTenants(database),
     keys: () => readKeys(database),
     findKey: (keyId) => findKey(database, keyId),
+    keysVersion: () => readKeysVersion(database),
     keyIds: () => readKeyIds(database),
     pepperIdsInUse: () => readPepperIds(database),
   }

@@ -114,7 +114,10 @@ const use: Statement = {
     UPDATE key SET last_used_ms = greatest(last_used_ms, latest.used_ms) FROM latest WHERE key.key_no = latest.key_no`,
 }
 
-export type KeyWrites = Omit<KeyStore, 'tenants' | 'findKey' | 'keys' | 'keyIds' | 'pepperIdsInUse'>
+export type KeyWrites = Omit<
+  KeyStore,
+  'tenants' | 'findKey' | 'keysVersion' | 'keys' | 'keyIds' | 'pepperIdsInUse'
+>
 
 export function keyWrites(database: Database, note: NoteChanges): KeyWrites {
   return {

@@ -25,6 +25,7 @@ const selectPeppers: Statement = {
   text: 'SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL',
 }
 const selectKeyIds: Statement = { name: 'key-ids', text: 'SELECT key_id FROM key' }
+const selectVersion: Statement = { name: 'keys-version', text: 'SELECT version FROM keys_version' }
 const selectKeys: Statement = { name: 'keys', text: `${keySelect} ORDER BY key_no` }
 
 interface TenantRow {
@@ -68,6 +69,12 @@ export async function findKey(database: Database, keyId: string): Promise<FoundK
       currentPepperId: row.current_pepper_id ?? undefined,
     }
   )
+}
+
+export async function readKeysVersion(database: Database): Promise<string> {
+  const [row] = await database.read<{ version: string }>(selectVersion, [])
+  if (row === undefined) throw new Error('the table keys_version has lost its row')
+  return row.version
 }
 
 export async function readKeyIds(database: Database): Promise<readonly string[]> {

@@ -65,6 +65,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0016-sent.sql'),
   { ...filesOf('0017-erasures.sql'), afterwards: [skippedPositions] },
   filesOf('0018-holds.sql'),
+  filesOf('0019-keys-version.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -9,6 +9,7 @@ import { metaOf } from './meta.ts'
 export interface KeyReads {
   tenants(): readonly Tenant[]
   findKey(keyId: string): FoundKey | undefined
+  keysVersion(): string
   keys(): readonly KeyRecord[]
   keyIds(): readonly string[]
   pepperIdsInUse(): readonly string[]
@@ -82,6 +83,7 @@ export function keyReads(db: Connection): KeyReads {
         currentPepperId: meta.find('pepper_id'),
       }
     }),
+    keysVersion: () => meta.get('keys_version'),
     keys: db.transaction((): readonly KeyRecord[] =>
       selectKeys.all().map((row) => recordOf(row, selectGrants.all(row.key_no))),
     ),

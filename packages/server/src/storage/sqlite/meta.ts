@@ -6,7 +6,14 @@ import type { NewSettings } from '../settings.ts'
 import type { StoreSettings } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
-type MetaName = 'store_id' | 'catalogue' | 'start_sequence' | 'first_offset' | 'needs_epoch' | 'pepper_id'
+type MetaName =
+  | 'store_id'
+  | 'catalogue'
+  | 'start_sequence'
+  | 'first_offset'
+  | 'needs_epoch'
+  | 'pepper_id'
+  | 'keys_version'
 
 /** What is there only while something is under way. */
 type PassingName = 'checksums_filled_through' | 'maintenance'

@@ -24,6 +24,7 @@ const migrations: readonly string[] = [
   '0011-sent.sql',
   '0012-erasures.sql',
   '0013-holds.sql',
+  '0014-keys-version.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -30,6 +30,33 @@ function plain(found: KeyRecord | undefined): KeyRecord | undefined {
 
 export function keysContract(factory: StoreFactory): void {
   describe('tenants and keys', () => {
+    it('tells by one text whether any key may be found otherwise than before (D11)', async () => {
+      await using store = await withTenants(await factory.create())
+      const { keys } = store
+      let last = await keys.keysVersion()
+      const changes = async (what: string, change: () => Promise<unknown>) => {
+        await change()
+        const version = await keys.keysVersion()
+        assert.notEqual(version, last, what)
+        last = version
+      }
+      await changes('a new key', () => keys.insertKey(record('k'), 'cli:test'))
+      await changes('another key', () => keys.insertKey(record('other'), 'cli:test'))
+      await changes('a grant', () =>
+        keys.grant('k', { tenantId: tenantB, scopes: ['property:read'] }, 'cli:test'),
+      )
+      await changes('an end', () => keys.setKeyExpiry('k', 5_000, 'cli:test'))
+      await changes('a rate', () => keys.setKeyRate('k', { perSecond: 5, burst: 6 }, 'cli:test'))
+      await changes('a suspended tenant', () => keys.setTenantSuspended(tenantB, true, 'cli:test'))
+      const hashed = { secretHash: new Uint8Array(32), pepperId: 'pepper-2' }
+      await changes('another hash', () => keys.rehashKey('k', 'pepper-1', hashed, 'service'))
+      await changes('a revocation', () => keys.revokeKey('k', 2_000, 'cli:test'))
+      await changes('the first pepper', () => store.nodes.finishPepper('pepper-2', 'cli:test'))
+      await changes('another pepper', () => store.nodes.finishPepper('pepper-3', 'cli:test'))
+      await keys.recordKeyUses([{ keyId: 'other', usedMs: 300 }])
+      assert.equal(await keys.keysVersion(), last, 'a use')
+    })
+
     it('lists tenants in order of creation, and takes an id once (D11)', async () => {
       await using store = await factory.create()
       const tenants = ['z', 'a', 'm'].map((name, n) => {

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 
+const schemaOfKeysVersion = 14
 const migrations = new URL('../../../src/storage/sqlite/migrations/', import.meta.url)
 
 /** Puts what a closed store holds into the tables of an earlier schema, in its place: what came later is left out. */
@@ -20,6 +21,8 @@ export function toOlderSchema(folder: string, schema: number): void {
     const columns = names(`SELECT name FROM pragma_table_info('${table}', 'main')`).join()
     older.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM now.${table}`)
   }
+  // Single values have rows of their own.
+  if (schema < schemaOfKeysVersion) older.exec(`DELETE FROM meta WHERE name = 'keys_version'`)
   older.exec(`DETACH now; PRAGMA user_version = ${schema}; PRAGMA application_id = 0x50455654`)
   older.close()
 }
