@@ -8,7 +8,7 @@ export interface ListingMedium {
   /** Empty where there is none. */
   readonly caption: string
   readonly type: Named | null
-  /** `YYYY-MM-DDTHH:mm:ss`, Europe/London: another one means that the file behind the address has changed. */
+  /** `YYYY-MM-DDTHH:mm:ss`, Europe/London: another one means that the file at the address has changed. */
   readonly updatedOn: string | null
 }
 

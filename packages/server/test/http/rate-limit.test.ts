@@ -12,25 +12,14 @@ import { call, getPath, listPath, problemOf, publish } from '../support/http-cli
 import { onTransports } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { head, open } from '../support/raw-socket.ts'
-import { startTestService } from '../support/test-service.ts'
+import { withServiceClock } from '../support/service-with-clock.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 
 onTransports('rate limits', (transport) => {
-  /** A service whose clock stands still until it is told otherwise. */
-  async function withService(
+  const withService = (
     options: Omit<TestServiceOptions, 'clock'>,
     test: (service: TestService, advance: (ms: number) => void) => Promise<void>,
-  ): Promise<void> {
-    let nowMs = Date.now()
-    const service = await startTestService({ ...transport, ...options, clock: () => nowMs })
-    try {
-      await test(service, (ms) => {
-        nowMs += ms
-      })
-    } finally {
-      await service.stop()
-    }
-  }
+  ): Promise<void> => withServiceClock({ ...transport, ...options }, test)
 
   it('let a burst through, then answer 429 with Retry-After until tokens return (D10)', async () => {
     await withService({ limits: { requests: { perSecond: 2, burst: 5 } } }, async (service, advance) => {

@@ -10,28 +10,17 @@ import type { StorageEngine } from '../../src/index.ts'
 import { call, listPath, problemOf } from '../support/http-client.ts'
 import { onTransports } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
-import { startTestService } from '../support/test-service.ts'
+import { withServiceClock } from '../support/service-with-clock.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
 const readProperties = ['property:read'] as const
 
 onTransports('limits that several share', (transport) => {
-  /** A service whose clock stands still until it is told otherwise. */
-  async function withService(
+  const withService = (
     options: Omit<TestServiceOptions, 'clock'>,
     test: (service: TestService, advance: (ms: number) => void) => Promise<void>,
-  ): Promise<void> {
-    let nowMs = Date.now()
-    const service = await startTestService({ ...transport, ...options, clock: () => nowMs })
-    try {
-      await test(service, (ms) => {
-        nowMs += ms
-      })
-    } finally {
-      await service.stop()
-    }
-  }
+  ): Promise<void> => withServiceClock({ ...transport, ...options }, test)
 
   const list = (service: TestService, key: string, headers = {}) => call(service, listPath, { key, headers })
   const keyOf = async (service: TestService, rate?: { perSecond: number; burst: number }) => {
