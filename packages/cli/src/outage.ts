@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidAnswerError, PropertyEventsError, ServiceError } from '@property-events/client'
 import type { ClientOptions, NetworkError } from '@property-events/client'
 import { networkReason } from './service-client.ts'
+import { TablesAway } from './tables/listing-tables.ts'
 import { plainText } from './terminal-text.ts'
 
 /** The wait after the attempts of a client, whose own waits add up to half a minute on average. */
@@ -42,7 +43,7 @@ export interface OutageOptions {
   readonly signal: AbortSignal
 }
 
-/** Repeats the work, after a wait, for as long as it fails because the service is away. */
+/** Repeats the work, after a wait, for as long as it fails because the service, or the database of the copy, is away. */
 export async function outlastOutages<Result>(
   work: () => Promise<Result>,
   { say, signal }: OutageOptions,
@@ -51,7 +52,7 @@ export async function outlastOutages<Result>(
     try {
       return await work()
     } catch (error) {
-      if (!isAway(error)) throw error
+      if (!isAway(error) && !(error instanceof TablesAway)) throw error
       // A random share, so that many followers do not come back together.
       const waitMs = Math.random() * longestWaitMs
       say(`${plainText(error.message)} Trying again in ${Math.ceil(waitMs / 1000)} s.`)

@@ -147,8 +147,6 @@ describe('an option given twice', () => {
 describe('sync to a name that looks like another kind of file', () => {
   for (const [name, expected] of [
     ['x.csv', /writes no CSV/],
-    ['x.db', /writes no database.*property-table-sqlite/],
-    ['x.sqlite3', /writes no database/],
     ['x.json', /writes no JSON file/],
     ['x.jsonl', /NDJSON.*x\.ndjson/],
     ['x.XML', /writes no XML/],

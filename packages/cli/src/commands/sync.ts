@@ -1,37 +1,56 @@
 import type { Command } from 'commander'
-import { createClient, MassRemovalError } from '@property-events/client'
-import type { SyncOptions, SyncResult } from '@property-events/client'
-import { addAction, flagText } from '../command-context.ts'
+import type { SyncResult } from '@property-events/client'
+import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import type { CopyKeeper } from '../copy/copy-keeper.ts'
 import { keepCopy } from '../copy/keep-copy.ts'
-import type { LocalCopy } from '../copy/local-copy.ts'
 import { openCopy } from '../copy/open-copy.ts'
 import { refuseOtherFiles } from '../copy/other-files.ts'
-import { outlastOutages, tellingOptions } from '../outage.ts'
-import { createProgress } from '../progress.ts'
+import { readAgainSentence, runSync } from '../copy/run-sync.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
-import { interruptedExitCode, stopSignal } from '../stop-signal.ts'
+import { interruptedExitCode } from '../stop-signal.ts'
+import { keepTables } from '../tables/keep-tables.ts'
+import { isTenantName, nameRule } from '../tables/keys-file.ts'
+import { openTables } from '../tables/open-tables.ts'
+import { syncTenants } from '../tables/sync-tenants.ts'
+import { checkName } from '../tables/table-names.ts'
+import { readTableTarget } from '../tables/target.ts'
+import type { TableTarget } from '../tables/target.ts'
 
 export function addSync(program: Command, context: CommandContext): void {
   const command = program
     .command('sync')
-    .description('keep a copy of a feed: a folder with a JSON file for each property, or one NDJSON file')
-    .argument('<target>', 'the folder, or a file whose name ends with .ndjson')
+    .description('keep a copy of a feed: a folder, one NDJSON file, or tables in SQLite or PostgreSQL')
+    .argument(
+      '<target>',
+      'a folder, a file whose name ends with .ndjson, sqlite:FILE or postgres://user@host/database',
+    )
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
     .option('--follow', 'keep following the feed; end with Ctrl+C')
     .option('--allow-mass-removal', 'remove even if a quarter of the copy or more goes at once')
+    .option('--prefix <text>', 'tables: begins the name of each, as feed_ does')
+    .option('--schema <name>', 'PostgreSQL: schema of the tables (default: the first of the search path)')
+    .option('--tenant <name>', 'tables: the name under which the listings are kept (default: main)')
+    .option('--keys <file>', 'tables: many tenants in one process, a line with a name and a key for each')
+    .option('--concurrency <number>', 'with --keys: tenants that are read at a time (default: 8)')
     .addHelpText(
       'after',
-      '\nRun it again to bring the copy up to date; after a crash it continues where it was. It works with any server that speaks the contract.',
+      '\nRun it again to bring the copy up to date; after a crash it continues where it was. It works with any server that speaks the contract.' +
+        '\nTables hold listings as a page shows them: names for codes, prices as text, safe descriptions (docs/tables.md).',
     )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [target = '']) => {
-    refuseOtherFiles(target)
-    const { result, copy } = await syncTo(invocation, target)
+    const tables = readTableTarget(target)
+    refuseOptions(invocation.flags, tables)
+    if (tables !== undefined && flagText(invocation.flags, 'keys') !== undefined) {
+      return syncMany(invocation, tables, context)
+    }
+    if (tables === undefined) refuseOtherFiles(target)
+    const { result, keeper } = await syncTo(invocation, target, tables)
     // With --follow a signal is the normal end; otherwise a script must not take half a copy for a whole one.
     const isWhole = result.ended === 'caughtUp' || invocation.flags['follow'] === true
     if (!isWhole) {
@@ -40,77 +59,128 @@ export function addSync(program: Command, context: CommandContext): void {
         'Stopped before the copy was up to date. Its contents stay. Run the command again to continue.',
       )
     }
-    await report(invocation, result, copy)
+    await report(invocation, result, keeper)
   })
 }
 
 async function syncTo(
-  { output, settings: reader, flags }: Invocation,
+  invocation: Invocation,
   target: string,
-): Promise<{ readonly result: SyncResult; readonly copy: LocalCopy }> {
+  tables: TableTarget | undefined,
+): Promise<{ readonly result: SyncResult; readonly keeper: CopyKeeper }> {
+  const { output, flags } = invocation
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
-  const address = addressFromSettings(reader)
-  const follow = flags['follow'] === true
-  const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
-  const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
-  const sayReadAgain = (reason: string) => output.say(`The whole feed is read again (${reason}).`)
-  const open = await openCopy(target, () => sayReadAgain('nothing is left of the copy'))
-  const keeper = keepCopy(target, open)
-  const progress = createProgress(output, 'events')
+  if (tables !== undefined) refuseContacts(feed)
+  const address = addressFromSettings(invocation.settings)
+  const sayReadAgain = (reason: string) => output.say(readAgainSentence(reason))
+  const keeper =
+    tables === undefined
+      ? keepCopy(target, await openCopy(target, () => sayReadAgain('nothing is left of the copy')))
+      : await openKeeper(invocation, tables, sayReadAgain)
   const type = flagText(flags, 'type')
-  /** Of all runs together, and of those that have ended. */
-  const read = { events: 0, eventsBefore: 0 }
-  const options: SyncOptions = {
-    checkpoint: keeper.checkpoint,
-    copy: open.copy,
-    ...(type === undefined ? {} : { apiEventType: type }),
-    follow,
-    allowMassRemoval: flags['allowMassRemoval'] === true,
-    signal: outage.signal,
-    onProgress: ({ done, total, events }) => {
-      read.events = read.eventsBefore + events
-      progress.update(read.events, total === 0 ? undefined : done / total)
+  const follow = flags['follow'] === true
+  const allowMassRemoval = flags['allowMassRemoval'] === true
+  const result = await runSync({ address, feed, type, follow, allowMassRemoval, keeper, output })
+  return { result, keeper }
+}
+
+async function openKeeper(
+  { output, flags }: Invocation,
+  target: TableTarget,
+  onReadAgain: (reason: string) => void,
+): Promise<CopyKeeper> {
+  const tenant = tenantFlag(flags) ?? 'main'
+  const tables = await openTables(target, tablesOptions(flags))
+  let skipped = 0
+  return keepTables({
+    tables,
+    tenant,
+    category: categoryOf(flagText(flags, 'type')),
+    onReadAgain,
+    onSkipped(count) {
+      if (skipped === 0) {
+        output.say('Some listings have references of more than 200 characters; they are not in the tables.')
+      }
+      skipped += count
     },
-    onResync: sayReadAgain,
-    onTrouble: (error) => output.say(error instanceof Error ? error.message : String(error)),
-    apply: (batch) => keeper.apply(batch),
-    // A postponed write must not wait for the next change, which may take hours.
-    onCaughtUp: () => keeper.keep(false),
-  }
-  /** However the run ends, copy and checkpoint are on disk and agree: the next run begins there. */
-  const syncOnce = async (): Promise<SyncResult> => {
-    try {
-      const result = await client.sync(options)
-      read.events = read.eventsBefore + result.events
-      return result
-    } finally {
-      read.eventsBefore = read.events
-      await keeper.keep(true)
-    }
-  }
-  try {
-    const ended = await (follow ? outlastOutages(syncOnce, outage) : syncOnce())
-    return { result: { ...ended, events: read.events, ...keeper.counts }, copy: open.copy }
-  } catch (error) {
-    throw error instanceof MassRemovalError ? removalRefusal(error) : error
-  } finally {
-    progress.end()
+  })
+}
+
+/** Many tenants, by the keys of a file. */
+async function syncMany(invocation: Invocation, target: TableTarget, context: CommandContext): Promise<void> {
+  const { flags, settings: reader } = invocation
+  refuseContacts(String(flags['feed']))
+  if (flagText(flags, 'key') !== undefined) throw new Refusal('Use --key or --keys, not both.')
+  const concurrency = flagNumber(invocation, '--concurrency', { from: 1, to: 64 }) ?? 8
+  const baseUrl = reader.value(settings.url)
+  const only = tenantFlag(flags)
+  reader.finish()
+  const isWhole = await syncTenants({
+    output: invocation.output,
+    baseUrl,
+    keysFile: flagText(flags, 'keys') ?? '',
+    only,
+    target,
+    tables: tablesOptions(flags),
+    type: flagText(flags, 'type'),
+    category: categoryOf(flagText(flags, 'type')),
+    follow: flags['follow'] === true,
+    allowMassRemoval: flags['allowMassRemoval'] === true,
+    concurrency,
+  })
+  if (!isWhole) context.failed()
+}
+
+function tablesOptions(flags: Invocation['flags']) {
+  const prefix = flagText(flags, 'prefix')
+  const schema = flagText(flags, 'schema')
+  return {
+    prefix: prefix === undefined ? '' : checkName('--prefix', prefix),
+    schema: schema === undefined ? undefined : checkName('--schema', schema),
   }
 }
 
-function removalRefusal({ removals, held, removedBefore }: MassRemovalError): Refusal {
-  const before = removedBefore === 0 ? '' : `, after ${removedBefore} removals before`
-  return new Refusal(
-    `The feed would remove ${removals} of ${held} in the copy${before}, so none of them was made. ` +
-      'If it is right, run the command once with --allow-mass-removal.',
+function tenantFlag(flags: Invocation['flags']): string | undefined {
+  const tenant = flagText(flags, 'tenant')
+  if (tenant === undefined || isTenantName(tenant)) return tenant
+  throw new Refusal(`--tenant: ${nameRule}`)
+}
+
+function categoryOf(type: string | undefined): 'sales' | 'lettings' | undefined {
+  if (type === 'salesproperty') return 'sales'
+  return type === 'lettingsproperty' ? 'lettings' : undefined
+}
+
+function refuseContacts(feed: string): void {
+  if (feed === 'property') return
+  throw new Refusal(
+    'Tables hold listings, for a website to read. Contacts are people: keep them in a folder or an NDJSON file of their own, which only you can read.',
   )
+}
+
+const tableOptions = ['prefix', 'schema', 'tenant', 'keys', 'concurrency']
+
+/** Options that this target does not have. */
+function refuseOptions(flags: Invocation['flags'], tables: TableTarget | undefined): void {
+  const given = tableOptions.find((option) => flags[option] !== undefined)
+  if (tables === undefined && given !== undefined) {
+    throw new Refusal(
+      `--${given} is for tables: the target is then sqlite:FILE or postgres://user@host/database.`,
+    )
+  }
+  if (tables?.kind === 'sqlite' && flags['schema'] !== undefined) {
+    throw new Refusal('--schema is for PostgreSQL. In SQLite --prefix sets the tables apart.')
+  }
+  if (flags['concurrency'] !== undefined && flags['keys'] === undefined) {
+    throw new Refusal('--concurrency is for --keys.')
+  }
 }
 
 async function report(
   { output }: Pick<Invocation, 'output'>,
   result: SyncResult,
-  copy: LocalCopy,
+  { copy }: CopyKeeper,
 ): Promise<void> {
   const held = await copy.count()
   if (output.json) return output.writeJson({ ...result, held })

@@ -1,21 +1,9 @@
 /** The one way in which a batch gets into a copy on disk, with its checkpoint in agreement. */
-import type { Batch, Checkpoint, CheckpointStore } from '@property-events/client'
+import type { Batch, Checkpoint } from '@property-events/client'
+import type { CopyKeeper } from './copy-keeper.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { isFileCopy } from './open-copy.ts'
 import type { OpenCopy } from './open-copy.ts'
-
-export interface CopyKeeper {
-  /** For the client, which loads the checkpoint and, of a folder, keeps it. */
-  readonly checkpoint: CheckpointStore
-  /** Of all runs together: a run that an outage ended is followed by another. */
-  readonly counts: { readonly changes: number; readonly removals: number }
-  apply(batch: Batch): Promise<void>
-  /**
-   * Brings the copy to disk, and then the checkpoint of a file, so that both agree. A file may postpone it unless
-   * `finished`.
-   */
-  keep(finished: boolean): Promise<void>
-}
 
 export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper {
   const isFile = isFileCopy(target)
@@ -28,6 +16,7 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
     unkept = undefined
   }
   return {
+    copy,
     // A file is written from time to time, so its checkpoint is kept only when the file is.
     checkpoint: isFile ? { load: () => store.load() } : store,
     counts,

@@ -5,8 +5,6 @@ import { commandLine } from '../program-name.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, shellWord } from '../terminal-text.ts'
 
-const database =
-  'database; for a table of your own begin with examples/property-table-sqlite.ts (docs/consuming.md)'
 const archive = 'archive'
 const spreadsheet = 'spreadsheet'
 
@@ -29,12 +27,8 @@ const kinds: Readonly<Record<string, string>> = {
   pdf: 'PDF',
   yaml: 'YAML',
   yml: 'YAML',
-  db: database,
-  db3: database,
-  sqlite: database,
-  sqlite3: database,
-  sql: database,
-  parquet: database,
+  sql: 'SQL',
+  parquet: 'Parquet',
   xls: spreadsheet,
   xlsx: spreadsheet,
   ods: spreadsheet,
@@ -46,6 +40,8 @@ const kinds: Readonly<Record<string, string>> = {
   bz2: archive,
 }
 
+const sqliteEndings: ReadonlySet<string> = new Set(['db', 'db3', 'sqlite', 'sqlite3'])
+
 /**
  * Throws a `Refusal` for a target such as `x.csv`, which would become a folder of that name with JSON files. An
  * existing folder is accepted: it may be a copy.
@@ -54,8 +50,14 @@ export function refuseOtherFiles(target: string): void {
   if (target.endsWith('.ndjson')) return
   const ending = /[^.]\.(\w+)$/.exec(basename(target))?.[1]?.toLowerCase() ?? ''
   const kind = Object.hasOwn(kinds, ending) ? kinds[ending] : undefined
-  if (kind === undefined || statSync(target, { throwIfNoEntry: false })?.isDirectory() === true) return
+  const isOther = kind !== undefined || sqliteEndings.has(ending)
+  if (!isOther || statSync(target, { throwIfNoEntry: false })?.isDirectory() === true) return
   const name = target.replace(/(\.ndjson)?\.\w+$/i, '')
+  if (sqliteEndings.has(ending)) {
+    throw new Refusal(
+      `${plainText(target)}: tables in SQLite have sqlite: before the file, \`${commandLine(`sync ${shellWord(`sqlite:${target}`)}`)}\`.`,
+    )
+  }
   throw new Refusal(
     `${plainText(target)}: sync writes no ${kind}. It keeps a folder with a JSON file for each property, ` +
       `\`${commandLine(`sync ${shellWord(name)}`)}\`, or one file with a line of JSON for each, ` +

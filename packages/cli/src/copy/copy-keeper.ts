@@ -1,0 +1,16 @@
+/** What `sync` needs of a place for a copy: a folder, a file, tables. */
+import type { Batch, CheckpointStore, CopyView } from '@property-events/client'
+
+export interface CopyKeeper {
+  readonly copy: CopyView
+  /** For the client. Where it has no `save`, `apply` keeps the checkpoint. */
+  readonly checkpoint: CheckpointStore
+  /** Of all runs together: a run that an outage ended is followed by another. */
+  readonly counts: { readonly changes: number; readonly removals: number }
+  apply(batch: Batch): Promise<void>
+  /**
+   * Called when the copy has what the feed has, and when a run ends, `finished` then. Copy and checkpoint agree on disk
+   * afterwards; a file may postpone that unless `finished`.
+   */
+  keep(finished: boolean): Promise<void>
+}

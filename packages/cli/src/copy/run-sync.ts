@@ -1,0 +1,80 @@
+/** One sync of one tenant into whatever keeps the copy. */
+import { createClient, MassRemovalError } from '@property-events/client'
+import type { FeedName, SyncOptions, SyncResult } from '@property-events/client'
+import { outlastOutages, tellingOptions } from '../outage.ts'
+import type { Output } from '../output.ts'
+import { createProgress } from '../progress.ts'
+import { Refusal } from '../refusal.ts'
+import type { ServiceAddress } from '../service-client.ts'
+import { stopSignal } from '../stop-signal.ts'
+import type { CopyKeeper } from './copy-keeper.ts'
+
+export interface SyncRun {
+  readonly address: ServiceAddress
+  readonly feed: FeedName
+  /** One category alone. */
+  readonly type: string | undefined
+  readonly follow: boolean
+  readonly allowMassRemoval: boolean
+  readonly keeper: CopyKeeper
+  readonly output: Output
+}
+
+/** Reads what the copy lacks; with `follow` until a signal ends it, whatever service or database do meanwhile. */
+export async function runSync({ address, feed, type, output, keeper, ...run }: SyncRun): Promise<SyncResult> {
+  const { follow, allowMassRemoval } = run
+  const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
+  const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
+  const progress = createProgress(output, 'events')
+  /** Of all runs together, and of those that have ended. */
+  const read = { events: 0, eventsBefore: 0 }
+  const options: SyncOptions = {
+    checkpoint: keeper.checkpoint,
+    copy: keeper.copy,
+    ...(type === undefined ? {} : { apiEventType: type }),
+    follow,
+    allowMassRemoval,
+    signal: outage.signal,
+    onProgress: ({ done, total, events }) => {
+      read.events = read.eventsBefore + events
+      progress.update(read.events, total === 0 ? undefined : done / total)
+    },
+    onResync: (reason) => output.say(readAgainSentence(reason)),
+    onTrouble: (error) => output.say(error instanceof Error ? error.message : String(error)),
+    apply: (batch) => keeper.apply(batch),
+    // A postponed write must not wait for the next change, which may take hours.
+    onCaughtUp: () => keeper.keep(false),
+  }
+  /** However the run ends, copy and checkpoint are on disk and agree: the next run begins there. */
+  const syncOnce = async (): Promise<SyncResult> => {
+    try {
+      const result = await client.sync(options)
+      read.events = read.eventsBefore + result.events
+      return result
+    } finally {
+      read.eventsBefore = read.events
+      await keeper.keep(true)
+    }
+  }
+  try {
+    const ended = await (follow ? outlastOutages(syncOnce, outage) : syncOnce())
+    return { ...ended, events: read.events, ...keeper.counts }
+  } catch (error) {
+    throw error instanceof MassRemovalError ? removalRefusal(error) : error
+  } finally {
+    progress.end()
+  }
+}
+
+export function readAgainSentence(reason: string): string {
+  return `The whole feed is read again (${reason}).`
+}
+
+/** What stopped the breaker, and what to do. `with`: further flags of the command that lets it through. */
+export function removalRefusal({ removals, held, removedBefore }: MassRemovalError, further = ''): Refusal {
+  const before = removedBefore === 0 ? '' : `, after ${removedBefore} removals before`
+  return new Refusal(
+    `The feed would remove ${removals} of ${held} in the copy${before}, so none of them was made. ` +
+      `If it is right, run the command once with --allow-mass-removal${further}.`,
+  )
+}

@@ -1,0 +1,60 @@
+/** The port between `sync` and the engines: what a set of tables does for the tenants that are kept in it. */
+import type { Checkpoint } from '@property-events/client'
+import { Refusal } from '../refusal.ts'
+import type { ListingRow, MediaRow, RemovedRow } from './listing-rows.ts'
+
+/** What is kept beside the rows of a tenant. */
+export interface TenantState {
+  /** As it was written. */
+  readonly checkpoint: unknown
+  /** `rowsVersion` of the program that wrote the rows. */
+  readonly rowsVersion: number
+  /** There were listings when the checkpoint was written, and now there is none. */
+  readonly isLost: boolean
+}
+
+/** A batch of one tenant: written in one transaction, with the checkpoint. */
+export interface TableBatch {
+  readonly tenant: string
+  readonly listings: readonly ListingRow[]
+  /** Of these listings, and all that they have. */
+  readonly media: readonly MediaRow[]
+  readonly removed: readonly RemovedRow[]
+  readonly checkpoint: Checkpoint
+  readonly rowsVersion: number
+  readonly nowMs: number
+}
+
+/**
+ * One set of tables, locked for this process. Tenants do not meet in it: every row has its tenant's name. Throws a
+ * `Refusal` where another process has written meanwhile, and a `TablesAway` where the database cannot be reached.
+ */
+export interface ListingTables {
+  /** The state of a tenant, before anything else is done for it; `undefined`: there is none yet. */
+  load(tenant: string): Promise<TenantState | undefined>
+  write(batch: TableBatch): Promise<void>
+  /** The tenant's listings are what its feed says. */
+  noteCaughtUp(tenant: string, nowMs: number): Promise<void>
+  count(tenant: string): Promise<number>
+  /** How many of these references are listings of the tenant. */
+  holds(tenant: string, references: readonly string[]): Promise<number>
+  references(tenant: string): AsyncIterable<string>
+  close(): Promise<void>
+}
+
+/** The database cannot be reached, or is too busy; it may be there again in a moment. */
+export class TablesAway extends Refusal {}
+
+/** A second process has written to the tenant's rows since they were loaded. */
+export function writtenByAnother(tenant: string): Refusal {
+  return new Refusal(
+    `Another sync has written the listings of "${tenant}" meanwhile, so this one stopped and wrote nothing more. Run only one sync for these tables.`,
+  )
+}
+
+export function lockedByAnother(target: string): Refusal {
+  return new Refusal(
+    `Another sync is writing to these tables in ${target}, and two at once would get in each other's way. ` +
+      'Wait until it has ended, stop it, or choose other tables with --prefix.',
+  )
+}

@@ -1,0 +1,38 @@
+/** What SQLite says, as sentences. */
+import { Refusal } from '../refusal.ts'
+import { plainText } from '../terminal-text.ts'
+import { TablesAway } from './listing-tables.ts'
+
+/** How long a statement waits for another program that is writing to the file. */
+export const busyMs = 10_000
+
+/** Runs statements; an error of theirs becomes a `Refusal`, or a `TablesAway` where waiting may help. */
+export async function guarded<T>(file: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw sqliteError(file, error)
+  }
+}
+
+/** The primary result codes of SQLite for which there is something to do. */
+const away: Readonly<Record<number, string>> = {
+  5: `is locked: another program has been writing to it for ${busyMs / 1_000} s.`,
+  6: 'is locked by another program.',
+  10: 'cannot be read or written: the disk reports an error. What was written before is whole.',
+  13: 'has no room: the disk is full. What was written before is whole.',
+}
+const refused: Readonly<Record<number, string>> = {
+  8: 'cannot be written: it, or its folder, is read-only for this user.',
+  11: 'is damaged. Restore it from a backup, or name a new file.',
+  14: 'cannot be opened. Its folder must exist, and this user needs rights to it and to the folder.',
+  26: 'is no SQLite database. Name another file.',
+}
+
+export function sqliteError(file: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
+  const code = error.errcode & 0xff
+  const name = plainText(file)
+  if (away[code] !== undefined) return new TablesAway(`${name} ${away[code]}`, { cause: error })
+  return refused[code] === undefined ? error : new Refusal(`${name} ${refused[code]}`, { cause: error })
+}

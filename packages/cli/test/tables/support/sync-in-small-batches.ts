@@ -1,0 +1,25 @@
+/** A sync into tables as the command makes it, but for the size of its batches: a program to be killed. */
+import { createClient } from '@property-events/client'
+import { keepTables } from '../../../src/tables/keep-tables.ts'
+import { openTables } from '../../../src/tables/open-tables.ts'
+import { readTableTarget } from '../../../src/tables/target.ts'
+
+const [text = '', baseUrl = '', key = '', batchSize = ''] = process.argv.slice(2)
+const target = readTableTarget(text)
+if (target === undefined) throw new Error('no tables')
+const tables = await openTables(target, { prefix: '', schema: undefined })
+const keeper = keepTables({
+  tables,
+  tenant: 'main',
+  category: undefined,
+  onReadAgain: () => undefined,
+  onSkipped: () => undefined,
+})
+await createClient({ baseUrl, key }).sync({
+  checkpoint: keeper.checkpoint,
+  copy: keeper.copy,
+  batchSize: Number(batchSize),
+  apply: (batch) => keeper.apply(batch),
+  onCaughtUp: () => keeper.keep(false),
+})
+await tables.close()
