@@ -50,24 +50,16 @@ export function addSync(program: Command, context: CommandContext): void {
       return syncMany(invocation, tables, context)
     }
     if (tables === undefined) refuseOtherFiles(target)
-    const { result, keeper } = await syncTo(invocation, target, tables)
-    // With --follow a signal is the normal end; otherwise a script must not take half a copy for a whole one.
-    const isWhole = result.ended === 'caughtUp' || invocation.flags['follow'] === true
-    if (!isWhole) {
-      context.failed(interruptedExitCode)
-      invocation.output.say(
-        'Stopped before the copy was up to date. Its contents stay. Run the command again to continue.',
-      )
-    }
-    await report(invocation, result, keeper)
+    return syncOne(invocation, target, tables, context)
   })
 }
 
-async function syncTo(
+async function syncOne(
   invocation: Invocation,
   target: string,
   tables: TableTarget | undefined,
-): Promise<{ readonly result: SyncResult; readonly keeper: CopyKeeper }> {
+  context: CommandContext,
+): Promise<void> {
   const { output, flags } = invocation
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
@@ -81,8 +73,19 @@ async function syncTo(
   const type = flagText(flags, 'type')
   const follow = flags['follow'] === true
   const allowMassRemoval = flags['allowMassRemoval'] === true
-  const result = await runSync({ address, feed, type, follow, allowMassRemoval, keeper, output })
-  return { result, keeper }
+  try {
+    const result = await runSync({ address, feed, type, follow, allowMassRemoval, keeper, output })
+    // With --follow a signal is the normal end; otherwise a script must not take half a copy for a whole one.
+    if (result.ended !== 'caughtUp' && !follow) {
+      context.failed(interruptedExitCode)
+      output.say(
+        'Stopped before the copy was up to date. Its contents stay. Run the command again to continue.',
+      )
+    }
+    await report(invocation, result, keeper)
+  } finally {
+    await keeper.close()
+  }
 }
 
 async function openKeeper(

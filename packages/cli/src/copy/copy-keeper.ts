@@ -13,4 +13,6 @@ export interface CopyKeeper {
    * afterwards; a file may postpone that unless `finished`.
    */
   keep(finished: boolean): Promise<void>
+  /** Gives back what it holds open. */
+  close(): Promise<void>
 }

@@ -28,6 +28,7 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
       await keep(false)
     },
     keep,
+    close: async () => undefined,
   }
 }
 

@@ -55,6 +55,7 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
       await tables.noteCaughtUp(tenant, nowMs)
       notedMs = nowMs
     },
+    close: () => tables.close(),
   }
 }
 
@@ -85,7 +86,10 @@ interface BatchRows {
   readonly skipped: number
 }
 
-function batchRows({ changes }: Batch, { tenant, category }: Pick<TenantTables, 'tenant' | 'category'>): BatchRows {
+function batchRows(
+  { changes }: Batch,
+  { tenant, category }: Pick<TenantTables, 'tenant' | 'category'>,
+): BatchRows {
   const listings: ListingRow[] = []
   const media: MediaRow[] = []
   const removed: RemovedRow[] = []

@@ -11,9 +11,11 @@ import type { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 export const rowsVersion = 1
 
 export type Row<Column extends string = string> = Readonly<Record<Column, JsonValue>>
-export type ListingRow = Row<keyof typeof listingColumns>
-export type MediaRow = Row<keyof typeof mediaColumns>
-export type RemovedRow = Row<keyof typeof removedColumns>
+type KeyColumn = 'tenant' | 'reference'
+type Key = Readonly<Record<KeyColumn, string>>
+export type ListingRow = Key & Row<Exclude<keyof typeof listingColumns, KeyColumn>>
+export type MediaRow = Key & Row<Exclude<keyof typeof mediaColumns, KeyColumn>>
+export type RemovedRow = Key & Row<Exclude<keyof typeof removedColumns, KeyColumn>>
 
 export interface ShownListing {
   readonly tenant: string
@@ -39,7 +41,6 @@ export function rowsOf(shown: ShownListing): {
   return { listing: { ...key, ...listingCells(home), ...eventCells(shown) }, media: mediaRows(key, home) }
 }
 
-type KeyColumn = 'tenant' | 'reference'
 type EventColumn = 'published_at' | 'sequence_number' | 'event_id' | 'payload'
 
 function listingCells(home: Listing): Row<Exclude<keyof ListingRow, KeyColumn | EventColumn>> {
@@ -147,7 +148,7 @@ function payloadOf(payload: string, property: Property): JsonValue {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'principal'))
 }
 
-function mediaRows(key: Row<KeyColumn>, home: Listing): readonly MediaRow[] {
+function mediaRows(key: Key, home: Listing): readonly MediaRow[] {
   const rowsOfKind = (kind: string, media: readonly ListingMedium[]): readonly MediaRow[] =>
     media.map(({ url, caption, type, updatedOn }, index) => ({
       ...key,

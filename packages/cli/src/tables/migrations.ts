@@ -48,17 +48,26 @@ export const migrations: readonly Migration[] = [{ version: 1, statements: first
 
 function firstTables(names: TableNames, dialect: Dialect): readonly string[] {
   return [
-    ...listingTables(names, dialect),
+    listingTable(names, dialect),
+    ...furtherTables(names, dialect),
     ...syncTables(names, dialect),
     saleView(names),
     lettingView(names),
   ]
 }
 
-function listingTables(names: TableNames, { types: t, tableOptions }: Dialect): readonly string[] {
-  return [
-    `CREATE TABLE ${names.listings} (
-  tenant ${t.text} NOT NULL,
+function listingTable(names: TableNames, { types, tableOptions }: Dialect): string {
+  return `CREATE TABLE ${names.listings} (
+${headColumns(types)}
+${factColumns(types)}
+${textColumns(types)}
+  PRIMARY KEY (tenant, reference)
+)${tableOptions}`
+}
+
+/** What a listing is and costs, and where it is. */
+function headColumns(t: ColumnTypes): string {
+  return `  tenant ${t.text} NOT NULL,
   reference ${t.text} NOT NULL,
   category ${t.text} NOT NULL,
   status_code ${t.integer},
@@ -86,8 +95,12 @@ function listingTables(names: TableNames, { types: t, tableOptions }: Dialect): 
   town ${t.text},
   postcode ${t.text},
   latitude ${t.double},
-  longitude ${t.double},
-  bedrooms ${t.integer},
+  longitude ${t.double},`
+}
+
+/** What it is like, and when. */
+function factColumns(t: ColumnTypes): string {
+  return `  bedrooms ${t.integer},
   bathrooms ${t.integer},
   reception_rooms ${t.integer},
   tenure_code ${t.integer},
@@ -113,8 +126,12 @@ function listingTables(names: TableNames, { types: t, tableOptions }: Dialect): 
   published_at ${t.instant},
   first_seen_at ${t.instant},
   sequence_number ${t.bigint} NOT NULL,
-  event_id ${t.text} NOT NULL,
-  features ${t.json} NOT NULL,
+  event_id ${t.text} NOT NULL,`
+}
+
+/** Lists and long texts, last in a row. */
+function textColumns(t: ColumnTypes): string {
+  return `  features ${t.json} NOT NULL,
   rooms ${t.json} NOT NULL,
   parking ${t.json} NOT NULL,
   outside_space ${t.json} NOT NULL,
@@ -126,9 +143,11 @@ function listingTables(names: TableNames, { types: t, tableOptions }: Dialect): 
   description_text ${t.text} NOT NULL,
   description_html ${t.text} NOT NULL,
   directions_text ${t.text} NOT NULL,
-  payload ${t.json},
-  PRIMARY KEY (tenant, reference)
-)${tableOptions}`,
+  payload ${t.json},`
+}
+
+function furtherTables(names: TableNames, { types: t, tableOptions }: Dialect): readonly string[] {
+  return [
     `CREATE INDEX "${names.prefix}listings_by_reference" ON ${names.listings} (reference)`,
     `CREATE INDEX "${names.prefix}listings_by_price" ON ${names.listings} (category, price)`,
     `CREATE TABLE ${names.media} (

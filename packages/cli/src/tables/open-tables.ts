@@ -14,7 +14,10 @@ export interface TablesOptions {
  * Makes the tables where there are none, brings older ones up to date, and locks them for this process. Throws a `Refusal`
  * when another sync writes to them, and when there are tables of these names that are somebody else's.
  */
-export async function openTables(target: TableTarget, { prefix, schema }: TablesOptions): Promise<ListingTables> {
+export async function openTables(
+  target: TableTarget,
+  { prefix, schema }: TablesOptions,
+): Promise<ListingTables> {
   if (target.kind === 'sqlite') {
     const { openSqliteTables } = await import('./sqlite-tables.ts')
     return openSqliteTables(target.file, prefix)

@@ -7,18 +7,23 @@ import { TablesAway } from './listing-tables.ts'
 /** SQLSTATEs and errors of the network after which the same may work in a moment: lost, busy, full, a standby. */
 const away = /^(08|57P0|57014|53|55P03|40P01|40001|25006|58030)/
 const networkAway = /^(ECONN|EPIPE$|ETIMEDOUT$|ENETUNREACH$|EHOSTUNREACH$|EAI_AGAIN$|ENOTFOUND$|ENOENT$)/
-const awayTexts = /^(Connection terminated|Client has encountered a connection error|timeout exceeded|Query read timeout)/
+const awayTexts =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded|Query read timeout)/
 
 /** A `TablesAway` where waiting may help, a `Refusal` where the operator can do something, else the error as it is. */
 export function postgresError(shown: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Refusal) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   const words = plainText(error.message === '' ? code : error.message)
-  const isAway = error instanceof DatabaseError ? away.test(code) : networkAway.test(code) || awayTexts.test(error.message)
+  const isAway =
+    error instanceof DatabaseError ? away.test(code) : networkAway.test(code) || awayTexts.test(error.message)
   if (isAway) {
-    return new TablesAway(`${shown} cannot be used at the moment (${words}). What was written before is whole.`, {
-      cause: error,
-    })
+    return new TablesAway(
+      `${shown} cannot be used at the moment (${words}). What was written before is whole.`,
+      {
+        cause: error,
+      },
+    )
   }
   const remedy = remedyOf(code)
   return remedy === undefined ? error : new Refusal(`${shown}: ${words}. ${remedy}`, { cause: error })

@@ -6,7 +6,7 @@ import { lockedByAnother } from './listing-tables.ts'
 import { postgresError } from './postgres-failure.ts'
 
 /** How long the session of a sync that was killed may still hold it. */
-const patienceMs = 5_000
+const patienceMs = 3_000
 const pauseMs = 100
 
 export interface SessionLock {
@@ -33,7 +33,9 @@ export function sessionLock(config: ClientConfig, name: string, shown: string): 
     try {
       await client.connect()
       // The server notices within a minute that the machine of the holder has gone.
-      await client.query('SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3')
+      await client.query(
+        'SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3',
+      )
       if (!(await isTaken(client, name))) throw lockedByAnother(shown)
       holder = client
     } catch (error) {

@@ -24,18 +24,36 @@ export interface PostgresPlace {
 }
 
 /** Connects, and takes the lock of the tables. Throws a `Refusal` when another sync has it. */
-export async function openPostgresTables({ url, shown, prefix, schema }: PostgresPlace): Promise<ListingTables> {
+export async function openPostgresTables({
+  url,
+  shown,
+  prefix,
+  schema,
+}: PostgresPlace): Promise<ListingTables> {
   const config = configOf(url)
   const session = openSession(config, shown)
-  const names = tableNames(prefix, await schemaOf(session, schema))
-  const lock = sessionLock(config, `property-events sync ${names.listings}`, shown)
-  await lock.hold()
-  const run = { names, dialect: postgresDialect, migrations }
-  await migrateTables(schemaSession(session, names), run)
-  return tablesOf(session, names, lock)
+  try {
+    const names = tableNames(prefix, await schemaOf(session, schema))
+    const lock = sessionLock(config, `property-events sync ${names.listings}`, shown)
+    await lock.hold()
+    try {
+      await migrateTables(schemaSession(session, names), { names, dialect: postgresDialect, migrations })
+      return tablesOf(session, names, lock)
+    } catch (error) {
+      await lock.release()
+      throw error
+    }
+  } catch (error) {
+    await session.close()
+    throw error
+  }
 }
 
-function tablesOf(session: PostgresSession, names: TableNames, lock: ReturnType<typeof sessionLock>): ListingTables {
+function tablesOf(
+  session: PostgresSession,
+  names: TableNames,
+  lock: ReturnType<typeof sessionLock>,
+): ListingTables {
   /** Of each tenant, as it was loaded or written last. */
   const writes = new Map<string, number>()
   const { listings, sync } = names

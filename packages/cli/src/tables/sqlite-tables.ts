@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { takeFileLock } from '@property-events/server'
+import type { FileLock } from '@property-events/server'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 import { lockedByAnother } from './listing-tables.ts'
@@ -19,9 +20,18 @@ import type { TableNames } from './table-names.ts'
 export async function openSqliteTables(file: string, prefix: string): Promise<ListingTables> {
   const names = tableNames(prefix)
   const lock = takeLock(file, prefix)
-  const db = open(file)
-  const run = { names, dialect: sqliteDialect, migrations }
-  await guarded(file, () => migrateTables(schemaSession(db, names), run))
+  try {
+    const db = open(file)
+    const run = { names, dialect: sqliteDialect, migrations }
+    await guarded(file, () => migrateTables(schemaSession(db, names), run))
+    return tablesOf(db, names, file, lock)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+function tablesOf(db: DatabaseSync, names: TableNames, file: string, lock: FileLock): ListingTables {
   const statements = prepareStatements(db, names)
   /** Of each tenant, as it was loaded or written last. */
   const writes = new Map<string, number>()
@@ -65,7 +75,7 @@ export async function openSqliteTables(file: string, prefix: string): Promise<Li
   }
 }
 
-function takeLock(file: string, prefix: string) {
+function takeLock(file: string, prefix: string): FileLock {
   try {
     const lock = takeFileLock(`${realFile(file)}.${prefix}sync.lock`, 0o600)
     if (lock !== undefined) return lock
@@ -106,7 +116,9 @@ function schemaSession(db: DatabaseSync, names: TableNames): SchemaSession {
   return {
     async existing(all) {
       const rows = db
-        .prepare('SELECT lower(name) AS name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))')
+        .prepare(
+          'SELECT lower(name) AS name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))',
+        )
         .all(JSON.stringify(all))
       return rows.map((row) => String(row['name']))
     },

@@ -60,7 +60,7 @@ export function writeBatch(statements: Statements, batch: TableBatch, writesBefo
   const { tenant, listings, media, removed } = batch
   const mediaOf = Map.groupBy(media, ({ reference }) => reference)
   for (const row of listings) {
-    const reference = String(row.reference)
+    const { reference } = row
     const own = mediaOf.get(reference) ?? []
     const places = JSON.stringify(own.map(({ kind, position }) => [kind, position]))
     statements.putListing.run(cells(row, listingColumns))
@@ -69,7 +69,7 @@ export function writeBatch(statements: Statements, batch: TableBatch, writesBefo
     statements.forgetRemoved.run(tenant, reference)
   }
   for (const row of removed) {
-    const reference = String(row.reference)
+    const { reference } = row
     statements.removeListing.run(tenant, reference)
     statements.removeMedia.run(tenant, reference)
     statements.putRemoved.run(cells(row, removedColumns))

@@ -1,5 +1,11 @@
 /** `sync --keys`: many tenants in one set of tables, in one process. */
-import { createClient, MassRemovalError, NetworkError, PropertyEventsError, ServiceError } from '@property-events/client'
+import {
+  createClient,
+  MassRemovalError,
+  NetworkError,
+  PropertyEventsError,
+  ServiceError,
+} from '@property-events/client'
 import type { Client, SyncResult } from '@property-events/client'
 import type { CopyKeeper } from '../copy/copy-keeper.ts'
 import { readAgainSentence, removalRefusal } from '../copy/run-sync.ts'
@@ -59,10 +65,33 @@ export async function syncTenants(run: TenantsRun): Promise<boolean> {
   if (chosen.length === 0) {
     throw new Refusal(`${plainText(run.keysFile)} has no line for the tenant "${plainText(run.only ?? '')}".`)
   }
-  if (isOpen) output.say(`Others can read ${plainText(run.keysFile)}, which has keys in it: chmod 600 ${shellWord(run.keysFile)}`)
+  if (isOpen)
+    output.say(
+      `Others can read ${plainText(run.keysFile)}, which has keys in it: chmod 600 ${shellWord(run.keysFile)}`,
+    )
   const signal = stopSignal()
   const tables = await openTables(run.target, run.tables)
   const tenants = new Map(chosen.map((key) => [key.name, tenantOf(key, tables, run)]))
+  try {
+    await takeAllTurns(tenants, run, signal)
+    await report(output, [...tenants.values()], Date.now())
+  } finally {
+    await tables.close()
+  }
+  const inStep = [...tenants.values()].every(isInStep)
+  return inStep || (run.follow && signal.aborted)
+}
+
+function isInStep({ caughtUpMs, trouble }: Tenant): boolean {
+  return caughtUpMs !== undefined && trouble === undefined
+}
+
+async function takeAllTurns(
+  tenants: ReadonlyMap<string, Tenant>,
+  run: TenantsRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const { output } = run
   const tell = teller(output)
   await takeTurns({
     names: [...tenants.keys()],
@@ -84,10 +113,6 @@ export async function syncTenants(run: TenantsRun): Promise<boolean> {
     },
   })
   output.progress('')
-  await report(output, [...tenants.values()], Date.now())
-  await tables.close()
-  const inStep = [...tenants.values()].every(({ caughtUpMs, trouble }) => caughtUpMs !== undefined && trouble === undefined)
-  return inStep || (run.follow && signal.aborted)
 }
 
 function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsRun): Tenant {
@@ -101,7 +126,9 @@ function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsR
       category: run.category,
       onReadAgain: (reason) => run.output.say(`${name}: ${readAgainSentence(reason)}`),
       onSkipped: (count) =>
-        run.output.say(`${name}: ${count} listings have references of more than 200 characters; they are not in the tables.`),
+        run.output.say(
+          `${name}: ${count} listings have references of more than 200 characters; they are not in the tables.`,
+        ),
     }),
     counts: { events: 0, changes: 0, removals: 0 },
     caughtUpMs: undefined,
@@ -172,7 +199,7 @@ function sentenceOf(error: unknown, name: string): string {
 
 function progressLine(tenants: readonly Tenant[]): string {
   const number = (value: number) => value.toLocaleString('en-GB')
-  const inStep = tenants.filter(({ caughtUpMs, trouble }) => caughtUpMs !== undefined && trouble === undefined)
+  const inStep = tenants.filter(isInStep)
   const failing = tenants.filter(({ trouble }) => trouble !== undefined).length
   return `${number(inStep.length)} of ${number(tenants.length)} tenants in step${failing === 0 ? '' : ` · ${number(failing)} failing`}`
 }
@@ -193,7 +220,10 @@ async function report(output: Output, tenants: readonly Tenant[], nowMs: number)
   )
   const failed = rows.filter(({ trouble }) => trouble !== null).length
   if (output.json) return output.writeJson({ tenants: rows, failed })
-  const shown = rows.length <= maxRows ? rows : rows.filter(({ trouble, caughtUpAt }) => trouble !== null || caughtUpAt === null)
+  const shown =
+    rows.length <= maxRows
+      ? rows
+      : rows.filter(({ trouble, caughtUpAt }) => trouble !== null || caughtUpAt === null)
   const cells = shown.map(({ tenant, held, events, changes, removals, lagMs, trouble }) => [
     tenant,
     held === null ? '?' : held.toLocaleString('en-GB'),

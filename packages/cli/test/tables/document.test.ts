@@ -42,7 +42,7 @@ describe('docs/tables.md', () => {
 
   it('shows the tables as they are made', () => {
     const made = migrations
-      .flatMap(({ statements }) => statements(tableNames(''), postgresDialect))
+      .flatMap((migration) => migration.statements(tableNames(''), postgresDialect))
       .map((statement) => `${statement.replaceAll('"', '')};\n`)
       .join('\n')
     const text = textOf(document)
@@ -58,9 +58,16 @@ describe('docs/tables.md', () => {
   it('and the program agree about the columns', async () => {
     const kept = ['first_price', 'last_price', 'previous_price', 'price_changed_at', 'first_seen_at']
     for (const place of places) {
-      await place.run("INSERT INTO listing_removed VALUES ('t', 'r', '2026-01-31T00:00:00Z', NULL, NULL, FALSE)")
-      const [row] = await place.rows('SELECT listings.* FROM listing_removed LEFT JOIN listings USING (tenant, reference)')
-      assert.deepEqual(Object.keys(row ?? {}).toSorted(), [...Object.keys(listingColumns), ...kept].toSorted())
+      await place.run(
+        "INSERT INTO listing_removed VALUES ('t', 'r', '2026-01-31T00:00:00Z', NULL, NULL, FALSE)",
+      )
+      const [row] = await place.rows(
+        'SELECT listings.* FROM listing_removed LEFT JOIN listings USING (tenant, reference)',
+      )
+      assert.deepEqual(
+        Object.keys(row ?? {}).toSorted(),
+        [...Object.keys(listingColumns), ...kept].toSorted(),
+      )
     }
   })
 })

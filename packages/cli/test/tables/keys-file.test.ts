@@ -12,7 +12,8 @@ describe('the file of --keys', () => {
   })
 
   it('is refused with every wrong line named, and no key repeated', () => {
-    const text = 'hill pev_SECRET\npev_SECRET\nhill pev_SECRET2\nHill & Co pev_SECRET\n-x pev_SECRET\ny pev_SECRÉT\n'
+    const text =
+      'hill pev_SECRET\npev_SECRET\nhill pev_SECRET2\nHill & Co pev_SECRET\n-x pev_SECRET\ny pev_SECRÉT\n'
     assert.throws(
       () => tenantsIn(text, 'keys'),
       ({ message }: Error) => {

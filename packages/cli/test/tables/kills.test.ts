@@ -15,9 +15,12 @@ import type { Payload, Place } from './support/fold.ts'
 import { openPlace, tableEngines, tablesIn } from './support/places.ts'
 import type { Row, TableEngine, TablePlace } from './support/places.ts'
 
-const stops = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 100 : 6
+const stops = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 100 : 3
 const batchSize = 10
-const subjects = Array.from({ length: 60 }, (_, index) => `7d1c3a54-5c1e-4c4f-8e0b-${String(index).padStart(12, '0')}`)
+const subjects = Array.from(
+  { length: 60 },
+  (_, index) => `7d1c3a54-5c1e-4c4f-8e0b-${String(index).padStart(12, '0')}`,
+)
 const program = join(import.meta.dirname, 'support/sync-in-small-batches.ts')
 const killer = join(import.meta.dirname, '../../../../examples/kill-at-commit.ts')
 
@@ -51,15 +54,23 @@ for (const engine of tableEngines) {
       const publisher = createClient({ baseUrl: service.url, key: service.tenant.publishKey })
       assert.equal((await sync(service, place)).code, 0)
       await place.run(noteCheckpoints[engine])
+      await publisher.publish(subjects.map((ref) => shown(ref, random)))
       let kills = 0
       for (let stop = 1; stop <= stops; stop += 1) {
-        await publisher.publish(subjects.filter(() => random() < 0.5).map((ref) => publicationOf(ref, random)))
+        await publisher.publish(
+          subjects.filter(() => random() < 0.5).map((ref) => publicationOf(ref, random)),
+        )
         if (stop % 3 === 0) {
           await service.storage.startEpoch(1_000_000 * stop, 'cli:test')
           await publisher.publish(publicationOf(subjects[0] ?? '', random))
         }
         const moment = `${random() < 0.5 ? 'before' : 'after'} ${1 + pick(random, 4)}`
-        const { signal, code, stderr } = await sync(service, place, moment, stop % 5 === 0 ? random() * 500 : undefined)
+        const { signal, code, stderr } = await sync(
+          service,
+          place,
+          moment,
+          stop % 5 === 0 ? random() * 500 : undefined,
+        )
         assert.ok(signal === 'SIGKILL' || code === 0, stderr)
         if (signal === 'SIGKILL') kills += 1
         await assertFolded(service, place)
@@ -75,7 +86,10 @@ for (const engine of tableEngines) {
 }
 
 function publicationOf(agentRef: string, random: () => number) {
-  if (random() < 0.2) return { remove: { agentRef } }
+  return random() < 0.2 ? { remove: { agentRef } } : shown(agentRef, random)
+}
+
+function shown(agentRef: string, random: () => number) {
   const price = 1_000 * (1 + pick(random, 900))
   const payload: Payload = {
     agent_ref: agentRef,
@@ -87,7 +101,8 @@ function publicationOf(agentRef: string, random: () => number) {
       ...(random() < 0.2 ? { rent_frequency: 12 } : {}),
     },
     address: { display_address: `${price} Mill Lane` },
-    details: { bedrooms: pick(random, 6) },
+    // Long enough for several pieces of a snapshot, of which each is a batch.
+    details: { bedrooms: pick(random, 6), description: 'A house. '.repeat(500) },
     media: Array.from({ length: pick(random, 4) }, (_, index) => ({
       media_type: 1,
       media_url: `https://photos.example/${price}-${index}.jpg`,
@@ -124,7 +139,7 @@ async function eventsOf(service: TestService): Promise<readonly FeedEvent[]> {
 async function placesIn(place: TablePlace): Promise<readonly Place[]> {
   const rows = await place.rows('SELECT checkpoint FROM noted ORDER BY n')
   return rows.map(({ checkpoint }) => {
-    const { reading, sweep } = JSON.parse(String(checkpoint)) as {
+    const { reading, sweep } = JSON.parse(checkpoint as string) as {
       reading: { kind: Place['kind']; epoch?: string; after?: number; head?: number }
       sweep: boolean
     }
@@ -138,11 +153,23 @@ async function assertFolded(service: TestService, place: TablePlace): Promise<vo
   const { listings, media, removed } = await tablesIn(place)
   const columns = Object.keys(folded.listings.values().next().value ?? {})
   const shown = listings.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]])))
-  const byReference = <T>(map: ReadonlyMap<string, T>) => [...map].toSorted(([one], [other]) => (one < other ? -1 : 1))
-  assert.deepEqual(shown, byReference(folded.listings).map(([, listing]) => ({ ...listing })))
-  const urls = byReference(folded.media).flatMap(([reference, list]) => list.map((url, index) => [reference, index + 1, url]))
-  assert.deepEqual(media.map((row) => [row['reference'], row['position'], row['url']]), urls)
-  assert.deepEqual(removed.map(({ reference, removed_at: at }: Row) => [reference, at]), byReference(folded.removed))
+  const byReference = <T>(map: ReadonlyMap<string, T>) =>
+    [...map].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  assert.deepEqual(
+    shown,
+    byReference(folded.listings).map(([, listing]) => ({ ...listing })),
+  )
+  const urls = byReference(folded.media).flatMap(([reference, list]) =>
+    list.map((url, index) => [reference, index + 1, url]),
+  )
+  assert.deepEqual(
+    media.map((row) => [row['reference'], row['position'], row['url']]),
+    urls,
+  )
+  assert.deepEqual(
+    removed.map(({ reference, removed_at: at }: Row) => [reference, at]),
+    byReference(folded.removed),
+  )
 }
 
 /** And, when it has ended by itself, it is what the feed says now, whatever the batches were. */
@@ -154,5 +181,8 @@ async function assertLatest(service: TestService, place: TablePlace): Promise<vo
   }
   const shown = [...latest.values()].filter(({ published }) => published).map(({ agent_ref: ref }) => ref)
   const { listings } = await tablesIn(place)
-  assert.deepEqual(listings.map(({ reference }) => reference), shown.toSorted())
+  assert.deepEqual(
+    listings.map(({ reference }) => reference),
+    shown.toSorted(),
+  )
 }

@@ -51,6 +51,7 @@ describe('turns of many tenants', () => {
       },
       async turn(name) {
         turns.set(name, (turns.get(name) ?? 0) + 1)
+        await new Promise((resolve) => setImmediate(resolve))
         if (name === 'broken') throw new Error('key revoked')
         if (name === 'silent') {
           await new Promise((resolve) => controller.signal.addEventListener('abort', resolve))

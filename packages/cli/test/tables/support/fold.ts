@@ -45,10 +45,18 @@ export interface Payload {
   readonly agent_ref: string
   readonly published: boolean
   readonly status: 1 | 2
-  readonly price_information: { readonly price: number; readonly price_qualifier?: 1; readonly rent_frequency?: 12 }
+  readonly price_information: {
+    readonly price: number
+    readonly price_qualifier?: 1
+    readonly rent_frequency?: 12
+  }
   readonly address: { readonly display_address: string }
-  readonly details: { readonly bedrooms: number }
-  readonly media: readonly { readonly media_type: 1; readonly media_url: string; readonly sort_order: number }[]
+  readonly details: { readonly bedrooms: number; readonly description: string }
+  readonly media: readonly {
+    readonly media_type: 1
+    readonly media_url: string
+    readonly sort_order: number
+  }[]
 }
 
 /** `events`: all of the feed, by rising number. */
@@ -70,12 +78,18 @@ function batchOf(events: readonly FeedEvent[], before: Place, place: Place): rea
     return latestOf(events.filter(({ sequenceNumber: n }) => n > before.after && n <= place.after))
   }
   // A read of the whole feed. Its batches may come again after a stop, which changes nothing.
-  const head = before.kind === 'snapshot' && isSameFeed ? before.head : place.kind === 'snapshot' ? place.head : place.after
+  const head =
+    before.kind === 'snapshot' && isSameFeed
+      ? before.head
+      : place.kind === 'snapshot'
+        ? place.head
+        : place.after
   const ofSnapshot = latestOf(events.filter(({ sequenceNumber: n }) => n <= head))
   const upTo = place.kind === 'snapshot' ? place.after : head
   const from = before.kind === 'snapshot' && isSameFeed && before.after < place.after ? before.after : 0
   const read = ofSnapshot.filter(({ sequenceNumber: n }) => n > from && n <= upTo)
-  const later = place.kind === 'numbers' ? events.filter(({ sequenceNumber: n }) => n > head && n <= place.after) : []
+  const later =
+    place.kind === 'numbers' ? events.filter(({ sequenceNumber: n }) => n > head && n <= place.after) : []
   return latestOf([...read, ...later])
 }
 
@@ -107,11 +121,19 @@ function apply({ listings, media, removed }: Folded, event: FeedEvent): void {
   }
   const photographs = payload.media.toSorted((one, other) => one.sort_order - other.sort_order)
   listings.set(reference, listingOf(payload, event.sequenceNumber, publishedAt, listings.get(reference)))
-  media.set(reference, photographs.map(({ media_url: url }) => url))
+  media.set(
+    reference,
+    photographs.map(({ media_url: url }) => url),
+  )
   removed.delete(reference)
 }
 
-function listingOf(payload: Payload, sequenceNumber: number, publishedAt: string, old: FoldedListing | undefined): FoldedListing {
+function listingOf(
+  payload: Payload,
+  sequenceNumber: number,
+  publishedAt: string,
+  old: FoldedListing | undefined,
+): FoldedListing {
   const { price_information: given } = payload
   const isLetting = given.rent_frequency !== undefined
   const price = given.price_qualifier === 1 ? null : given.price
@@ -136,7 +158,8 @@ function listingOf(payload: Payload, sequenceNumber: number, publishedAt: string
 }
 
 function historyOf(price: number | null, publishedAt: string, old: FoldedListing | undefined) {
-  const hasChanged = price !== null && old !== undefined && old.last_price !== null && old.last_price !== price
+  const hasChanged =
+    price !== null && old !== undefined && old.last_price !== null && old.last_price !== price
   return {
     first_price: old?.first_price ?? price,
     last_price: price ?? old?.last_price ?? null,

@@ -48,8 +48,7 @@ const numeric = new Set<ColumnKind | undefined>(['integer', 'bigint', 'numeric',
 
 function cellOf(column: string, value: unknown): Cell {
   if (value === null || value === undefined) return null
-  const text = String(value)
-  // In the table of media it is a wall time of London's, without a zone.
+  const text = typeof value === 'number' ? String(value) : (value as string)
   const kind = kinds[column]
   if (numeric.has(kind)) return Number(text)
   if (kind === 'boolean') return text === '1' || text === 't'

@@ -19,6 +19,8 @@ await createClient({ baseUrl, key }).sync({
   checkpoint: keeper.checkpoint,
   copy: keeper.copy,
   batchSize: Number(batchSize),
+  pageSize: Number(batchSize),
+  allowMassRemoval: true,
   apply: (batch) => keeper.apply(batch),
   onCaughtUp: () => keeper.keep(false),
 })
