@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { addAudit } from './commands/audit.ts'
 import { addBackup } from './commands/backup.ts'
+import { addCompact } from './commands/compact.ts'
 import { addContacts } from './commands/contacts.ts'
 import { addCopy } from './commands/copy.ts'
 import { addDoctor } from './commands/doctor.ts'
@@ -91,6 +92,7 @@ function buildProgram(context: CommandContext): Command {
   addBackup(program, context)
   addRestore(program, context)
   addCopy(program, context)
+  addCompact(program, context)
   addEpoch(program, context)
   addMaintenance(program, context)
   addMigrate(program, context)

@@ -226,6 +226,17 @@ export const settings = {
     },
     5_000,
   ),
+  erasures: text(
+    {
+      name: 'erasures',
+      argument: 'file',
+      description: 'file outside the store that lists what was erased, to be erased again after a restore',
+      fallbackWords: 'none',
+      expected: 'the path of a file',
+    },
+    undefined,
+    (path) => (path === '' || path.includes('\0') ? undefined : resolve(path)),
+  ),
   overrideClock: onOff({
     name: 'override-clock',
     description: 'publish although the last event is more than 5 minutes ahead of the clock',

@@ -14,6 +14,7 @@ import {
   readPepperUse,
 } from '@property-events/server'
 import type {
+  ErasureList,
   KeyRate,
   Peppers,
   Service,
@@ -23,6 +24,7 @@ import type {
 } from '@property-events/server'
 import type { RateLimit } from './rate-limit.ts'
 import type { SettingReader } from './read-settings.ts'
+import { openListFor } from './erasure-list.ts'
 import { Refusal } from './refusal.ts'
 import { settings } from './settings.ts'
 
@@ -55,6 +57,7 @@ export const serveSettings = [
   settings.inFlightBytesPerKey,
   settings.wait,
   settings.drain,
+  settings.erasures,
   settings.overrideClock,
   settings.keyPepper,
   settings.oldKeyPepper,
@@ -98,6 +101,7 @@ export function readServeOptions(reader: SettingReader) {
     inFlightBytesPerKey: reader.value(settings.inFlightBytesPerKey),
     waitMs: reader.value(settings.wait),
     drainMs: reader.value(settings.drain),
+    erasures: reader.value(settings.erasures),
     overrideClock: reader.value(settings.overrideClock),
     keyPepper: reader.value(settings.keyPepper),
     oldKeyPepper: reader.value(settings.oldKeyPepper),
@@ -127,9 +131,11 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
   try {
     const store = await openForServing(options, signal)
     const { storage } = store
+    let erasureList: ErasureList | undefined
     try {
+      erasureList = await openListFor(options, storage)
       const peppers = await peppersForServing(options, storage)
-      const service = await listen(options, store, peppers)
+      const service = await listen(options, store, peppers, erasureList)
       return {
         service,
         storage,
@@ -137,11 +143,13 @@ export async function startService(options: ServeOptions, signal: AbortSignal): 
         broken: 'broken' in service ? service.broken : undefined,
         async close() {
           await service.close()
+          await erasureList?.close()
           await storage.close()
           lock.release()
         },
       }
     } catch (error) {
+      await erasureList?.close()
       await storage.close()
       throw error
     }
@@ -240,6 +248,7 @@ async function listen(
   options: ServeOptions,
   store: SharedStorage,
   peppers: Peppers,
+  erasureList: ErasureList | undefined,
 ): Promise<Service | ThreadedService> {
   const { storage } = store
   const log = createLogger({ level: options.logLevel })
@@ -257,6 +266,7 @@ async function listen(
       folder: options.pageFileBytes === 0 ? undefined : options.data,
     },
     limits: limitsOf(options),
+    erasureList,
   } as const
   try {
     const { workers, logLevel } = options

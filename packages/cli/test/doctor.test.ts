@@ -22,6 +22,10 @@ import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import { startStandby, withClient } from '../../server/test/postgres/support/standby.ts'
 import { startTransactionPooler } from '../../server/test/postgres/support/transaction-pooler.ts'
+import { draft, tenantA } from '../../server/test/storage/support/drafts.ts'
+import { erase, subject } from '../../server/test/storage/support/erasing.ts'
+import { publish } from '../../server/test/storage/support/read-back.ts'
+import { testClock } from '../../server/test/storage/support/test-clock.ts'
 import { removeFolder, run, runJson, temporaryFolder } from './support/program.ts'
 
 interface Finding {
@@ -171,6 +175,27 @@ describe('doctor finds', () => {
     await runJson(['backup', join(restored, 'property-events.db'), '--data', folder])
     writeFileSync(join(restored, 'pepper'), 'ab'.repeat(32), { mode: 0o600 })
     await diagnosed('a restored copy', ['--data', restored], ['epoch'])
+  })
+
+  it('an erasure that waits to be overwritten for longer than a week (D17)', async () => {
+    const folder = await store()
+    const url = server.url()
+    const { clock } = testClock(new Date(Date.now() - 8.5 * 86_400_000).toISOString())
+    for (const place of [
+      { kind: 'sqlite', folder } as const,
+      { kind: 'postgres', url, readConnections: 1 } as const,
+    ]) {
+      await using opened = await openStorage({ ...place, create: false, clock })
+      const tenant = { tenantId: tenantA, name: 'Elm', createdMs: 0, suspended: false }
+      await opened.keys.createTenant(tenant, 'cli:test')
+      await publish(opened, [draft({ subject: 'p' })])
+      await erase(opened, subject('p'))
+    }
+    await diagnosed('an erasure that waits to be overwritten', ['--data', folder], ['erasures'])
+    await diagnosed('the same in a database', [...place, url], ['erasures'])
+    await runJson(['compact', '--database', url])
+    const { stdout } = await run(['doctor', '--json', '--port', '0', ...place, url])
+    assert.doesNotMatch(stdout, /"erasures"/)
   })
 
   it('a proxy that nodes were not told of', async () => {

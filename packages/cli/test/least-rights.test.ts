@@ -113,6 +113,18 @@ describe('roles with the least rights', () => {
     assert.doesNotMatch(stderr, /permission denied/)
   })
 
+  it('the owner compacts the store, and the role of nodes is told to leave that to it (D17)', async () => {
+    const as = (role: 'node' | 'owner') => ({ environment: { PROPERTY_EVENTS_DATABASE: addressOf(role) } })
+    const refused = await run(['compact', '--always'], as('node'))
+    assert.equal(refused.code, 1)
+    assert.match(
+      refused.stderr,
+      /may not rewrite tables of property_events_owner\. Run the command with the address/,
+    )
+    const done = await runJson<{ compacted: boolean }>(['compact', '--always'], as('owner'))
+    assert.equal(done.compacted, true)
+  })
+
   it('the role of nodes can neither change the schema, nor delete an event, nor make another role', async () => {
     for (const statement of [
       'DELETE FROM event',

@@ -150,7 +150,12 @@ export interface Erasure {
   readonly unreachableAt: string | null
   readonly overwrittenAt: string | null
   /** What the erasure does not reach. */
-  readonly notCovered: readonly { readonly code: string; readonly detail: string }[]
+  /** `madeAt`: of `backups`, when they were begun, the newest first. */
+  readonly notCovered: readonly {
+    readonly code: string
+    readonly detail: string
+    readonly madeAt?: readonly string[]
+  }[]
 }
 
 /** The answer to a dry run. */

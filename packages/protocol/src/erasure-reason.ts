@@ -12,4 +12,10 @@ export const erasureReasons = [
   'published_in_error',
 ] as const
 
-export type ErasureReason = (typeof erasureReasons)[number]
+/** Of an erasure that was carried out again, because an older state of the store had come back. Nobody can ask for it. */
+export const replayedReason = 'replayed'
+
+/** What a receipt can say. */
+export const receiptReasons = [...erasureReasons, replayedReason] as const
+
+export type ErasureReason = (typeof receiptReasons)[number]

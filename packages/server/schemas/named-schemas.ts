@@ -13,7 +13,7 @@ import {
   PublishWarning,
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
-import { erasureReasons, feedNames, holdGrounds } from '@property-events/protocol'
+import { erasureReasons, feedNames, holdGrounds, receiptReasons } from '@property-events/protocol'
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { withExamples } from './examples.ts'
@@ -108,6 +108,10 @@ const erasure = Type.Object(
     feed: feedName,
     ...erased,
     ...erasureWords,
+    reason: Type.Unsafe({
+      enum: [...receiptReasons],
+      description: 'Why. `replayed`: a restore had brought it back, and it was carried out again.',
+    }),
     actor: Type.String({ description: 'The id of the key that asked for it.' }),
     state: Type.Unsafe({
       enum: ['reducing', 'reduced', 'unreachable', 'overwritten'],
@@ -125,9 +129,18 @@ const erasure = Type.Object(
     reducedAt: time('When the last payload was taken.'),
     unreachableAt: time('When every node had forgotten it.'),
     overwrittenAt: time('When the free space of the store had been rewritten.'),
-    notCovered: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() }), {
-      description: 'What the erasure does not reach, and what is left to do.',
-    }),
+    notCovered: Type.Array(
+      Type.Object({
+        code: Type.String(),
+        detail: Type.String(),
+        madeAt: Type.Optional(
+          Type.Array(Type.String({ format: 'date-time' }), {
+            description: 'Of `backups`: when they were begun, the newest first, as far as the store knows.',
+          }),
+        ),
+      }),
+      { description: 'What the erasure does not reach, and what is left to do.' },
+    ),
   },
   { title: 'Erasure', description: 'A receipt.' },
 )

@@ -4,7 +4,9 @@ import type { Command } from 'commander'
 import { partialPathOf, pepperFileName } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { storeSettings, withStore } from '../open-store.ts'
+import { changeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
+import type { Output } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { shellWord } from '../terminal-text.ts'
@@ -14,13 +16,15 @@ export function addBackup(program: Command, context: CommandContext): void {
     .command('backup')
     .description('copy the store to a new file, while the service runs')
     .argument('<file>', 'the file to write; it must not exist')
-  addSettings(command, storeSettings)
+  addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [file = '']) =>
-    withStore(reader, flags, async ({ storage, folder, database }) => {
+    withStore(reader, flags, async (store) => {
+      const { storage, folder, database } = store
       const path = resolve(file)
       // Missing or not a folder: the machine's own error says which.
       statSync(`${dirname(path)}/.`)
       removeWhenStopped(partialPathOf(path))
+      await noteBackup(store, output)
       await storage.backup(path)
       const { size: bytes } = statSync(path)
       if (output.json) return output.writeJson({ file: path, bytes })
@@ -37,6 +41,19 @@ export function addBackup(program: Command, context: CommandContext): void {
       )
     }),
   )
+}
+
+/**
+ * The receipt of an erasure names the backups that still hold what it took. Before the copy is begun: what is reduced after that may
+ * be in it. A role that may only read makes its backups all the same.
+ */
+async function noteBackup({ storage, actor }: OpenedStore, output: Output): Promise<void> {
+  const target = storage.settings.storeId
+  try {
+    await storage.audit.note({ action: 'backup.begun', tenant: null, target, detail: {} }, actor)
+  } catch {
+    output.say('This backup could not be noted in the store, so receipts of erasures will not name it.')
+  }
 }
 
 /** A signal ends the program as always; the unfinished file, large and with contacts in it, is removed first. */

@@ -7,16 +7,19 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { feedNames } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { readErasureList } from '@property-events/server'
 import type { FeedKey, StorageEngine } from '@property-events/server'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { headsFault, readHeads } from '../epoch-heads.ts'
+import { erasureSign, lostErasuresRefusal, replayList, replayText } from '../erasure-list.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { epochCommand } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { settings } from '../settings.ts'
 import { plainText } from '../terminal-text.ts'
 
 export function addEpoch(program: Command, context: CommandContext): void {
@@ -38,14 +41,23 @@ function addStart(epoch: Command, context: CommandContext): void {
     )
     .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
     .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
+    .option('--accept-lost-erasures', 'leave what was erased since the backup as it is here')
     .addHelpText(
       'after',
-      '\nConsumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a feed in which a new\n' +
+      '\nWhat was erased after the backup was made is in the store again. With --erasures, the list that `serve --erasures` keeps, it is erased\n' +
+        'once more. A store that has erasures, or a key that may erase (one that was revoked counts, too), needs that or\n' +
+        '--accept-lost-erasures.\n' +
+        '\nConsumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a feed in which a new\n' +
         'epoch begins read all of it again. `doctor` proposes a number where nodes have reported those they had shown.',
     )
-  addSettings(command, changeSettings)
+  addSettings(command, [...changeSettings, settings.erasures])
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation
+    const listPath = reader.value(settings.erasures)
+    const isAccepted = flags['acceptLostErasures'] === true
+    if (isAccepted && flags['erasures'] !== undefined) {
+      reader.fault('Give --erasures or --accept-lost-erasures, and not both.')
+    }
     const continueAfter = flagNumber(invocation, '--continue-after', { from: 0, to: 2 ** 52 }) ?? 0
     const feed = readFeed(flags, reader)
     const tenantName = flagText(flags, 'tenant')
@@ -54,17 +66,31 @@ function addStart(epoch: Command, context: CommandContext): void {
     }
     await withStore(reader, flags, async (store) => {
       const feeds = tenantName === undefined ? undefined : await feedsOf(store, tenantName, feed)
+      const listed = listPath === undefined || isAccepted ? undefined : await readErasureList(listPath)
+      if (listed === undefined && !isAccepted) {
+        const sign = await erasureSign(store.storage, feeds)
+        if (sign !== undefined) throw lostErasuresRefusal(sign, store.flags)
+      }
       await store.storage.startEpoch(continueAfter, store.actor, feeds)
+      const replay = listed && (await replayList(store, listed, feeds))
       const readers = await readersOf(store.storage, feeds)
       const waiting = (await store.storage.waitingFeeds()).length
       if (output.json) {
-        return output.writeJson({ continueAfter, feeds: feeds ?? 'all', readers, waitingFeeds: waiting })
+        const erasures = replay ?? null
+        return output.writeJson({
+          continueAfter,
+          feeds: feeds ?? 'all',
+          readers,
+          waitingFeeds: waiting,
+          erasures,
+        })
       }
       const where = feeds === undefined ? 'every feed' : `${feeds.length} of the feeds`
       await output.write(
         `A new epoch has begun: the next number of ${where} is greater than ${continueAfter}.\n` +
           `These read everything again: ${readersText(readers)}.\n`,
       )
+      if (replay !== undefined) await output.write(replayText(replay))
       if (waiting > 0) await output.write(`Publishing to ${waiting} other feeds still waits.\n`)
     })
   })

@@ -171,6 +171,8 @@ async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<v
     if (value !== undefined && value !== null) await output.write(`${name.padEnd(12)} ${plainText(value)}\n`)
   }
   await output.write('not covered\n')
-  for (const { code, detail } of notCovered)
-    await output.write(`  ${plainText(code)}: ${plainText(detail)}\n`)
+  for (const { code, detail, madeAt = [] } of notCovered) {
+    const made = madeAt.map((time) => `\n    ${plainText(time)}`).join('')
+    await output.write(`  ${plainText(code)}: ${plainText(detail)}${made}\n`)
+  }
 }

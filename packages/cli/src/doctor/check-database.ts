@@ -7,6 +7,7 @@ import {
   checkPepper,
   checkSchema,
   epochFinding,
+  erasuresFinding,
   holdFindings,
   maintenanceFinding,
   proxyFindings,
@@ -40,7 +41,9 @@ export async function checkDatabase(
     checkConnections(database),
     checkDatabaseClock(database),
     checkSnapshots(database.heldSnapshots),
-    ...(store === undefined ? checkNoStore(database, storeFlags) : checkStoreIn(database, store, storeFlags)),
+    ...(store === undefined
+      ? checkNoStore(database, storeFlags)
+      : checkStoreIn(database, store, nowMs, storeFlags)),
     checkClock(store?.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store?.pepperIds ?? []),
     ...holdFindings(store?.expiredHolds ?? 0),
@@ -186,6 +189,7 @@ function checkNoStore(database: ReachedDatabase, storeFlags: string): readonly F
 function checkStoreIn(
   database: ReachedDatabase,
   store: InspectedStore,
+  nowMs: number,
   storeFlags: string,
 ): readonly Finding[] {
   return [
@@ -194,6 +198,7 @@ function checkStoreIn(
     checkCompression(database, store),
     ...checkEpoch(store, storeFlags),
     ...maintenanceFinding(store, storeFlags),
+    ...erasuresFinding(store, nowMs, storeFlags),
   ]
 }
 

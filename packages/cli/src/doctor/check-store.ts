@@ -45,6 +45,7 @@ export function checkStore(
     checkSchema(store),
     ...(store.needsEpoch ? [epochFinding(storeFlags)] : []),
     ...maintenanceFinding(store, storeFlags),
+    ...erasuresFinding(store, nowMs, storeFlags),
     checkClock(store.newestEventMs, nowMs),
     checkPepper(folder, givenPepper, store.pepperIds),
     ...holdFindings(store.expiredHolds),
@@ -109,6 +110,28 @@ export function maintenanceFinding(
   const detail = `on since ${momentText(maintenance.sinceMs)} UTC: publications are refused`
   return [
     warn('maintenance', detail, `When the work is done: \`${commandLine('maintenance off', storeFlags)}\`.`),
+  ]
+}
+
+/** A person who asks to be forgotten is answered within a month. */
+const longWaitMs = 7 * 24 * 3_600_000
+
+/** None while none waits for long. */
+export function erasuresFinding(
+  { waitingErasures: { count, oldestMs = Infinity } }: Pick<Store, 'waitingErasures'>,
+  nowMs: number,
+  storeFlags: string,
+): readonly Finding[] {
+  if (nowMs - oldestMs < longWaitMs) return []
+  const days = Math.floor((nowMs - oldestMs) / (24 * 3_600_000))
+  const erasures = count === 1 ? '1 erasure waits' : `${count} erasures wait`
+  const detail = `${erasures} to be overwritten in free space, the oldest for ${days} days`
+  return [
+    warn(
+      'erasures',
+      detail,
+      `Run \`${commandLine('compact', storeFlags)}\`, best every day: --schedule 02:30.`,
+    ),
   ]
 }
 

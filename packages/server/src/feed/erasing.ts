@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import type { ErasureList } from './erasure-list.ts'
 import type { FeedKey, Head, OpenErasure, StorageEngine } from '../storage/storage.ts'
 
 /** How often it looks whether there is something to do: one probe of a small index. */
@@ -14,10 +15,11 @@ const failureWaitMs = 5_000
 const pausePerStep = 1
 /** A step that took longer than this is followed by smaller ones. */
 const stepTargetMs = 20
+const erasuresPerPiece = 500
 const [fewestEvents, firstEvents, mostEvents] = [10, 50, 500]
 
 export interface ErasingParts {
-  readonly storage: Pick<StorageEngine, 'erasures' | 'events'>
+  readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'keys'>
   /** As announced (`NodeStore`): the others wait until it has said that it holds nothing of before. */
   readonly nodeId: string
   /**
@@ -27,6 +29,8 @@ export interface ErasingParts {
   readonly forget: (key: FeedKey) => Promise<void>
   /** The same of all feeds that are in another state now than the file of pages is from. */
   readonly compare: (headOf: (key: FeedKey) => Promise<Head | undefined>) => Promise<void>
+  /** Where each erasure has a line before this node says that it has forgotten anything; left out: nowhere. */
+  readonly list?: ErasureList | undefined
   /** Told of what could not go on. It is tried again. */
   readonly report: TaskReport
 }
@@ -39,6 +43,8 @@ export interface Erasing {
 /** The parts, and the end. */
 interface Running extends ErasingParts {
   readonly signal: AbortSignal
+  /** The list has what the store had before this node began. */
+  isListed: boolean
 }
 
 /**
@@ -47,7 +53,7 @@ interface Running extends ErasingParts {
  */
 export function carryOutErasures(parts: ErasingParts): Erasing {
   const closing = new AbortController()
-  const running = run({ ...parts, signal: closing.signal })
+  const running = run({ ...parts, signal: closing.signal, isListed: parts.list === undefined })
   return {
     async close() {
       closing.abort()
@@ -84,11 +90,13 @@ async function hasCompared({ compare, storage, report }: Running): Promise<boole
 async function look(running: Running): Promise<number> {
   const { storage, signal, report } = running
   const open = (await reported(report, 'erase', storage.erasures.open())) ?? []
-  let failed = false
+  const isListed = await isOnList(running, open)
+  let failed = !isListed
   for (const erasure of open) {
     if (signal.aborted) return 0
     try {
-      await (erasure.state === 'reducing' ? reduceAll(running, erasure) : acknowledge(running, erasure))
+      if (erasure.state === 'reducing') await reduceAll(running, erasure)
+      else if (isListed) await acknowledge(running, erasure)
     } catch (error) {
       failed = true
       const { erasureId } = erasure
@@ -97,6 +105,36 @@ async function look(running: Running): Promise<number> {
   }
   if (failed) return failureWaitMs
   return open.length > 0 ? waitMs : lookEveryMs
+}
+
+/**
+ * A node with a list holds up the end of erasures that it cannot write down, so that a receipt that says `unreachable` is on the
+ * list of every node that has one.
+ */
+async function isOnList(running: Running, open: readonly OpenErasure[]): Promise<boolean> {
+  const { list, report, signal } = running
+  if (list === undefined) return true
+  try {
+    if (!running.isListed) await listAll(running, list)
+    running.isListed = true
+    await list.note(open)
+    return true
+  } catch (error) {
+    if (!signal.aborted) report.failed('erase', error)
+    return false
+  }
+}
+
+/** Of a node that was away, or that was given a list later. */
+async function listAll({ storage }: Running, list: ErasureList): Promise<void> {
+  for (const { tenantId } of await storage.keys.tenants()) {
+    for (let after: string | undefined; ;) {
+      const some = await storage.erasures.list(tenantId, after, erasuresPerPiece)
+      await list.note(some)
+      after = some.at(-1)?.erasureId
+      if (some.length < erasuresPerPiece) break
+    }
+  }
 }
 
 async function reduceAll({ storage, signal }: Running, { erasureId }: OpenErasure): Promise<void> {

@@ -21,6 +21,8 @@ export interface HttpContext {
   readonly events: EventStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
+  /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
+  readonly backups: () => Promise<readonly number[]>
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions

@@ -1,6 +1,7 @@
 /** The parts of a service put together, before it listens anywhere. */
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import type { ErasureList } from '../feed/erasure-list.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
@@ -48,6 +49,8 @@ export interface ServiceParts {
   /** Path prefix of every route, such as `/feed`. */
   readonly basePath?: string
   readonly limits?: Partial<ServiceLimits>
+  /** Where this node writes down what is erased (D17). Stays open when the service closes. */
+  readonly erasureList?: ErasureList | undefined
   /** Milliseconds since 1970. */
   readonly clock?: () => number
   /** Proxies of our own in front of the service. Default 0: `X-Forwarded-For` is not believed. */
@@ -178,15 +181,8 @@ function contextOf(
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
   const { erasures, events, holds, keys, settings } = storage
-  const bucketClock = options.clock ?? steadyClock
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
-  const requestBuckets = createTokenBuckets({
-    limits: limits.requests,
-    clock: bucketClock,
-    memory: shared?.requests ?? requestMemory(),
-    nodes: () => node.nodes,
-  })
   const metrics = createMetrics()
   const outages = createOutages({
     log,
@@ -214,6 +210,7 @@ function contextOf(
     events,
     erasures,
     holds,
+    backups: () => recentBackups(storage),
     maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
@@ -230,18 +227,44 @@ function contextOf(
     basePath: options.basePath,
     trustedProxies,
     node,
-    keyLimits: keyLimits(limits, requestBuckets),
-    failureBuckets: createTokenBuckets({
-      limits: limits.failures,
-      clock: bucketClock,
-      memory: shared?.failures,
-    }),
+    ...ratesOf(options, limits, node),
     stopping,
   }
 }
 
 function pagesOf({ storage: { events }, pages = defaultPages }: ServiceParts, outages: Outages): PageReader {
   return pages === 'off' ? plainPages(events) : sealedPages(events, pages, outages)
+}
+
+function ratesOf(
+  { shared, clock = steadyClock }: ServiceParts,
+  limits: ServiceLimits,
+  node: NodeWords,
+): Pick<HttpContext, 'keyLimits' | 'failureBuckets'> {
+  const requestBuckets = createTokenBuckets({
+    limits: limits.requests,
+    clock,
+    memory: shared?.requests ?? requestMemory(),
+    nodes: () => node.nodes,
+  })
+  return {
+    keyLimits: keyLimits(limits, requestBuckets),
+    failureBuckets: createTokenBuckets({ limits: limits.failures, clock, memory: shared?.failures }),
+  }
+}
+
+/** Three months of four a day. */
+const backupsAtMost = 400
+
+async function recentBackups({ audit, settings }: StorageEngine): Promise<readonly number[]> {
+  const query = {
+    first: 'newest',
+    action: 'backup.begun',
+    target: settings.storeId,
+    limit: backupsAtMost,
+  } as const
+  const rows = await audit.read(query)
+  return rows === 'unknownRow' ? [] : rows.map(({ atMs }) => atMs)
 }
 
 const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }

@@ -75,6 +75,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       nodeId: announcing.nodeId,
       forget: (key) => prepared.forgetFeed(key),
       compare: (headOf) => prepared.compareFeeds(headOf),
+      list: options.erasureList,
       report: outages,
     })
     let closing: Promise<void> | undefined

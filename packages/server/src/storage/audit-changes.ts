@@ -122,6 +122,10 @@ export function maintenanceSet(maintenance: Maintenance | undefined): Changes {
   return [{ action: 'maintenance.began', ...common, detail: { retryAfterSeconds } }]
 }
 
+export function storeCompacted(storeId: string, erasures: number): Changes {
+  return [{ action: 'store.compacted', tenant: null, target: storeId, detail: { erasures } }]
+}
+
 export function storeFilled({ firstOffset, needsEpoch }: WholeRecord): Changes {
   return [{ action: 'store.filled', tenant: null, target: null, detail: { firstOffset, needsEpoch } }]
 }

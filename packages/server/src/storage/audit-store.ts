@@ -47,6 +47,10 @@ interface AuditDetails {
   'hold.ended': Nothing
   /** Its day has passed, which was reported. */
   'hold.expired': Nothing
+  /** A copy of the whole store was begun: it holds every payload of that moment. The target is the id of the store. */
+  'backup.begun': Nothing
+  /** Everything that ever held a payload was rewritten, after so many erasures. The target is the id of the store. */
+  'store.compacted': { readonly erasures: number }
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
   /** Somebody looked for contacts: by what, never for whom. */

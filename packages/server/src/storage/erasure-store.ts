@@ -112,8 +112,13 @@ export interface ErasureStore {
    * said so, the erasure becomes `unreachable`; also asked with no node, by one that only looks.
    */
   acknowledge(erasureId: string, nodeId: string | undefined): Promise<'unreachable' | 'waiting'>
-  /** All that were `unreachable` when it is called: the caller has rewritten the store's free space since. Answers how many. */
-  markOverwritten(erasureIds: readonly string[]): Promise<number>
+  /** Of every tenant, those that are `unreachable`, the oldest first: their rows are reduced, and free space may hold what they were. */
+  waiting(): Promise<readonly WaitingErasure[]>
+  /**
+   * Those of them that are `unreachable` become `overwritten`: the caller has read them with `waiting`, and rewritten the store
+   * since then (`StorageEngine.rewrite`). That it was rewritten is on record in the same commit. Answers how many they were.
+   */
+  markOverwritten(erasureIds: readonly string[], actor: Actor): Promise<number>
   /** One of the tenant; `undefined`: it has none of this id. */
   find(tenantId: string, erasureId: string): Promise<Erasure | undefined>
   /** Those of the tenant after the given id, in the order in which they were begun, `limit` at most. */
@@ -123,6 +128,18 @@ export interface ErasureStore {
    * copies that keep the history of a feed.
    */
   reductions(key: FeedKey, afterRevision: number, limit: number): Promise<readonly Reduction[]>
+}
+
+export interface WaitingErasure {
+  readonly erasureId: string
+  /** Milliseconds since 1970. */
+  readonly unreachableMs: number
+}
+
+/** For an operator: how many wait to be overwritten, and since when the oldest does, in milliseconds since 1970. */
+export interface WaitingErasures {
+  readonly count: number
+  readonly oldestMs: number | undefined
 }
 
 export interface OpenErasure extends Erasure {

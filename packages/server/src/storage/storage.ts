@@ -111,6 +111,13 @@ export interface StorageEngine extends AsyncDisposable {
    */
   backup(path: string): Promise<void>
   /**
+   * Rewrites all that ever held a payload, so that nothing of the store's own files holds one that no row has any more: neither
+   * its free space nor, on SQLite, the write-ahead log. Publishing waits meanwhile, on PostgreSQL reading as well. Rejects with
+   * the `StorageRefusal` `in_use` where somebody reads an old state for too long, and `not_permitted` for a role that may not
+   * do it; then as much is rewritten as was, and it can be called again.
+   */
+  rewrite(): Promise<void>
+  /**
    * Hands over everything the feeds hold as of one moment, piece by piece, each taken before the next is read: of each
    * feed the events after the position that `after` names, all ids and subjects, and its counter; last the record of the whole.
    */

@@ -4,6 +4,7 @@
  * (docs/decisions/0008).
  */
 import { carryOutErasures } from '../feed/erasing.ts'
+import type { ErasureList } from '../feed/erasure-list.ts'
 import type { Erasing } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
@@ -49,6 +50,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   readonly trustedProxies?: number
   readonly plainConnections?: boolean
   readonly deprecations?: Deprecations
+  /** As in `ServiceParts`. */
+  readonly erasureList?: ErasureList | undefined
 }
 
 export interface ThreadedService extends Service {
@@ -165,6 +168,7 @@ function carryOut({ options, threads, file, outages }: Whole, nodeId: string): E
       await file?.forget(key)
     },
     compare: async (headOf) => file?.compare(headOf),
+    list: options.erasureList,
     report: outages,
   })
 }

@@ -13,11 +13,13 @@ import {
   tagsOf,
 } from '../support/canary.ts'
 import type { ReceiptBody } from '../support/canary.ts'
+import type { ErasureList } from '../../src/index.ts'
 import { call, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 /** Everything of a list but its payloads. */
 async function framesOf(service: TestService): Promise<readonly unknown[]> {
@@ -187,6 +189,36 @@ onEngines('erasing', {}, (service) => {
     for (const key of [service().tenant.readKey, service().tenant.publishKey]) {
       const denied = await postErasure(service(), good, '', key)
       assert.deepEqual([denied.status, problemOf(denied).code], [403, 'missing_scope'])
+    }
+  })
+})
+
+describe('erasing by a node with a list of erasures', () => {
+  it('ends when the erasure is on the list, and no sooner; what was there before is on it too (D17)', async () => {
+    const noted: string[] = []
+    let isFull = true
+    const erasureList: ErasureList = {
+      listed: [],
+      async note(erasures) {
+        if (isFull && erasures.length > 0) throw new Error('the disk of the list is full')
+        noted.push(...erasures.map(({ erasureId }) => erasureId).filter((id) => !noted.includes(id)))
+      },
+      close: async () => undefined,
+    }
+    const service = await startTestService({ erasureList })
+    try {
+      const subjectId = crypto.randomUUID()
+      await publish(service, [{ payload: contact({ contact_ref: subjectId }) }], { feed: 'contact' })
+      const begun = await postErasure(service, { feed: 'contact', subjectId, reason: 'objection' })
+      const { id } = JSON.parse(begun.text) as ReceiptBody
+      const isTold = () => service.logLines.some((line) => line.includes('the disk of the list is full'))
+      await until(async () => isTold() && (await receiptOf(service, id)).state === 'reduced')
+      assert.deepEqual(noted, [])
+      isFull = false
+      await until(async () => (await receiptOf(service, id)).state === 'unreachable')
+      assert.deepEqual(noted, [id])
+    } finally {
+      await service.stop()
     }
   })
 })

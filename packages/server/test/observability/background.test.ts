@@ -73,7 +73,11 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
   },
   async erase(report, said) {
     await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
-    const storage = { events: store.events, erasures: { ...store.erasures, open: once([]) } }
+    const storage = {
+      events: store.events,
+      keys: store.keys,
+      erasures: { ...store.erasures, open: once([]) },
+    }
     const nothing = async () => undefined
     const erasing = carryOutErasures({ storage, nodeId: 'a', forget: nothing, compare: nothing, report })
     await until(() => said() >= 2)

@@ -1,5 +1,6 @@
 /** A text in every field of a payload, and every way in which a service could show it. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { call, contactGetPath, contactListPath, getPath, listPath, publish } from './http-client.ts'
 import type { Answer } from './http-client.ts'
@@ -22,6 +23,7 @@ function propertyWithCanary(agentRef: string, price: number) {
     agent_ref: agentRef,
     price_information: { price },
     branch: canary,
+    branch_id: canary,
     service_reference: canary,
     reference: canary,
     statusstring: canary,
@@ -143,6 +145,29 @@ export async function receiptOf(
   const answer = await call(service, `/v1/erasures/${id}`, { key: service.tenant.eraseKey })
   assert.equal(answer.status, 200, answer.text)
   return JSON.parse(answer.text) as ReceiptBody
+}
+
+/** What else can become of the erased: another category, a text too long for its row, and withdrawal. */
+export async function changeCanary(
+  service: Pick<TestService, 'port' | 'tenant'>,
+  erased: readonly Erased[],
+): Promise<void> {
+  for (const { feed, subjectId } of erased) {
+    // Nothing to be compressed: a text that was, is not found by looking for its bytes.
+    const long = `${canary} ${randomBytes(9_000).toString('base64')} ${canary}`
+    const payload =
+      feed === 'property'
+        ? { ...propertyWithCanary(subjectId, 4), details: { description: long } }
+        : { ...contactWithCanary(subjectId, 4), note: long }
+    const moved = feed === 'property' ? { category: 'lettings' } : {}
+    await publish(service, [{ payload, ...moved }], { feed })
+    const withdrawal =
+      feed === 'property'
+        ? { remove: { agentRef: subjectId } }
+        : { payload: contactWithCanary(subjectId, 5), eventType: 'ContactErased' }
+    await publish(service, [withdrawal], { feed })
+    await publish(service, [{ payload, ...moved }], { feed })
+  }
 }
 
 /** Erases, and waits until nothing is reachable. */

@@ -15,6 +15,7 @@ import {
   openStorage,
 } from '../../src/index.ts'
 import type {
+  ErasureList,
   KeyRate,
   Pepper,
   Service,
@@ -50,6 +51,10 @@ export interface TestServiceOptions {
   readonly deprecations?: ServiceOptions['deprecations']
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
+  /** In place of a database of the tests' own server. */
+  readonly databaseUrl?: string
+  /** Where what is erased is written down. */
+  readonly erasureList?: ErasureList
   /** Puts something between the service and its engine, such as one that fails. */
   readonly wrap?: (storage: StorageEngine) => StorageEngine
 }
@@ -58,6 +63,8 @@ export interface TestService {
   readonly service: Service
   readonly url: string
   readonly port: number
+  /** Its data folder. */
+  readonly folder: string
   readonly storage: StorageEngine
   readonly tenant: TestTenant
   readonly otherTenant: TestTenant
@@ -83,7 +90,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const { engine = 'memory', catalogue = catalogues.default, wrap = (storage) => storage } = options
   const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
   const settings = { create: true, catalogue, startSequence: 0 }
-  const place = await placeOf(engine, folder)
+  const place = await placeOf(engine, folder, options.databaseUrl)
   const shared = place.kind === 'sqlite' ? await openForThreads({ ...settings, ...place }) : undefined
   const storage = wrap(shared?.storage ?? (await openStorage({ ...settings, ...place })))
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
@@ -101,6 +108,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.plainConnections === undefined ? {} : { plainConnections: options.plainConnections }),
     ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
+    erasureList: options.erasureList,
   } as const
   const service =
     engine === 'threads' && shared !== undefined
@@ -142,6 +150,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   return {
     service,
     url: service.url,
+    folder,
     port: Number(new URL(service.url).port),
     storage,
     tenant,
@@ -157,10 +166,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   }
 }
 
-async function placeOf(engine: TestEngine, folder: string) {
+async function placeOf(engine: TestEngine, folder: string, databaseUrl: string | undefined) {
   if (engine === 'memory') return { kind: 'memory' } as const
   if (engine === 'sqlite' || engine === 'threads') return { kind: 'sqlite', folder } as const
-  return { kind: 'postgres', url: await (await sharedDatabases()).create(), readConnections: 4 } as const
+  return {
+    kind: 'postgres',
+    url: databaseUrl ?? (await (await sharedDatabases()).create()),
+    readConnections: 4,
+  } as const
 }
 
 function startThreads(

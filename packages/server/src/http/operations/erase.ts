@@ -62,7 +62,7 @@ async function count(
 }
 
 async function begin(
-  { erasures, maintenance }: HttpContext,
+  { backups, erasures, maintenance }: HttpContext,
   key: FeedKey,
   { target, reason, caseRef, receivedOn }: ErasureBody,
   { keyId = '' }: Access,
@@ -83,7 +83,7 @@ async function begin(
     closingEventId: uuidV7(Date.now()),
   })
   if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
-  const body = JSON.stringify(erasureReceipt(outcome.erasure))
+  const body = JSON.stringify(erasureReceipt(outcome.erasure, await backups()))
   return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
 }
 

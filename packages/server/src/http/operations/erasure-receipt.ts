@@ -4,6 +4,12 @@ import type { Headers } from '../exchange.ts'
 
 export const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
+const backups = {
+  code: 'backups',
+  detail:
+    'Backups that were made before; `madeAt` has those that the store knows of, the newest first. Delete them, or erase again after a restore.',
+} as const
+
 /** What no erasure reaches, each with what is left to do. */
 const notCovered = [
   {
@@ -11,7 +17,7 @@ const notCovered = [
     detail:
       'Copies that consumers have made. Each removes the subject when it reads the closing event; one that keeps the history reads what was reduced.',
   },
-  { code: 'backups', detail: 'Backups that were made before. Delete them, or erase again after a restore.' },
+  backups,
   {
     code: 'write_ahead_log',
     detail: 'On PostgreSQL, archives of its write-ahead log, and standbys for as long as they lag.',
@@ -28,12 +34,21 @@ const notCovered = [
 
 const freeSpace = {
   code: 'free_space',
-  detail: "Free space of the store's files, until it is rewritten.",
+  detail: "Free space of the store's files, until an operator has it rewritten (`compact`).",
 } as const
 
-export function erasureReceipt(erasure: Erasure): object {
+const disk = {
+  code: 'disk',
+  detail: 'What the disk keeps of blocks that the files of the store have given back to the system.',
+} as const
+
+const backupsPerReceipt = 30
+
+/** `backupsMs`: when backups were begun, the newest first. */
+export function erasureReceipt(erasure: Erasure, backupsMs: readonly number[]): object {
   const { erasureId, key, target, reason, caseRef, receivedOn, actor, state, events, reduced } = erasure
   const { closing, revision, begunMs, reducedMs, unreachableMs, overwrittenMs } = erasure
+  const madeAt = backupsMs.filter((ms) => ms < (reducedMs ?? Infinity)).slice(0, backupsPerReceipt)
   return {
     id: erasureId,
     tenantId: key.tenantId,
@@ -52,7 +67,9 @@ export function erasureReceipt(erasure: Erasure): object {
     reducedAt: timeOf(reducedMs),
     unreachableAt: timeOf(unreachableMs),
     overwrittenAt: timeOf(overwrittenMs),
-    notCovered: state === 'overwritten' ? notCovered : [freeSpace, ...notCovered],
+    notCovered: [state === 'overwritten' ? disk : freeSpace, ...notCovered].map((one) =>
+      one === backups ? { ...one, madeAt: madeAt.map(timeOf) } : one,
+    ),
   }
 }
 

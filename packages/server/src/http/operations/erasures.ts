@@ -53,7 +53,7 @@ export function getErasure(context: HttpContext): Operation {
         if (typeof tenant !== 'string') return tenant
         const erasure = await context.erasures.find(tenant, erasureId)
         if (erasure === undefined || !maySee(access, erasure)) return refused({ code: 'erasure_not_found' })
-        const body = JSON.stringify(erasureReceipt(erasure))
+        const body = JSON.stringify(erasureReceipt(erasure, await context.backups()))
         return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
       }
     },
@@ -99,7 +99,10 @@ export function listErasures(context: HttpContext): Operation {
         const tenant = erasingTenant(access)
         if (typeof tenant !== 'string') return tenant
         const found = await context.erasures.list(tenant, after, receiptsPerPage)
-        const erasures = found.filter((erasure) => maySee(access, erasure)).map(erasureReceipt)
+        const backups = found.length === 0 ? [] : await context.backups()
+        const erasures = found
+          .filter((erasure) => maySee(access, erasure))
+          .map((erasure) => erasureReceipt(erasure, backups))
         const next = found.length < receiptsPerPage ? null : (found.at(-1)?.erasureId ?? null)
         const body = JSON.stringify({ erasures, next })
         return { kind: 'text', status: success.ok, headers: receiptHeaders, body }

@@ -73,6 +73,8 @@ export async function openMemory(
     // Nothing is lost from under a process that holds it.
     onLoss: () => () => undefined,
     backup: async (path) => writeBackup(store, path),
+    // What no row holds is nowhere here but in memory that is collected.
+    rewrite: async () => void openState(store),
     exportRecords: async (after, take) => exportRecords(store, after, take),
     importRecords: async (records, actor) => {
       try {

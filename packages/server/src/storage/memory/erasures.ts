@@ -1,5 +1,5 @@
 import { millisecondsOfTicks } from '@property-events/protocol'
-import { erasureBegun } from '../audit-changes.ts'
+import { erasureBegun, storeCompacted } from '../audit-changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
@@ -7,6 +7,7 @@ import { bytesPerReduction } from '../erasure-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import { erasedEventJson } from '../reduced-event.ts'
 import type {
+  Actor,
   BeginErasureOutcome,
   Erasure,
   ErasureRefusal,
@@ -58,7 +59,11 @@ export function memoryErasures(
       return open.map(({ erasure, acknowledgedBy }) => ({ ...erasure, acknowledgedBy }))
     },
     acknowledge: async (erasureId, nodeId) => acknowledge(store, erasureId, nodeId, nowMs()),
-    markOverwritten: async (erasureIds) => markOverwritten(store, erasureIds, nowMs()),
+    async waiting() {
+      const waiting = all().filter(({ erasure: { state } }) => state === 'unreachable')
+      return waiting.map(({ erasure: { erasureId, unreachableMs = 0 } }) => ({ erasureId, unreachableMs }))
+    },
+    markOverwritten: async (erasureIds, actor) => markOverwritten(store, erasureIds, actor, nowMs()),
     async find(tenantId, erasureId) {
       const erasure = openState(store).erasures.get(erasureId)?.erasure
       return erasure?.key.tenantId === tenantId ? erasure : undefined
@@ -105,14 +110,20 @@ function acknowledge(
   return erasure.state === 'reduced' ? 'waiting' : 'unreachable'
 }
 
-function markOverwritten(store: MemoryStore, erasureIds: readonly string[], overwrittenMs: number): number {
-  const { erasures } = openState(store)
+function markOverwritten(
+  store: MemoryStore,
+  erasureIds: readonly string[],
+  actor: Actor,
+  overwrittenMs: number,
+): number {
+  const { erasures, settings } = openState(store)
   const named = [...new Set(erasureIds)].flatMap((erasureId) => erasures.get(erasureId) ?? [])
   const unreachable = named.filter(({ erasure }) => erasure.state === 'unreachable')
   for (const one of unreachable) {
     const erasure: Erasure = { ...one.erasure, state: 'overwritten', overwrittenMs }
     erasures.set(erasure.erasureId, { ...one, erasure })
   }
+  noteChanges(store, storeCompacted(settings.storeId, unreachable.length), actor)
   return unreachable.length
 }
 

@@ -29,8 +29,7 @@ import { databaseEvents } from './events.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
-import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
-import type { HeldSnapshotRow } from './held-snapshots.ts'
+import { readHeldSnapshots } from './held-snapshots.ts'
 import { databaseHolds } from './holds.ts'
 import { importRecords } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
@@ -40,6 +39,7 @@ import { databaseLedger } from './ledger.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
+import { rewriteTables } from './rewrite.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 
@@ -139,7 +139,7 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
-    erasures: guardedErasures(databaseErasures(parts), guarded),
+    erasures: guardedErasures(databaseErasures(parts, settings.storeId), guarded),
     holds: guardedHolds(databaseHolds(database, given, note), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
@@ -152,6 +152,7 @@ function engineOver(
     onLoss: (listener) => history.onLoss(listener),
     epochNeed: () => guarded(() => epochNeed(database, history)),
     backup: (path) => guarded(() => backUp(database, path)),
+    rewrite: () => guarded(() => rewriteTables(database)),
     exportRecords: (after, take) => guarded(() => exportRecords(database, after, take)),
     importRecords: (records, actor) =>
       guarded(() =>
@@ -161,8 +162,7 @@ function engineOver(
         }),
       ),
     forgetSkippedIds: () => guarded(() => forgetSkippedIds(database, given())),
-    heldSnapshots: () =>
-      guarded(async () => (await database.read<HeldSnapshotRow>(heldSnapshots, [])).map(heldSnapshotOf)),
+    heldSnapshots: () => guarded(() => readHeldSnapshots(database)),
     observe: (observer) => parts.observers.observe(observer),
     work: () => ({
       listening: parts.changes.listening(),

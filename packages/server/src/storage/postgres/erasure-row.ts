@@ -1,5 +1,5 @@
 /** A row of `erasure`, and an erasure as the port shows it. */
-import { erasureReasons, feedNames } from '@property-events/protocol'
+import { receiptReasons, feedNames } from '@property-events/protocol'
 import type { Erasure, ErasureState, ErasureTarget } from '../storage.ts'
 import type { Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -36,7 +36,7 @@ export const readErasure: Statement = {
 export function erasureOf(row: ErasureRow): Erasure {
   const { erasure: erasureId, tenant: tenantId, actor, state, closing_event: eventId } = row
   const feed = feedNames.find((name) => feedNumbers[name] === row.feed)
-  const reason = erasureReasons.find((code) => code === row.reason)
+  const reason = receiptReasons.find((code) => code === row.reason)
   if (feed === undefined || reason === undefined) throw new Error(`the erasure ${erasureId} cannot be read`)
   return {
     erasureId,

@@ -1,5 +1,6 @@
 /** The port's part for erasure, on a database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
+import { storeCompacted } from '../audit-changes.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { ErasureStore, FeedKey, Reduction } from '../storage.ts'
 import { uuids } from './array.ts'
@@ -46,6 +47,10 @@ const setOverwritten: Statement = {
     FROM unnest($1::uuid[]) AS given (erasure)
     WHERE e.erasure = given.erasure AND e.state = 'unreachable' RETURNING e.erasure`,
 }
+const selectWaiting: Statement = {
+  name: 'erasure-waiting',
+  text: `SELECT erasure, unreachable_ms FROM erasure WHERE state = 'unreachable' ORDER BY erasure`,
+}
 const selectReduced: Statement = {
   name: 'erasure-reductions',
   text: `SELECT revision, sequence FROM reduced_event WHERE tenant = $1 AND feed = $2 AND revision > $3
@@ -57,13 +62,18 @@ const selectStep: Statement = {
     ORDER BY tenant, feed, revision, position`,
 }
 
+interface WaitingRow extends Row {
+  readonly erasure: string
+  readonly unreachable_ms: string
+}
+
 interface ReducedRow extends Row {
   readonly revision: string
   readonly sequence: string
 }
 
-export function databaseErasures(parts: EngineParts): ErasureStore {
-  const { database, given, remembered, watching, changes } = parts
+export function databaseErasures(parts: EngineParts, storeId: string): ErasureStore {
+  const { database, given, note, remembered, watching, changes } = parts
   const nowMs = (): number | null => {
     const now = given()
     return now === undefined ? null : millisecondsOfTicks(now)
@@ -101,10 +111,16 @@ export function databaseErasures(parts: EngineParts): ErasureStore {
         const [row] = await session.query<ErasureRow & Row>(readErasure, [erasureId])
         return row?.state === 'unreachable' || row?.state === 'overwritten' ? 'unreachable' : 'waiting'
       }),
-    markOverwritten: (erasureIds) =>
-      database.write(
-        async (session) => (await session.query(setOverwritten, [uuids(erasureIds), nowMs()])).length,
-      ),
+    async waiting() {
+      const rows = await database.read<WaitingRow>(selectWaiting, [])
+      return rows.map((row) => ({ erasureId: row.erasure, unreachableMs: Number(row.unreachable_ms) }))
+    },
+    markOverwritten: (erasureIds, actor) =>
+      database.transaction(async (session) => {
+        const { length } = await session.query(setOverwritten, [uuids(erasureIds), nowMs()])
+        await note(session, storeCompacted(storeId, length), actor)
+        return length
+      }),
     async find(tenantId, erasureId) {
       const [row] = await database.read<ErasureRow & Row>(readErasure, [erasureId])
       return row?.tenant === tenantId ? erasureOf(row) : undefined

@@ -3,7 +3,7 @@
  * each publication, and each probe goes through them: 2 buffers became 100 after 8,000 publications to one feed.
  */
 import type { HeldSnapshot } from '../storage.ts'
-import type { Statement } from './connection.ts'
+import type { Database, Statement } from './connection.ts'
 
 /**
  * The oldest of each kind of holder. Sessions of other databases keep nothing here, and a VACUUM's own snapshot nothing anywhere.
@@ -40,4 +40,8 @@ export interface HeldSnapshotRow {
 
 export function heldSnapshotOf({ seconds, ...row }: HeldSnapshotRow): HeldSnapshot {
   return { ...row, seconds: seconds ?? undefined }
+}
+
+export async function readHeldSnapshots(database: Pick<Database, 'read'>): Promise<readonly HeldSnapshot[]> {
+  return (await database.read<HeldSnapshotRow>(heldSnapshots, [])).map(heldSnapshotOf)
 }

@@ -1,10 +1,10 @@
 /** A look at a database for an operator who searches a fault: it changes nothing, and needs no store to be there. */
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
-import { nodeSilenceMs } from '../node-store.ts'
-import type { HeldSnapshot, Maintenance } from '../storage.ts'
+import type { HeldSnapshot, Maintenance, WaitingErasures } from '../storage.ts'
 import { heldSnapshotOf, heldSnapshots } from './held-snapshots.ts'
 import type { HeldSnapshotRow } from './held-snapshots.ts'
+import { readExpiredHolds, readProxyIgnoredBy, readWaitingErasures } from './inspect-later-tables.ts'
 import { migrations } from './migrate.ts'
 import { probeSessions } from './probe-sessions.ts'
 
@@ -75,6 +75,7 @@ export interface InspectedStore {
   readonly expiredHolds: number
   /** Where nodes run that clients reach through a proxy that they do not trust. */
   readonly proxyIgnoredBy: readonly string[]
+  readonly waitingErasures: WaitingErasures
 }
 
 export interface LostFeed {
@@ -186,6 +187,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     pepperIds: [],
     expiredHolds: 0,
     proxyIgnoredBy: [],
+    waitingErasures: { count: 0, oldestMs: undefined },
   }
   if (missingPrivileges.some((privilege) => privilege.startsWith('SELECT'))) {
     return { ...nothing, schemaVersion: migrations.length, missingPrivileges, owner: await ownerOf(client) }
@@ -193,7 +195,13 @@ async function readStore(client: Client): Promise<InspectedStore> {
   const { rows } = await client.query<
     Omit<
       InspectedStore,
-      'knownSchemaVersion' | 'newestEventMs' | 'lostFeeds' | 'maintenance' | 'expiredHolds' | 'proxyIgnoredBy'
+      | 'knownSchemaVersion'
+      | 'newestEventMs'
+      | 'lostFeeds'
+      | 'maintenance'
+      | 'expiredHolds'
+      | 'proxyIgnoredBy'
+      | 'waitingErasures'
     > &
       Newest &
       Stopped
@@ -224,6 +232,7 @@ async function readStore(client: Client): Promise<InspectedStore> {
     maintenance: sinceMs === null || retryAfterSeconds === null ? undefined : { sinceMs, retryAfterSeconds },
     expiredHolds: await readExpiredHolds(client),
     proxyIgnoredBy,
+    waitingErasures: await readWaitingErasures(client),
     missingPrivileges,
     newestEventMs: newestMs ?? undefined,
   }
@@ -249,28 +258,6 @@ async function readLostFeeds(client: Client): Promise<readonly LostFeed[]> {
       l.number::float8 AS "shownNumber", coalesce(f.last_sequence, f.number_offset, 0)::float8 AS "heldNumber"
     FROM lost_number l LEFT JOIN feed f USING (tenant, feed) ORDER BY l.tenant, l.feed LIMIT 1000`)
   return rows
-}
-
-/** An older schema has no such table. */
-async function readExpiredHolds(client: Client): Promise<number> {
-  const present = await client.query(`SELECT WHERE to_regclass('hold') IS NOT NULL`)
-  if (present.rowCount === 0) return 0
-  const { rows } = await client.query<{ expired: number }>(`
-    SELECT count(*)::integer AS expired FROM hold
-    WHERE ended_ms IS NULL AND until_ms <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint`)
-  return rows[0]?.expired ?? 0
-}
-
-/** An older schema has no such column. */
-async function readProxyIgnoredBy(client: Client): Promise<readonly string[]> {
-  const present = await client.query(
-    `SELECT FROM pg_attribute WHERE attrelid = to_regclass('node') AND attname = 'ignores_proxy' AND NOT attisdropped`,
-  )
-  if (present.rowCount === 0) return []
-  const { rows } = await client.query<{ place: string }>(`
-    SELECT place FROM node WHERE ignores_proxy AND seen > clock_timestamp() - interval '${nodeSilenceMs} milliseconds'
-    ORDER BY place`)
-  return rows.map(({ place }) => place)
 }
 
 /** Every role may read the catalogue. */

@@ -41,6 +41,8 @@ export function copyStore({ file, copy }: BackupJob): void {
     const meta = metaOf(target)
     meta.set('needs_epoch', '1')
     meta.remove('maintenance')
+    // Nor do those nodes serve it that lived when it was made: an erasure would wait for them.
+    target.prepare('DELETE FROM node').run()
   } finally {
     target.close()
   }

@@ -47,6 +47,7 @@ import { readMaintenance } from './maintenance.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
+import { rewriteStore } from './rewrite.ts'
 import { settledLocator } from './settled-locate.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriter } from './writer-host.ts'
@@ -188,6 +189,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     onLoss: () => () => undefined,
     epochNeed: () => guarded(() => epochs.epochNeed()),
     backup: (path) => guarded(() => backUp(file, path)),
+    rewrite: () => guarded(() => rewriteStore(file)),
     exportRecords: (after, take) => guarded(() => exportRecords(file, after, take)),
     importRecords: (records, actor) => guarded(() => link.call('importRecords', records, actor)),
     forgetSkippedIds: () => guarded(() => link.call('forgetSkippedIds')),
@@ -266,7 +268,7 @@ function fileErasures(
       return outcome
     },
     acknowledge: (erasureId, nodeId) => link.call('acknowledgeErasure', erasureId, nodeId),
-    markOverwritten: (erasureIds) => link.call('markOverwritten', erasureIds),
+    markOverwritten: (erasureIds, actor) => link.call('markOverwritten', erasureIds, actor),
   }
 }
 

@@ -8,12 +8,12 @@ import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureSelect } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import type { ErasureStore, Reduction } from '../storage.ts'
+import type { ErasureStore, Reduction, WaitingErasure } from '../storage.ts'
 
 export function erasureReads(
   db: Connection,
   clock: SharedClock | undefined,
-): Pick<Unguarded<ErasureStore>, 'count' | 'open' | 'find' | 'list' | 'reductions'> {
+): Pick<Unguarded<ErasureStore>, 'count' | 'open' | 'waiting' | 'find' | 'list' | 'reductions'> {
   const rangeOf = erasedRangeReader(db, () => millisecondsOfTicks(readClock(clock)))
   const read = erasureReader(db)
   const feedOf = feedReader(db)
@@ -22,6 +22,9 @@ export function erasureReads(
         (SELECT group_concat(node, ' ') FROM erasure_node WHERE erasure_node.erasure = erasure.erasure) AS nodes
       FROM erasure INDEXED BY erasure_open JOIN feed USING (feed_no)
       WHERE state IN ('reducing', 'reduced') ORDER BY erasure`,
+  )
+  const selectWaiting = db.prepare<[], WaitingErasure>(
+    `SELECT erasure AS erasureId, unreachable_ms AS unreachableMs FROM erasure WHERE state = 'unreachable' ORDER BY erasure`,
   )
   const selectOwn = db.prepare<[string, string, number], ErasureRow>(
     `${erasureSelect} WHERE tenant = ? AND erasure > ? ORDER BY erasure LIMIT ?`,
@@ -45,6 +48,7 @@ export function erasureReads(
     },
     open: () =>
       selectOpen.all().map((row) => ({ ...erasureOf(row), acknowledgedBy: row.nodes?.split(' ') ?? [] })),
+    waiting: () => selectWaiting.all(),
     find(tenantId, erasureId) {
       const row = read(erasureId)
       return row?.tenant === tenantId ? erasureOf(row) : undefined

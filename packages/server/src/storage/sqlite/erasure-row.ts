@@ -1,5 +1,5 @@
 /** A row of `erasure`, and an erasure as the port shows it. */
-import { bytesOfUuid, erasureReasons, feedNames, uuidOfBytes } from '@property-events/protocol/plain'
+import { bytesOfUuid, receiptReasons, feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Erasure, ErasureState, ErasureTarget } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
@@ -38,7 +38,7 @@ export function erasureReader(db: Connection): (erasureId: string) => ErasureRow
 export function erasureOf(row: ErasureRow): Erasure {
   const { erasure: erasureId, tenant: tenantId, actor, state, events, reduced, revision } = row
   const feed = feedNames.find((name) => name === row.feed)
-  const reason = erasureReasons.find((code) => code === row.reason)
+  const reason = receiptReasons.find((code) => code === row.reason)
   if (feed === undefined || reason === undefined) throw new Error(`the erasure ${erasureId} cannot be read`)
   return {
     erasureId,

@@ -1,13 +1,13 @@
 /** Erasing, on the writer's connection: each verb is one immediate transaction. */
 import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
-import { erasureBegun } from '../audit-changes.ts'
+import { erasureBegun, storeCompacted } from '../audit-changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { nodeSilenceMs } from '../node-store.ts'
-import type { BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
+import type { Actor, BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
 import type { Appender } from './append.ts'
 import type { NoteChanges } from './audit.ts'
 import type { CommitLine } from './commit-line.ts'
@@ -15,14 +15,14 @@ import type { Connection } from './connection.ts'
 import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureValues } from './erasure-row.ts'
 import { feedReader } from './feed-row.ts'
-import { metaOf } from './meta.ts'
+import { metaOf, readSettings } from './meta.ts'
 import { reducer } from './reduce-events.ts'
 
 export interface ErasureWrites {
   beginErasure(request: ErasureRequest): BeginErasureOutcome
   reduceErased(erasureId: string, limit: number): ReduceOutcome
   acknowledgeErasure(erasureId: string, nodeId: string | undefined): 'unreachable' | 'waiting'
-  markOverwritten(erasureIds: readonly string[]): number
+  markOverwritten(erasureIds: readonly string[], actor: Actor): number
 }
 
 export interface ErasureWriteParts {
@@ -56,6 +56,7 @@ export function erasureWrites(
       return outcome
     },
     ...acknowledger(db, nowMs),
+    markOverwritten: overwriter(db, note, nowMs),
   }
 }
 
@@ -90,10 +91,7 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
   })
 }
 
-function acknowledger(
-  db: Connection,
-  nowMs: () => number,
-): Pick<ErasureWrites, 'acknowledgeErasure' | 'markOverwritten'> {
+function acknowledger(db: Connection, nowMs: () => number): Pick<ErasureWrites, 'acknowledgeErasure'> {
   const read = erasureReader(db)
   const insertNode = db.prepare('INSERT INTO erasure_node VALUES (?, ?) ON CONFLICT DO NOTHING')
   const findMissing = db.prepare<[number, string]>(
@@ -101,9 +99,6 @@ function acknowledger(
   )
   const setUnreachable = db.prepare(
     `UPDATE erasure SET state = 'unreachable', unreachable_ms = ? WHERE erasure = ? AND state = 'reduced'`,
-  )
-  const setOverwritten = db.prepare(
-    `UPDATE erasure SET state = 'overwritten', overwritten_ms = ? WHERE erasure = ? AND state = 'unreachable'`,
   )
   const acknowledge = db.transaction((erasureId: string, nodeId: string | undefined) => {
     const row = read(erasureId)
@@ -114,11 +109,22 @@ function acknowledger(
     setUnreachable.run(nowMs(), erasureId)
     return 'unreachable'
   })
-  const overwrite = db.transaction((erasureIds: readonly string[]) =>
-    erasureIds.reduce((sum, erasureId) => sum + setOverwritten.run(nowMs(), erasureId).changes, 0),
+  return { acknowledgeErasure: (erasureId, nodeId) => acknowledge.immediate(erasureId, nodeId) }
+}
+
+function overwriter(
+  db: Connection,
+  note: NoteChanges,
+  nowMs: () => number,
+): ErasureWrites['markOverwritten'] {
+  const set = db.prepare(
+    `UPDATE erasure SET state = 'overwritten', overwritten_ms = ? WHERE erasure = ? AND state = 'unreachable'`,
   )
-  return {
-    acknowledgeErasure: (erasureId, nodeId) => acknowledge.immediate(erasureId, nodeId),
-    markOverwritten: (erasureIds) => overwrite.immediate(erasureIds),
-  }
+  const { storeId } = readSettings(db)
+  const overwrite = db.transaction((erasureIds: readonly string[], actor: Actor) => {
+    const count = erasureIds.reduce((sum, erasureId) => sum + set.run(nowMs(), erasureId).changes, 0)
+    note(storeCompacted(storeId, count), actor)
+    return count
+  })
+  return (erasureIds, actor) => overwrite.immediate(erasureIds, actor)
 }

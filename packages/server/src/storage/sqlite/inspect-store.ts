@@ -6,7 +6,7 @@ import { connectForReading, storeFileOf } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { readMaintenance } from './maintenance.ts'
 import { knownSchemaVersion } from './migrate.ts'
-import type { Maintenance } from '../storage.ts'
+import type { Maintenance, WaitingErasures } from '../storage.ts'
 
 export type StoreInspection =
   | { readonly kind: 'none'; readonly file: string }
@@ -32,6 +32,7 @@ export type StoreInspection =
       readonly expiredHolds: number
       /** Where nodes run that clients reach through a proxy that they do not trust. */
       readonly proxyIgnoredBy: readonly string[]
+      readonly waitingErasures: WaitingErasures
     }
 
 export function inspectStore(folder: string): StoreInspection {
@@ -63,6 +64,7 @@ export function inspectStore(folder: string): StoreInspection {
         pepperIds: peppers.all(),
         expiredHolds: expiredHolds(db),
         proxyIgnoredBy: proxyIgnoredBy(db),
+        waitingErasures: waitingErasures(db),
       }
     } finally {
       db.close()
@@ -89,4 +91,17 @@ function proxyIgnoredBy(db: Connection): readonly string[] {
     'SELECT place FROM node WHERE ignores_proxy = 1 AND seen_ms > ? ORDER BY place',
   )
   return select.pluck().all(Date.now() - nodeSilenceMs)
+}
+
+function waitingErasures(db: Connection): WaitingErasures {
+  // An older schema has no such table.
+  if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'erasure'`).get() === undefined) {
+    return { count: 0, oldestMs: undefined }
+  }
+  const waiting = db
+    .prepare<[], { count: number; oldestMs: number | null }>(
+      `SELECT count(*) AS count, min(unreachable_ms) AS oldestMs FROM erasure WHERE state = 'unreachable'`,
+    )
+    .get()
+  return { count: waiting?.count ?? 0, oldestMs: waiting?.oldestMs ?? undefined }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { uuidV7 } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
+import { compactStore } from '../../../src/feed/compacting.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { batch, draft, feedKey, removal, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { begin, erase, erasureOf, reduceAll, subject, wholeText } from '../support/erasing.ts'
@@ -255,12 +256,18 @@ export function erasingContract(factory: StoreFactory): void {
         ['reduced', [two]],
         'what was said too early does not count',
       )
-      assert.equal(await store.erasures.markOverwritten([erasureId]), 0)
+      assert.deepEqual(await store.erasures.waiting(), [])
+      assert.equal(await store.erasures.markOverwritten([erasureId], 'cli:test'), 0)
       time.set('2026-03-01T10:00:50Z')
       assert.equal(await store.erasures.acknowledge(erasureId, one), 'unreachable')
       assert.equal(await store.erasures.acknowledge(erasureId, one), 'unreachable')
       assert.deepEqual(await store.erasures.open(), [])
-      assert.equal(await store.erasures.markOverwritten([erasureId, uuid('none')]), 1)
+      const unreachableMs = Date.parse('2026-03-01T10:00:50Z')
+      assert.deepEqual(await store.erasures.waiting(), [{ erasureId, unreachableMs }])
+      await store.rewrite()
+      assert.equal(await store.erasures.markOverwritten([erasureId, uuid('none')], 'cli:test'), 1)
+      assert.deepEqual(await store.erasures.waiting(), [])
+      assert.equal(await store.erasures.markOverwritten([erasureId], 'cli:test'), 0, 'once')
       const erasure = await store.erasures.find(tenantA, erasureId)
       assert.deepEqual(
         [
@@ -275,6 +282,36 @@ export function erasingContract(factory: StoreFactory): void {
           ...['00', '00', '50', '50'].map((second) => Date.parse(`2026-03-01T10:00:${second}Z`)),
         ],
       )
+    })
+
+    it('leaves to the next rewrite what is reduced while one is under way, and says in the audit that one was made (D17)', async () => {
+      await using store = await storeWithCanary(await factory.create())
+      const early = await erase(store, subject('p'))
+      let late: string | undefined
+      const rewrite = async (): Promise<void> => {
+        await store.rewrite()
+        late = (await erase(store, subject('q'))).erasureId
+      }
+      const compaction = await compactStore({ erasures: store.erasures, rewrite }, 'cli:test', {
+        always: false,
+      })
+      assert.deepEqual(
+        compaction.kind === 'compacted' && compaction.waited.map(({ erasureId }) => erasureId),
+        [early.erasureId],
+      )
+      assert.equal((await store.erasures.find(tenantA, early.erasureId))?.state, 'overwritten')
+      assert.equal((await store.erasures.find(tenantA, late ?? ''))?.state, 'unreachable')
+      assert.equal((await compactStore(store, 'cli:test', { always: false })).kind, 'compacted')
+      assert.equal((await compactStore(store, 'cli:test', { always: false })).kind, 'nothingWaits')
+      assert.equal((await compactStore(store, 'cli:test', { always: true })).kind, 'compacted')
+      const { storeId } = store.settings
+      const rows = await store.audit.read({ first: 'oldest', action: 'store.compacted', limit: 9 })
+      assert.ok(rows !== 'unknownRow')
+      assert.deepEqual(
+        rows.map(({ actor, tenant, target, detail }) => [actor, tenant, target, detail]),
+        [1, 1, 0].map((erasures) => ['cli:test', null, storeId, { erasures }]),
+      )
+      assert.equal((await list(store)).length, 7, 'and every event is there')
     })
 
     it('does not wait for a node that has been silent for a minute (D17)', async () => {

@@ -1,0 +1,110 @@
+/** Brings erasures from `unreachable` to `overwritten`: rewrites the store, now or every day (docs/decisions/0030). */
+import { statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Command } from 'commander'
+import { compactStore } from '@property-events/server'
+import type { Compaction } from '@property-events/server'
+import { addAction, flagText } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { dailyTimeOf, runDaily } from '../daily.ts'
+import { changeSettings, withStore } from '../open-store.ts'
+import type { OpenedStore } from '../open-store.ts'
+import { addSettings } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { sentencesOf } from '../sentences-of.ts'
+import { settings } from '../settings.ts'
+import { stopSignal } from '../stop-signal.ts'
+import { plainText } from '../terminal-text.ts'
+
+export function addCompact(program: Command, context: CommandContext): void {
+  const command = program
+    .command('compact')
+    .description('overwrite what was erased in the free space of the store, by rewriting it')
+    .option('--always', 'rewrite the store although no erasure waits for it')
+    .option('--schedule <time>', 'do it every day at this time (UTC), such as 02:30, until a signal')
+    .addHelpText(
+      'after',
+      '\nWorks while nodes serve. Publishing waits meanwhile, and on PostgreSQL reading does as well, but for ready-made pages: a few\n' +
+        'seconds for 100,000 events. A folder needs free space for two more copies of the store, a database for one. For a\n' +
+        'database it takes a role that owns the tables and the database. Backups, archives of the write-ahead log and standbys that lag keep what they have.',
+    )
+  addSettings(command, changeSettings)
+  addAction(command, context, async (invocation) => {
+    const { output, settings: reader, flags } = invocation
+    const written = flagText(flags, 'schedule')
+    const always = flags['always'] === true
+    if (written === undefined) return report(invocation, await compactOnce(invocation, always))
+    const time = dailyTimeOf(written)
+    if (time === undefined)
+      reader.fault(
+        `--schedule is "${plainText(written.slice(0, 100))}", but must be a time of day such as 02:30.`,
+      )
+    if (time === undefined || always) {
+      if (always) reader.fault('--always rewrites the store at once: leave it out, or --schedule.')
+      return reader.finish()
+    }
+    // Its faults and a missing store end it at once, and not at night.
+    await withStore(reader, flags, async () => undefined)
+    output.say(`Compacts every day at ${written} UTC, when erasures wait for it.`)
+    await runDaily(time, stopSignal(), async () => {
+      try {
+        await report(invocation, await compactOnce(invocation, false))
+      } catch (error) {
+        output.say(sentencesOf(error))
+      }
+    })
+  })
+}
+
+interface Done {
+  readonly compaction: Compaction
+  readonly tookMs: number
+}
+
+function compactOnce({ settings: reader, flags }: Invocation, always: boolean): Promise<Done> {
+  // Where SQLite puts the temporary copy: beside the store, where only its owner looks, and not on a small /tmp.
+  const folder = reader.value(settings.data)
+  process.env['SQLITE_TMPDIR'] ??= isFile(folder) ? dirname(folder) : folder
+  return withStore(reader, flags, async (store) => {
+    const waits = always || (await store.storage.erasures.waiting()).length > 0
+    if (waits && store.database === undefined) prepareFolder(store)
+    const begunMs = performance.now()
+    const compaction = await compactStore(store.storage, store.actor, { always })
+    return { compaction, tookMs: Math.round(performance.now() - begunMs) }
+  })
+}
+
+/** SQLite writes the new file first to a temporary one and then to the log, each as large as what the store holds. */
+function prepareFolder({ folder }: OpenedStore): void {
+  const file = isFile(folder) ? folder : join(folder, 'property-events.db')
+  const neededBytes = 2.1 * statSync(file).size
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize < neededBytes) {
+    throw new Refusal(
+      `Rewriting the store needs ${megabytes(neededBytes)} MB free for a while, and ${folder} has ${megabytes(bavail * bsize)} MB. Nothing was changed.`,
+    )
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function megabytes(bytes: number): string {
+  return Math.ceil(bytes / 1e6).toLocaleString('en-GB')
+}
+
+async function report({ output }: Invocation, { compaction, tookMs }: Done): Promise<void> {
+  const overwritten = compaction.kind === 'compacted' ? compaction.waited.length : 0
+  if (output.json)
+    return output.writeJson({ compacted: compaction.kind === 'compacted', overwritten, tookMs })
+  if (compaction.kind === 'nothingWaits') {
+    return output.write(
+      'No erasure waits to be overwritten, so nothing was done (--always rewrites the store all the same).\n',
+    )
+  }
+  await output.write(
+    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten} erasures are overwritten now: no free space of it holds what they took.\n` +
+      'Backups and other copies keep what they have: the receipts (`erasures show`) name them.\n',
+  )
+}

@@ -1,0 +1,106 @@
+/** The list of erasures outside the store: when a service may start with it, and what `epoch start` does with it. */
+import { sep } from 'node:path'
+import { countMissing, openErasureList, replayErasures } from '@property-events/server'
+import type { ErasureList, FeedKey, ListedErasure, Replay, StorageEngine } from '@property-events/server'
+import type { OpenedStore } from './open-store.ts'
+import { commandLine, epochNumber } from './program-name.ts'
+import { Refusal } from './refusal.ts'
+import { plainText, shellWord } from './terminal-text.ts'
+
+interface ServedPlace {
+  readonly data: string
+  readonly database: string | undefined
+  /** `undefined`: no list is kept. */
+  readonly erasures: string | undefined
+}
+
+/**
+ * A restored store would answer with what was erased since its backup: it is not served before `epoch start` has erased that
+ * again.
+ */
+export async function openListFor(
+  { data, database, erasures: path }: ServedPlace,
+  storage: StorageEngine,
+): Promise<ErasureList | undefined> {
+  if (path === undefined) return undefined
+  if (database === undefined && path.startsWith(`${data}${sep}`)) {
+    throw new Refusal(
+      `The list of erasures ${plainText(path)} lies in the data folder, and would be lost with the store. Name a file elsewhere with --erasures, best on another disk.`,
+    )
+  }
+  const list = await openErasureList(path)
+  const missing = (await storage.epochNeed()) === 'all' ? await countMissing(storage, list.listed) : 0
+  if (missing === 0) return list
+  await list.close()
+  const place = database === undefined ? ` --data ${shellWord(data)}` : ' --database ADDRESS'
+  throw new Refusal(
+    `This store is an older copy: it holds again what ${missing} of the erasures in ${plainText(path)} had taken, and is not served like that. First:\n` +
+      `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, place)}\nThere ${epochNumber}.`,
+  )
+}
+
+/**
+ * Why a new epoch needs to be told what was erased since the backup, in a sentence; `undefined`: nothing in the store says that
+ * anything can have been.
+ */
+export async function erasureSign(
+  storage: StorageEngine,
+  feeds: readonly FeedKey[] | undefined,
+): Promise<string | undefined> {
+  const tenants = new Set(feeds?.map(({ tenantId }) => tenantId))
+  const isConcerned = (tenantId: string) => feeds === undefined || tenants.has(tenantId)
+  for (const { tenantId } of await storage.keys.tenants()) {
+    if (!isConcerned(tenantId)) continue
+    const [first] = await storage.erasures.list(tenantId, undefined, 1)
+    if (first !== undefined) return 'The store has erasures'
+  }
+  const keys = await storage.keys.keys()
+  const mayErase = keys.some(({ grants }) =>
+    grants.some(
+      ({ tenantId, scopes }) => isConcerned(tenantId) && scopes.some((scope) => scope.endsWith(':erase')),
+    ),
+  )
+  return mayErase ? 'The store has keys that may erase' : undefined
+}
+
+export function lostErasuresRefusal(sign: string, storeFlags: string): Refusal {
+  return new Refusal(
+    `${sign}, and what was erased after the backup was made is here again. Nothing was changed. Name the list that a node has kept (\`serve --erasures FILE\`), and it is erased once more:\n` +
+      `${commandLine('epoch start --continue-after N --erasures FILE', storeFlags)}\n` +
+      'If nothing was erased since, or there is no such list: --accept-lost-erasures in place of it.',
+  )
+}
+
+/** Of the feeds in which the new epoch has begun. */
+export async function replayList(
+  { storage, actor }: OpenedStore,
+  listed: readonly ListedErasure[],
+  feeds: readonly FeedKey[] | undefined,
+): Promise<Replay> {
+  const own = listed.filter(
+    ({ key }) =>
+      feeds === undefined ||
+      feeds.some(({ tenantId, feed }) => tenantId === key.tenantId && feed === key.feed),
+  )
+  return replayErasures(storage, own, actor)
+}
+
+export function replayText({ begun, known, absent, moved, widened, endedHolds }: Replay): string {
+  const lines = [
+    `Of the list of erasures, ${begun} were carried out again; ${known} were known here, and of what ${absent} erased nothing is left here.`,
+    ...(widened.length === 0
+      ? []
+      : [
+          `Of these an erased event was the latest here, so all that is held of them was erased; publish them again: ${widened.join(', ')}.`,
+        ]),
+    ...(endedHolds.length === 0
+      ? []
+      : [`Holds that had ended before were ended again: ${endedHolds.join(', ')}.`]),
+    ...(moved === 0
+      ? []
+      : [
+          `${moved} are of tenants that were moved to another store, and have to be carried out again there.`,
+        ]),
+  ]
+  return `${lines.join('\n')}\n`
+}

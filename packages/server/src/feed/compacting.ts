@@ -1,0 +1,27 @@
+/** From `unreachable` to `overwritten` (D17, docs/decisions/0030): the store is rewritten, and receipts say so. */
+import type { Actor, StorageEngine, WaitingErasure } from '../storage/storage.ts'
+
+export type Compaction =
+  /** No erasure waits for it, and nothing was done. */
+  | { readonly kind: 'nothingWaits' }
+  /** `waited`: the erasures that had become `unreachable` before it began. All of them are `overwritten` now. */
+  | { readonly kind: 'compacted'; readonly waited: readonly WaitingErasure[] }
+
+/**
+ * Rewrites the store if an erasure waits for that, or in any case (`always`). What becomes `unreachable` while it is at work waits
+ * for the next time.
+ */
+export async function compactStore(
+  { erasures, rewrite }: Pick<StorageEngine, 'erasures' | 'rewrite'>,
+  actor: Actor,
+  { always }: { readonly always: boolean },
+): Promise<Compaction> {
+  const waited = await erasures.waiting()
+  if (waited.length === 0 && !always) return { kind: 'nothingWaits' }
+  await rewrite()
+  await erasures.markOverwritten(
+    waited.map(({ erasureId }) => erasureId),
+    actor,
+  )
+  return { kind: 'compacted', waited }
+}

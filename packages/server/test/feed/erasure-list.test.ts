@@ -1,0 +1,176 @@
+/** The list of erasures outside the store (D17). */
+import assert from 'node:assert/strict'
+import { appendFile, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { catalogues, uuidV7 } from '@property-events/protocol'
+import { unreported } from '../../src/background-task.ts'
+import { carryOutErasures } from '../../src/feed/erasing.ts'
+import {
+  countMissing,
+  openErasureList,
+  openStorage,
+  readErasureList,
+  replayErasures,
+} from '../../src/index.ts'
+import type { ListedErasure, StorageEngine } from '../../src/index.ts'
+import { draft, tenantA, uuid } from '../storage/support/drafts.ts'
+import { erase, erasureOf, subject } from '../storage/support/erasing.ts'
+import { list, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
+
+function listed(kind: 'subject' | 'event' = 'subject'): ListedErasure {
+  const id = crypto.randomUUID()
+  return {
+    erasureId: uuidV7(Date.now()),
+    key: { tenantId: crypto.randomUUID(), feed: kind === 'subject' ? 'contact' : 'property' },
+    target: kind === 'subject' ? { kind, subjectId: id } : { kind, eventId: id },
+    begunMs: Date.parse('2026-01-31T10:00:00.123Z'),
+  }
+}
+
+describe('a list of erasures', () => {
+  let folder = ''
+  let path = ''
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'property-events-list-'))
+    path = join(folder, 'erasures')
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  it('is for its owner alone, and gives back what was noted, each once (D17)', async () => {
+    const [one, two, three] = [listed(), listed('event'), listed()]
+    const list = await openErasureList(path)
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    await Promise.all([list.note([one]), list.note([one, two]), list.note([])])
+    await list.close()
+    const again = await openErasureList(path)
+    assert.deepEqual(again.listed, [one, two])
+    await again.note([two, three])
+    await again.close()
+    assert.deepEqual(await readErasureList(path), [one, two, three])
+    assert.equal((await readFile(path, 'utf8')).split('\n').length, 5)
+  })
+
+  it('passes over a line that a crash has cut off, wherever, and goes on after it (D17)', async () => {
+    const [one, two] = [listed('event'), listed()]
+    const first = await openErasureList(path)
+    await first.note([one])
+    await first.close()
+    const whole = await readFile(path, 'utf8')
+    for (let length = 0; length < whole.length; length += 1) {
+      await writeFile(path, whole.slice(0, length))
+      const list = await openErasureList(path)
+      await list.note([one, two])
+      await list.close()
+      assert.deepEqual(await readErasureList(path), [one, two], `after ${length} bytes`)
+    }
+  })
+
+  it('of two nodes that write to one file is read as one (D17)', async () => {
+    const [one, two, three] = [listed(), listed(), listed()]
+    const lists = [await openErasureList(path), await openErasureList(path)]
+    await lists[0]?.note([one])
+    await lists[1]?.note([one, two])
+    await lists[0]?.note([three])
+    for (const list of lists) await list.close()
+    assert.deepEqual(await readErasureList(path), [one, two, three])
+  })
+
+  it('is refused where it is another file, or was changed (D18)', async () => {
+    const message = /erasures/
+    const list = await openErasureList(path)
+    await list.note([listed()])
+    await list.close()
+    const whole = await readFile(path, 'utf8')
+    const faults = [
+      'id,reference\n',
+      whole.replace('contact', 'contacts'),
+      whole.replace(' 2026-', ' 20x6-'),
+      whole.replace('2026-01-31', '2026-13-31'),
+      `${whole}and more\n`,
+      whole.replace(' subject ', ' '),
+    ]
+    for (const text of faults) {
+      await writeFile(path, text)
+      await assert.rejects(readErasureList(path), { name: 'ErasureListFault', message }, text)
+      await assert.rejects(openErasureList(path), { name: 'ErasureListFault', message })
+      assert.equal(await readFile(path, 'utf8'), text, 'and left as it was')
+    }
+    await assert.rejects(readErasureList(join(folder, 'none')), { code: 'ENOENT' })
+  })
+
+  it('that was moved away takes nothing more, and does not say that it did (D17)', async () => {
+    const list = await openErasureList(path)
+    await rename(path, `${path}.old`)
+    await assert.rejects(list.note([listed()]), { name: 'ErasureListFault' })
+    await appendFile(path, 'property-events erasures 1\n')
+    await assert.rejects(list.note([listed()]), { name: 'ErasureListFault' })
+    await list.close()
+  })
+})
+
+describe('erasing again what a restore has brought back', () => {
+  async function storeWith(): Promise<StorageEngine> {
+    return withTenants(await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }))
+  }
+
+  it('takes what is from before, and neither what is erased already nor what was published later (D17)', async () => {
+    await using store = await storeWith()
+    await publish(store, [draft({ subject: 'p', text: 'old' }), draft({ subject: 'q', text: 'old' })])
+    const [one, two, three] = [erasureOf(subject('p')), erasureOf(subject('q')), erasureOf(subject('r'))]
+    const nowMs = Date.now()
+    // A copy of a store that has carried it out has no receipt of it.
+    await erase(store, subject('p'))
+    await publish(store, [draft({ subject: 'p', text: 'new' })])
+    const before = await list(store)
+    const lines = [one, two, three].map((erasure) => ({ ...erasure, begunMs: nowMs - 60_000 }))
+    assert.equal(await countMissing(store, lines), 0, 'all of it is younger than the erasure')
+    const later = lines.map((line) => ({ ...line, begunMs: nowMs }))
+    assert.equal(await countMissing(store, later), 2, 'where stamps leave it open, it is erased')
+    const holdId = uuidV7(nowMs)
+    const hold = {
+      holdId,
+      key: two.key,
+      subjectId: uuid('q'),
+      ground: 'complaint',
+      caseRef: undefined,
+    } as const
+    await store.holds.add({ ...hold, untilMs: nowMs + 86_400_000, actor: 'cli:test' })
+    const youngest = later.filter((line) => line !== later[0])
+    const replay = await replayErasures(store, youngest, 'cli:test')
+    assert.deepEqual(replay, { begun: 1, widened: [], endedHolds: [holdId], known: 0, absent: 1, moved: 0 })
+    const after = await list(store)
+    assert.deepEqual(after.slice(2, before.length), before.slice(2), 'what is new is as it was')
+    assert.ok(after.filter(({ payload }) => payload.includes('old')).length === 0)
+    const again = await replayErasures(store, youngest, 'cli:test')
+    assert.deepEqual(again, { begun: 0, widened: [], endedHolds: [], known: 1, absent: 1, moved: 0 })
+    const receipt = await store.erasures.find(tenantA, two.erasureId)
+    assert.deepEqual([receipt?.state, receipt?.reason], ['unreachable', 'replayed'])
+  })
+})
+
+describe('a node that is given a list', () => {
+  it('writes down what its store has erased before (D17)', async () => {
+    await using store = await withTenants(
+      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
+    )
+    await publish(store, [draft({ subject: 'p' })])
+    const { erasureId } = await erase(store, subject('p'))
+    const noted: string[] = []
+    const erasureList = {
+      listed: [],
+      note: async (erasures: readonly ListedErasure[]) =>
+        void noted.push(...erasures.map((one) => one.erasureId)),
+      close: async () => undefined,
+    }
+    const nothing = async () => undefined
+    const parts = { storage: store, nodeId: 'a', forget: nothing, compare: nothing, report: unreported }
+    const erasing = carryOutErasures({ ...parts, list: erasureList })
+    await until(() => noted.length > 0)
+    await erasing.close()
+    assert.deepEqual(noted, [erasureId])
+  })
+})
