@@ -34,6 +34,8 @@ const { FEED_URL = 'http://127.0.0.1:8080', FEED_KEY = '' } = process.env
 const database = new DatabaseSync(positionals[0] ?? 'website.db')
 database.exec(`
   PRAGMA journal_mode = WAL;
+  -- What is removed is overwritten: it may have been erased for good.
+  PRAGMA secure_delete = ON;
   CREATE TABLE IF NOT EXISTS property (
     agent_ref TEXT PRIMARY KEY,
     sequence_number INTEGER NOT NULL,

@@ -184,6 +184,33 @@ describe('contacts of a store', () => {
     assert.match(stdout, /cli:test +erasure\.begun/)
   })
 
+  it('are erased with a receipt that names who had been sent them', async () => {
+    const contactRef = randomUUID()
+    const keyFor = (...words: readonly string[]) =>
+      runJson<{ key: string; keyId: string }>(['keys', 'create', ...words, ...data])
+    const portal = await keyFor('--scope', 'contact:read', '--label', 'Portal')
+    const { key: eraseKey } = await keyFor('--scope', 'contact:erase')
+    const published = await fetch(`${service.line.url}/v1/contact-events`, {
+      method: 'POST',
+      headers: { 'x-api-key': publishKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ payload: { contact_ref: contactRef, last_name: 'Hidden' } }),
+    })
+    assert.equal(published.status, 201)
+    const read = await fetch(`${service.line.url}/v1/contacts/${contactRef}`, {
+      headers: { 'x-api-key': portal.key },
+    })
+    assert.equal(read.status, 200, await read.text())
+    const environment = { PROPERTY_EVENTS_URL: service.line.url, PROPERTY_EVENTS_KEY: eraseKey }
+    const erased = await run(['contacts', 'erase', contactRef, '--case', 'DSR-1'], { environment })
+    assert.equal(erased.code, 0, erased.stderr)
+    const row = `${portal.keyId} +Portal +1 +20\\S+Z +20\\S+Z +not yet`
+    assert.match(erased.stdout, new RegExp(`\\nrecipients\\n +key +label .*\\n +${row}\\nnot covered\\n`))
+    const { id } =
+      (await runJson<readonly { id: string }[]>(['erasures', 'list'], { environment })).at(-1) ?? {}
+    const shown = await run(['erasures', 'show', id ?? ''], { environment })
+    assert.equal(shown.stdout, erased.stdout)
+  })
+
   it('are given whole: every event, who was sent them, and the rows of the audit', async () => {
     const read = await fetch(`${service.line.url}/v1/contacts/${jane.contact_ref}`, {
       headers: { 'x-api-key': readKey },

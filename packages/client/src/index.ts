@@ -49,6 +49,7 @@ export type { ResyncReason } from './sync/plan.ts'
 export type {
   Erasure,
   ErasureCount,
+  ErasureRecipient,
   ErasureRequest,
   EventPage,
   EventRun,

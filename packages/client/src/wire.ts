@@ -156,6 +156,30 @@ export interface Erasure {
     readonly detail: string
     readonly madeAt?: readonly string[]
   }[]
+  /**
+   * Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. `null`: reads of this feed are not
+   * noted.
+   */
+  readonly recipients?: readonly ErasureRecipient[] | null
+  /** What was sent then is not known, because a node crashed. */
+  readonly unknownTimes?: readonly { readonly from: string; readonly to: string }[] | null
+}
+
+/** A key that was sent what was erased. */
+export interface ErasureRecipient {
+  readonly keyId: string
+  readonly label: string
+  /** `sent`, or `possibly`: it could read the feed at one of the `unknownTimes`. */
+  readonly certainty: string
+  /** How many of the erased events it was sent. */
+  readonly events: number | null
+  /** Start of the first and end of the last hour in which it was. */
+  readonly firstSentAt: string | null
+  readonly lastSentAt: string | null
+  /** It was sent the closing event by then; `null`: not so far, or nothing was closed. */
+  readonly toldBy: string | null
+  /** Reserved: nothing sets it yet. */
+  readonly acknowledgedAt: string | null
 }
 
 /** The answer to a dry run. */

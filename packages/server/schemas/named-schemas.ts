@@ -101,6 +101,28 @@ const erasureCount = Type.Object(
   { title: 'ErasureCount' },
 )
 
+const recipient = Type.Object(
+  {
+    keyId: Type.String({ description: 'Of the key; one that has ended is named as well.' }),
+    label: Type.String({ description: 'Of the key, as its operator gave it.' }),
+    certainty: Type.Unsafe({
+      enum: ['sent', 'possibly'],
+      description: '`possibly`: the key could read the feed at one of the `unknownTimes`.',
+    }),
+    events: Type.Union([whole('How many of the erased events it was sent.'), Type.Null()]),
+    firstSentAt: time('Start of the hour in which it was first sent one of them.'),
+    lastSentAt: time('End of the hour in which it was last sent one of them.'),
+    toldBy: time('It was sent the closing event by then; null: not so far, or nothing was closed.'),
+    acknowledgedAt: time('Reserved: nothing sets it yet.'),
+  },
+  { title: 'ErasureRecipient', description: 'A key that was sent what was erased.' },
+)
+
+const span = Type.Object({
+  from: Type.String({ format: 'date-time' }),
+  to: Type.String({ format: 'date-time' }),
+})
+
 const erasure = Type.Object(
   {
     id: uuid('Of the erasure.'),
@@ -140,6 +162,18 @@ const erasure = Type.Object(
         ),
       }),
       { description: 'What the erasure does not reach, and what is left to do.' },
+    ),
+    recipients: Type.Optional(
+      Type.Union([Type.Array(recipient), Type.Null()], {
+        description:
+          'Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. Null: reads of this feed are not noted.',
+      }),
+    ),
+    unknownTimes: Type.Optional(
+      Type.Union([Type.Array(span), Type.Null()], {
+        description:
+          'A node crashed, and nothing tells what it had sent then: possibly any contact to any key that could read it.',
+      }),
     ),
   },
   { title: 'Erasure', description: 'A receipt.' },

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { createClient } from '@property-events/client'
-import type { Client, Erasure, ErasureRequest, FeedName } from '@property-events/client'
+import type { Client, Erasure, ErasureRecipient, ErasureRequest, FeedName } from '@property-events/client'
 import { erasureReasons, parseUuid } from '@property-events/protocol'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
@@ -170,9 +170,37 @@ async function writeReceipt({ output }: Invocation, receipt: Erasure): Promise<v
   for (const [name, value] of lines) {
     if (value !== undefined && value !== null) await output.write(`${name.padEnd(12)} ${plainText(value)}\n`)
   }
+  await writeRecipients(output, receipt)
   await output.write('not covered\n')
   for (const { code, detail, madeAt = [] } of notCovered) {
     const made = madeAt.map((time) => `\n    ${plainText(time)}`).join('')
     await output.write(`  ${plainText(code)}: ${plainText(detail)}${made}\n`)
   }
+}
+
+async function writeRecipients(
+  output: Invocation['output'],
+  { recipients, unknownTimes, closing }: Erasure,
+): Promise<void> {
+  if (recipients === undefined) return
+  if (recipients === null) {
+    await output.write('recipients   not known: reads of this feed are not noted\n')
+    return
+  }
+  await output.write(`recipients${recipients.length === 0 ? '   none' : ''}\n`)
+  if (recipients.length > 0) {
+    const rows = recipients.map((one) => rowOf(one, closing !== null))
+    const head = ['  key', 'label', 'events', 'first sent (UTC)', 'last sent (UTC)', 'told']
+    await output.write(tableText(head, rows))
+  }
+  for (const { from, to } of unknownTimes ?? []) {
+    await output.write(`  Between ${plainText(from)} and ${plainText(to)} a node did not say what it sent.\n`)
+  }
+}
+
+function rowOf(recipient: ErasureRecipient, isClosed: boolean): readonly string[] {
+  const { keyId, label, certainty, events, firstSentAt, lastSentAt, toldBy } = recipient
+  const told = isClosed ? (toldBy === null ? 'not yet' : `by ${toldBy}`) : '-'
+  const times = [firstSentAt, lastSentAt].map((time) => time ?? '')
+  return [`  ${keyId}`, label, certainty === 'sent' ? String(events) : certainty, ...times, told]
 }

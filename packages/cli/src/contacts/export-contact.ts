@@ -1,13 +1,13 @@
 /** Everything the store holds about one contact. */
-import { recipientsOf } from '@property-events/server'
-import type { AuditRow, Erasure, PlacedEvent, Recipient, StorageEngine } from '@property-events/server'
+import { placesOf, recipientsOf } from '@property-events/server'
+import type { AuditRow, Erasure, Recipient, StorageEngine } from '@property-events/server'
 import { memberText } from '../members.ts'
 
 export interface ContactRecord {
   /** As they stand in the feed, in the order of their numbers. */
   readonly events: readonly unknown[]
   /** Keys that were sent any of them. */
-  readonly recipients: readonly (Recipient & { readonly label: string })[]
+  readonly recipients: readonly Recipient[]
   /** Of the contact, or of one of its events. */
   readonly erasures: readonly Erasure[]
   /** Rows of the audit about it and its erasures: searches are not among them, because they name nobody. */
@@ -25,27 +25,19 @@ export async function readContactRecord(
 ): Promise<ContactRecord | undefined> {
   const key = { tenantId, feed: 'contact' } as const
   const events: unknown[] = []
-  const placed: PlacedEvent[] = []
   for (let after = 0; ;) {
     const query = { key, subjectId: contactRef, after, limit: eventsPerPiece }
     const piece = await storage.events.readSubject(query)
-    for (const { sequenceNumber, json } of piece) {
-      const event: unknown = JSON.parse(Buffer.from(json).toString())
-      events.push(event)
-      const position = await storage.events.positionOf(key, memberText(event, 'id') ?? '')
-      if (position !== undefined) placed.push({ position, sequenceNumber })
-    }
+    for (const { json } of piece) events.push(JSON.parse(Buffer.from(json).toString()))
     after = piece.at(-1)?.sequenceNumber ?? after
     if (piece.length < eventsPerPiece) break
   }
   if (events.length === 0) return undefined
   const ids = new Set(events.map((event) => memberText(event, 'id')))
   const erasures = await erasuresOf(storage, tenantId, contactRef, ids)
-  const labels = new Map((await storage.keys.keys()).map(({ keyId, label }) => [keyId, label]))
-  const recipients = await recipientsOf(storage, key, placed)
   return {
     events,
-    recipients: recipients.map((one) => ({ ...one, label: labels.get(one.keyId) ?? '' })),
+    recipients: await recipientsOf(storage, key, await placesOf(storage, key, contactRef)),
     erasures,
     audit: await rowsAbout(storage, tenantId, [contactRef, ...erasures.map((one) => one.erasureId)]),
   }

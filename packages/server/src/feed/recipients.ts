@@ -1,14 +1,14 @@
-/** Which keys were sent given events, as far as it is noted: for a receipt, and for whoever asks what is held about them (D28). */
-import type { FeedKey, SentPiece, StorageEngine } from '../storage/storage.ts'
+/** Which keys were sent given events, as far as it is noted: for receipts of erasures, and for what is held about a contact (D28). */
+import { numberRanges } from '../storage/number-ranges.ts'
+import type { NumberRanges } from '../storage/number-ranges.ts'
+import { numbersPerBlock } from '../storage/storage.ts'
+import type { FeedKey, PlacedEvent, SentPiece, StorageEngine } from '../storage/storage.ts'
 import { hourMs } from './sent-ledger.ts'
-
-export interface PlacedEvent {
-  readonly position: number
-  readonly sequenceNumber: number
-}
 
 export interface Recipient {
   readonly keyId: string
+  /** Of the key. */
+  readonly label: string
   /** Start of the first and end of the last hour in which one of the events was sent to it. */
   readonly firstMs: number
   readonly lastMs: number
@@ -17,38 +17,134 @@ export interface Recipient {
 }
 
 const piecesAtOnce = 500
+const placesAtOnce = 10_000
 const lastHour = 2 ** 31 - 1
 
-/** In the order in which the keys were made. */
+/**
+ * In the order in which the keys were made; keys that have ended are among them. `events`: in the order of their positions. Costs what
+ * the ledger holds of the blocks that the events stand in, however many keys there are.
+ */
 export async function recipientsOf(
   { keys, ledger }: Pick<StorageEngine, 'keys' | 'ledger'>,
   feed: FeedKey,
   events: readonly PlacedEvent[],
 ): Promise<readonly Recipient[]> {
-  const recipients: Recipient[] = []
-  for (const { keyId } of await keys.keys()) {
-    const sent = new Set<PlacedEvent>()
-    const hours: number[] = []
-    let after: SentPiece | undefined
-    do {
-      const query = { keyId, fromHour: 0, toHour: lastHour, after, limit: piecesAtOnce }
-      const pieces = await ledger.sent(query)
-      for (const piece of pieces) {
-        if (piece.key.tenantId !== feed.tenantId || piece.key.feed !== feed.feed) continue
-        const held = events.filter((event) => holds(piece, event))
-        for (const event of held) sent.add(event)
-        if (held.length > 0) hours.push(piece.hour)
-      }
-      after = pieces.length < piecesAtOnce ? undefined : pieces.at(-1)
-    } while (after !== undefined)
-    if (sent.size === 0) continue
-    const [first, last] = [Math.min(...hours), Math.max(...hours)]
-    recipients.push({ keyId, firstMs: first * hourMs, lastMs: (last + 1) * hourMs, events: sent.size })
-  }
-  return recipients
+  const gathered = gatherSent(events)
+  for await (const piece of piecesOf(ledger, feed, events)) gathered.add(piece)
+  return describeKeys({ keys }, gathered.byKey)
 }
 
-function holds({ view, ranges }: SentPiece, { position, sequenceNumber }: PlacedEvent): boolean {
-  const number = view === 'numbers' ? sequenceNumber : view === 'all' ? position : undefined
-  return number !== undefined && ranges.some(([first, last]) => number >= first && number <= last)
+/** Where all events of a subject stand. */
+export async function placesOf(
+  { ledger }: Pick<StorageEngine, 'ledger'>,
+  key: FeedKey,
+  subjectId: string,
+): Promise<readonly PlacedEvent[]> {
+  const places: PlacedEvent[] = []
+  for (;;) {
+    const after = places.at(-1)?.position ?? 0
+    const found = await ledger.placesOf({ key, subjectId, after, limit: placesAtOnce })
+    for (const place of found) places.push(place)
+    if (found.length < placesAtOnce) return places
+  }
+}
+
+export interface Hours {
+  readonly fromHour?: number
+  /** Included. */
+  readonly toHour?: number
+}
+
+/** What all keys were sent of the blocks that the events stand in. */
+export async function* piecesOf(
+  ledger: Pick<StorageEngine['ledger'], 'sentOf'>,
+  key: FeedKey,
+  events: readonly PlacedEvent[],
+  { fromHour = 0, toHour = lastHour }: Hours = {},
+): AsyncGenerator<SentPiece> {
+  const blocks = new Set<number>()
+  for (const { position, sequenceNumber } of events) {
+    for (const number of [position, sequenceNumber]) blocks.add(Math.floor(number / numbersPerBlock))
+  }
+  for (const block of blocks) {
+    let after: SentPiece | undefined
+    do {
+      const query = { key, block, fromHour, toHour, after, limit: piecesAtOnce }
+      const pieces = await ledger.sentOf(query)
+      yield* pieces
+      after = pieces.length < piecesAtOnce ? undefined : pieces.at(-1)
+    } while (after !== undefined)
+  }
+}
+
+export interface SentToKey {
+  firstHour: number
+  lastHour: number
+  /** Which of the events, by their places among them. */
+  readonly events: NumberRanges
+}
+
+export interface GatheredSent {
+  add(piece: SentPiece): void
+  /** Of the keys that were sent any of the events. */
+  readonly byKey: ReadonlyMap<string, SentToKey>
+}
+
+/** `events`: in the order of their positions, which is that of their numbers. */
+export function gatherSent(events: readonly PlacedEvent[]): GatheredSent {
+  const positions = events.map(({ position }) => position)
+  const sequenceNumbers = events.map(({ sequenceNumber }) => sequenceNumber)
+  const byKey = new Map<string, SentToKey>()
+
+  function note({ keyId, hour }: SentPiece, first: number, last: number): void {
+    const known = byKey.get(keyId) ?? { firstHour: hour, lastHour: hour, events: numberRanges() }
+    known.firstHour = Math.min(known.firstHour, hour)
+    known.lastHour = Math.max(known.lastHour, hour)
+    known.events.add(first, last)
+    byKey.set(keyId, known)
+  }
+
+  return {
+    byKey,
+    add(piece) {
+      const numbers =
+        piece.view === 'numbers' ? sequenceNumbers : piece.view === 'all' ? positions : undefined
+      if (numbers === undefined) return
+      for (const [first, last] of piece.ranges) {
+        const [from, end] = [placeIn(numbers, first), placeIn(numbers, last + 1)]
+        if (from < end) note(piece, from, end - 1)
+      }
+    },
+  }
+}
+
+/** The place of the first number that is not smaller, in ascending ones. */
+function placeIn(numbers: readonly number[], least: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((numbers[middle] ?? 0) < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** In the order in which the keys were made. */
+export async function describeKeys(
+  { keys }: Pick<StorageEngine, 'keys'>,
+  byKey: ReadonlyMap<string, SentToKey>,
+): Promise<readonly Recipient[]> {
+  const found: { readonly createdMs: number; readonly recipient: Recipient }[] = []
+  for (const [keyId, { firstHour, lastHour: last, events }] of byKey) {
+    const record = (await keys.findKey(keyId))?.record
+    const count = events.ranges().reduce((sum, [from, to]) => sum + to - from + 1, 0)
+    const [firstMs, lastMs] = [firstHour * hourMs, (last + 1) * hourMs]
+    const { label = '', createdMs = 0 } = record ?? {}
+    found.push({ createdMs, recipient: { keyId, label, firstMs, lastMs, events: count } })
+  }
+  const inOrder = found.toSorted(
+    (a, b) => a.createdMs - b.createdMs || (a.recipient.keyId < b.recipient.keyId ? -1 : 1),
+  )
+  return inOrder.map(({ recipient }) => recipient)
 }

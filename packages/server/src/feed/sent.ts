@@ -11,11 +11,15 @@ export interface Sent {
 }
 
 /** Feeds whose reads are noted: those with personal data. */
-const isNoted: Readonly<Record<FeedName, boolean>> = { contact: true, property: false }
+const notedFeeds: Readonly<Record<FeedName, boolean>> = { contact: true, property: false }
+
+export function isNoted(feed: FeedName): boolean {
+  return notedFeeds[feed]
+}
 
 /** `undefined`: nothing that is noted. */
 export function sentRange({ key, view, first, count }: ViewRange): Sent | undefined {
-  if (count === 0 || !isNoted[key.feed]) return undefined
+  if (count === 0 || !isNoted(key.feed)) return undefined
   return { key, view, ranges: [[first, first + count - 1]] }
 }
 
@@ -23,7 +27,7 @@ export function sentEvents(
   key: FeedKey,
   events: readonly Pick<StoredEvent, 'sequenceNumber'>[],
 ): Sent | undefined {
-  if (events.length === 0 || !isNoted[key.feed]) return undefined
+  if (events.length === 0 || !isNoted(key.feed)) return undefined
   const ranges = events.map(({ sequenceNumber }): NumberRange => [sequenceNumber, sequenceNumber])
   return { key, view: 'numbers', ranges }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { ErasureRecipients } from '../feed/erasure-recipients.ts'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
@@ -10,7 +11,7 @@ import type { NodeWords } from '../keys/node-words.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
-import type { ErasureStore, EventStore, HoldStore } from '../storage/storage.ts'
+import type { Erasure, ErasureStore, EventStore, HoldStore } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -23,6 +24,8 @@ export interface HttpContext {
   readonly holds: HoldStore
   /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
   readonly backups: () => Promise<readonly number[]>
+  /** To whom what it erased had been sent; `undefined`: that is not noted of its feed. */
+  readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { ErasureList } from '../feed/erasure-list.ts'
+import { erasureRecipients } from '../feed/erasure-recipients.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
@@ -98,7 +99,7 @@ export interface PreparedService {
   drain(): void
   /**
    * Nothing that was read of the feed before is used for an answer from now on (D17). Resolves when a file of pages that is this
-   * thread's own holds nothing of it.
+   * thread's own holds nothing of it, and what was sent of it stands in the ledger.
    */
   forgetFeed(key: FeedKey): Promise<void>
   /** As `PageReader.compare`. */
@@ -162,6 +163,8 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     async forgetFeed(key) {
       ranges.forget(key)
       await pages.forget(key)
+      // Who was sent what is gone now is to be known when the erasure is `unreachable`.
+      await ledger.flush()
     },
     compareFeeds: (headOf) => pages.compare(headOf),
     stopping,
@@ -211,6 +214,7 @@ function contextOf(
     erasures,
     holds,
     backups: () => recentBackups(storage),
+    recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),

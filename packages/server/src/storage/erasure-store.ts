@@ -6,6 +6,7 @@ import type { ErasureReason } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { OnHold } from './hold-store.ts'
+import type { SentPiece } from './ledger-store.ts'
 
 /** Everything about one property or contact, or one event that is not its subject's latest. Lower-case UUIDs. */
 export type ErasureTarget =
@@ -80,6 +81,18 @@ export type ReduceOutcome =
   /** Another node is at it, or the tenant is being moved to another store, or was (`MoveState`). */
   | { readonly kind: 'busy' }
 
+/**
+ * What keys had been sent of the feed when an erasure became `unreachable`: what is sent after that has no payload any more, and
+ * the pieces of an hour do not tell one from the other.
+ */
+export interface SentBefore {
+  /** Pieces of this hour (since 1970) and later are given here; those of earlier hours are the ledger's. */
+  readonly fromHour: number
+  readonly pieces: readonly SentPiece[]
+  /** A run had said nothing since this time: it may have sent what no piece tells. */
+  readonly doubtMs: number | undefined
+}
+
 /** What a step raised the revision for. */
 export interface Reduction {
   /** The feed's revision since that step. */
@@ -108,10 +121,13 @@ export interface ErasureStore {
   /** Erasures that are `reducing` or `reduced`, the oldest first, with the nodes that have said they hold nothing of before. */
   open(): Promise<readonly OpenErasure[]>
   /**
-   * The node holds nothing that it read of the feed before the erasure was `reduced`. When every live node (`NodeStore.live`) has
+   * The node holds nothing that it read of the feed before the erasure was `reduced`, and has added to the ledger what it had sent of
+   * it. When every live node (`NodeStore.live`) has
    * said so, the erasure becomes `unreachable`; also asked with no node, by one that only looks.
    */
   acknowledge(erasureId: string, nodeId: string | undefined): Promise<'unreachable' | 'waiting'>
+  /** What keys had been sent then; `undefined`: it is not `unreachable`, or became so with a version that did not note it. */
+  sentBefore(erasureId: string): Promise<SentBefore | undefined>
   /** Of every tenant, those that are `unreachable`, the oldest first: their rows are reduced, and free space may hold what they were. */
   waiting(): Promise<readonly WaitingErasure[]>
   /**
@@ -144,6 +160,14 @@ export interface WaitingErasures {
 
 export interface OpenErasure extends Erasure {
   readonly acknowledgedBy: readonly string[]
+}
+
+/** Clocks of nodes may differ by so much: pieces of hours that ended no longer before an erasure began are noted with it. */
+const clocksDifferMs = 600_000
+
+/** The first hour whose pieces are noted with an erasure. */
+export function firstNotedHour(begunMs: number): number {
+  return Math.floor((begunMs - clocksDifferMs) / 3_600_000)
 }
 
 /** A step reads this much at most, whatever its limit: 4 ms of writing. */

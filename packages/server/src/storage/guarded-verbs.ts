@@ -146,6 +146,8 @@ export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): Ledg
     mark: (run) => guard(() => verbs.mark(run)),
     openRuns: () => guard(() => verbs.openRuns()),
     sent: (query) => guard(() => verbs.sent(query)),
+    sentOf: (query) => guard(() => verbs.sentOf(query)),
+    placesOf: (query) => guard(() => verbs.placesOf(query)),
     subjectsIn: (query) => guard(() => verbs.subjectsIn(query)),
   }
 }
@@ -168,6 +170,7 @@ export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): E
     reduce: (erasureId, limit) => guard(() => verbs.reduce(erasureId, limit)),
     open: () => guard(() => verbs.open()),
     acknowledge: (erasureId, nodeId) => guard(() => verbs.acknowledge(erasureId, nodeId)),
+    sentBefore: (erasureId) => guard(() => verbs.sentBefore(erasureId)),
     waiting: () => guard(() => verbs.waiting()),
     markOverwritten: (erasureIds, actor) => guard(() => verbs.markOverwritten(erasureIds, actor)),
     find: (tenantId, erasureId) => guard(() => verbs.find(tenantId, erasureId)),

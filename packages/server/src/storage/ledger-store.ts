@@ -41,6 +41,9 @@ export interface SentRun {
 /** A run that has said nothing for so long is found silent. */
 export const runSilenceMs = 120_000
 
+/** A run that can reach the store has said within this time how far it has come: it does so every 35 s at the latest. */
+export const runLagMs = 40_000
+
 export interface SentQuery {
   readonly keyId: string
   readonly fromHour: number
@@ -48,6 +51,33 @@ export interface SentQuery {
   readonly toHour: number
   /** Continues after this piece. */
   readonly after?: SentPiece | undefined
+  readonly limit: number
+}
+
+/** What all keys were sent of one block of a feed. */
+export interface SentOfQuery {
+  readonly key: FeedKey
+  readonly block: number
+  readonly fromHour: number
+  /** Included. */
+  readonly toHour: number
+  /** Continues after this piece. */
+  readonly after?: SentPiece | undefined
+  readonly limit: number
+}
+
+/** Where an event stands in its feed. */
+export interface PlacedEvent {
+  readonly position: number
+  readonly sequenceNumber: number
+}
+
+export interface PlacesQuery {
+  readonly key: FeedKey
+  /** Lower-case UUID. */
+  readonly subjectId: string
+  /** Events with a greater position; 0 for all. */
+  readonly after: number
   readonly limit: number
 }
 
@@ -75,6 +105,13 @@ export interface LedgerStore {
   openRuns(): Promise<readonly SentRun[]>
   /** Pieces of a key, in an order of their own. */
   sent(query: SentQuery): Promise<readonly SentPiece[]>
+  /**
+   * Pieces of one block of a feed, by hour. Costs what there is of that block, however many keys the store has and whatever they
+   * were sent of other feeds.
+   */
+  sentOf(query: SentOfQuery): Promise<readonly SentPiece[]>
+  /** Where the events of one subject stand, ascending, `limit` at most. No event is read. */
+  placesOf(query: PlacesQuery): Promise<readonly PlacedEvent[]>
   /** The subjects of a range of events, ascending; numbers without an event are left out. At most `numbersPerBlock` numbers. */
   subjectsIn(query: SubjectsQuery): Promise<readonly NumberedSubject[]>
 }

@@ -18,6 +18,7 @@ import { openingContract } from './contract/opening.ts'
 import { previewContract } from './contract/preview.ts'
 import { readAfterContract } from './contract/read-after.ts'
 import { readingContract } from './contract/reading.ts'
+import { recipientsContract } from './contract/recipients.ts'
 import { removingContract } from './contract/removing.ts'
 import { readSubjectContract } from './contract/read-subject.ts'
 import { repeatingContract } from './contract/repeating.ts'
@@ -61,5 +62,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     maintenanceContract(factory)
     auditContract(factory)
     ledgerContract(factory)
+    recipientsContract(factory)
   })
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
+import { ContactPayload, PropertyPayload } from '@property-events/protocol/schemas'
 import { call, contactGetPath, contactListPath, getPath, listPath, publish } from './http-client.ts'
 import type { Answer } from './http-client.ts'
 import { contact, property } from './property.ts'
@@ -17,26 +18,34 @@ export interface Erased {
   readonly ids: readonly string[]
 }
 
-/** Payload fields that hold text, each with the canary. */
-function propertyWithCanary(agentRef: string, price: number) {
-  return property({
-    agent_ref: agentRef,
-    price_information: { price },
-    branch: canary,
-    branch_id: canary,
-    service_reference: canary,
-    reference: canary,
-    statusstring: canary,
-    update_date: canary,
-    address: { house_name_number: canary, address_2: canary, town: canary, display_address: canary },
-    details: { summary: canary, description: canary, features: [canary], bedrooms: 3 },
-    media: [{ media_type: 1, media_url: `https://images.example.com/${canary}.jpg`, caption: canary }],
-    [canary]: canary,
-  })
+/** Every field of a schema that can hold text, with the canary in it. */
+function canaryIn(schema: object, name = ''): unknown {
+  const types = 'type' in schema ? [schema.type].flat() : []
+  const inner = 'properties' in schema ? Object.entries(schema.properties as Record<string, object>) : []
+  if (inner.length > 0) return Object.fromEntries(inner.map(([name, field]) => [name, canaryIn(field, name)]))
+  if (types.includes('array')) return [canaryIn('items' in schema ? (schema.items as object) : {}, name)]
+  if (types.includes('boolean')) return true
+  if (types.includes('number') || types.includes('integer')) return 1
+  if (name === 'agent_ref') return crypto.randomUUID()
+  return name.includes('url') ? `https://images.example.com/${canary}.jpg` : canary
 }
 
-function contactWithCanary(contactRef: string, price: number) {
-  return contact({ contact_ref: contactRef, forename: canary, surname: canary, note: `${canary} ${price}` })
+/** The canary in each field and in one that is not defined; versions differ by `price`. */
+function propertyWithCanary(agentRef: string, price: number) {
+  const fields = canaryIn(PropertyPayload) as Readonly<Record<string, unknown>>
+  return {
+    ...fields,
+    agent_ref: agentRef,
+    published: true,
+    price_information: { price },
+    branch_id: canary,
+    [canary]: canary,
+  }
+}
+
+function contactWithCanary(contactRef: string, version: number) {
+  const fields = canaryIn(ContactPayload) as Readonly<Record<string, unknown>>
+  return { ...fields, contact_ref: contactRef, notes: `${canary} ${version}`, [canary]: canary }
 }
 
 /** Three versions of one property and one contact, among so many others that the pages of both feeds are sealed. */
@@ -71,7 +80,7 @@ export function addressesOf(erased: readonly Erased[]): readonly string[] {
       `${lists}?pageSize=1000`,
       `${lists}?from=2020-01-01`,
       `${lists}?from=2020-01-01&to=2099-01-01&pageSize=7&page=11`,
-      ...(feed === 'property' ? [`${lists}?apiEventType=salesproperty&pageSize=300`] : []),
+      ...(feed === 'property' ? [`${lists}?apiEventType=lettingsproperty&pageSize=300`] : []),
       ...ids.map((id) => `${gets}/${id}`),
       events,
       `${events}?after=60&limit=50`,

@@ -1,5 +1,7 @@
 /** An erasure as it is answered: what was asked for, how far it is, and what it does not reach (PROTOCOL §5.7). */
+import type { ErasureRecipient, ErasureRecipients } from '../../feed/erasure-recipients.ts'
 import type { Erasure } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
 import type { Headers } from '../exchange.ts'
 
 export const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -43,6 +45,38 @@ const disk = {
 } as const
 
 const backupsPerReceipt = 30
+
+/** Of one erasure; from `unreachable` on with those it had been sent to, because only then is it known of every node. */
+export async function wholeReceipt(
+  { recipientsOf, backups: backupsOf }: Pick<HttpContext, 'recipientsOf' | 'backups'>,
+  erasure: Erasure,
+): Promise<object> {
+  const receipt = erasureReceipt(erasure, await backupsOf())
+  if (erasure.unreachableMs === undefined) return receipt
+  return { ...receipt, ...recipientMembers(await recipientsOf(erasure)) }
+}
+
+function recipientMembers(found: ErasureRecipients | undefined): object {
+  if (found === undefined) return { recipients: null, unknownTimes: null }
+  const unknownTimes = found.unknownTimes.map(({ fromMs, toMs }) => {
+    return { from: timeOf(fromMs), to: timeOf(toMs) }
+  })
+  return { recipients: found.recipients.map(recipientMember), unknownTimes }
+}
+
+function recipientMember({ keyId, label, certainty, sent, toldByMs }: ErasureRecipient): object {
+  return {
+    keyId,
+    label,
+    certainty,
+    events: sent?.events ?? null,
+    firstSentAt: timeOf(sent?.firstMs),
+    lastSentAt: timeOf(sent?.lastMs),
+    toldBy: timeOf(toldByMs),
+    // Consumers cannot acknowledge yet.
+    acknowledgedAt: null,
+  }
+}
 
 /** `backupsMs`: when backups were begun, the newest first. */
 export function erasureReceipt(erasure: Erasure, backupsMs: readonly number[]): object {

@@ -7,7 +7,7 @@ import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { quoteInput } from '../requests/echo-text.ts'
 import { readQuery, refusalOfParameters } from '../requests/query.ts'
-import { erasureReceipt, receiptHeaders } from './erasure-receipt.ts'
+import { erasureReceipt, receiptHeaders, wholeReceipt } from './erasure-receipt.ts'
 import { erasingTenant, maySee } from './erasing-access.ts'
 import type { Operation } from './operation.ts'
 
@@ -23,7 +23,8 @@ export function getErasure(context: HttpContext): Operation {
     schema: () => ({
       operationId: 'getErasure',
       summary: 'Get the receipt of an erasure',
-      description: 'How far it is. `unreachable`: no row, page or answer holds the payloads any more.',
+      description:
+        'How far it is, and to whom the payloads had been sent. `unreachable`: no row, page or answer holds them any more.',
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
       params: {
@@ -53,7 +54,7 @@ export function getErasure(context: HttpContext): Operation {
         if (typeof tenant !== 'string') return tenant
         const erasure = await context.erasures.find(tenant, erasureId)
         if (erasure === undefined || !maySee(access, erasure)) return refused({ code: 'erasure_not_found' })
-        const body = JSON.stringify(erasureReceipt(erasure, await context.backups()))
+        const body = JSON.stringify(await wholeReceipt(context, erasure))
         return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
       }
     },
@@ -69,7 +70,7 @@ export function listErasures(context: HttpContext): Operation {
     schema: () => ({
       operationId: 'listErasures',
       summary: 'List the receipts of erasures',
-      description: `At most ${receiptsPerPage}, the oldest first. Ask again with \`after\` = \`next\` until \`next\` is null.`,
+      description: `At most ${receiptsPerPage}, the oldest first, without recipients. Ask again with \`after\` = \`next\` until \`next\` is null.`,
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
       querystring: {

@@ -3,7 +3,8 @@ import { erasureBegun, storeCompacted } from '../audit-changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
-import { bytesPerReduction } from '../erasure-store.ts'
+import { bytesPerReduction, firstNotedHour } from '../erasure-store.ts'
+import { runLagMs } from '../ledger-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import { erasedEventJson } from '../reduced-event.ts'
 import type {
@@ -16,6 +17,7 @@ import type {
   ErasureTarget,
   FeedKey,
   ReduceOutcome,
+  SentBefore,
 } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import { append } from './append.ts'
@@ -59,6 +61,7 @@ export function memoryErasures(
       return open.map(({ erasure, acknowledgedBy }) => ({ ...erasure, acknowledgedBy }))
     },
     acknowledge: async (erasureId, nodeId) => acknowledge(store, erasureId, nodeId, nowMs()),
+    sentBefore: async (erasureId) => openState(store).erasures.get(erasureId)?.sentBefore,
     async waiting() {
       const waiting = all().filter(({ erasure: { state } }) => state === 'unreachable')
       return waiting.map(({ erasure: { erasureId, unreachableMs = 0 } }) => ({ erasureId, unreachableMs }))
@@ -106,8 +109,22 @@ function acknowledge(
   const erasure: Erasure = isEnd
     ? { ...one.erasure, state: 'unreachable', unreachableMs: nowMs }
     : one.erasure
-  erasures.set(erasureId, { ...one, acknowledgedBy, erasure })
+  const sentBefore = isEnd ? sentUntil(store, erasure, nowMs) : one.sentBefore
+  erasures.set(erasureId, { ...one, acknowledgedBy, erasure, sentBefore })
   return erasure.state === 'reduced' ? 'waiting' : 'unreachable'
+}
+
+function sentUntil(store: MemoryStore, { key, begunMs }: Erasure, nowMs: number): SentBefore {
+  const { sent, runs } = openState(store)
+  const fromHour = firstNotedHour(begunMs)
+  const ofFeed = [...sent.values()].filter(
+    (piece) => piece.key.tenantId === key.tenantId && piece.key.feed === key.feed,
+  )
+  const silent = [...runs.values()].filter(
+    ({ throughMs, lostMs = Infinity }) => throughMs < nowMs - runLagMs && lostMs >= fromHour * 3_600_000,
+  )
+  const doubtMs = silent.length === 0 ? undefined : Math.min(...silent.map(({ throughMs }) => throughMs))
+  return { fromHour, pieces: ofFeed.filter(({ hour }) => hour >= fromHour), doubtMs }
 }
 
 function markOverwritten(
@@ -179,6 +196,7 @@ function begin(
     nextPosition: firstPosition,
     lastPosition,
     acknowledgedBy: [],
+    sentBefore: undefined,
   })
   return { kind: 'begun', erasure }
 }

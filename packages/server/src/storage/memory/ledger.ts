@@ -1,5 +1,5 @@
 import { runSilenceMs } from '../ledger-store.ts'
-import type { LedgerStore, SentPiece, SentQuery } from '../ledger-store.ts'
+import type { LedgerStore, SentOfQuery, SentPiece, SentQuery } from '../ledger-store.ts'
 import { joinRanges } from '../number-ranges.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryStore } from './state.ts'
@@ -25,6 +25,15 @@ export function memoryLedger(store: MemoryStore): LedgerStore {
     },
     openRuns: async () => [...openState(store).runs.values()].sort((a, b) => a.beganMs - b.beganMs),
     sent: async (query) => sentPieces([...openState(store).sent.values()], query),
+    sentOf: async (query) => piecesOf([...openState(store).sent.values()], query),
+    async placesOf({ key, subjectId, after, limit }) {
+      const events = feedOf(store, key)?.events ?? []
+      const places = events.flatMap((event, index) => {
+        const isMeant = event.subjectId === subjectId && index + 1 > after
+        return isMeant ? [{ position: index + 1, sequenceNumber: event.sequenceNumber }] : []
+      })
+      return places.slice(0, limit)
+    },
     async subjectsIn({ key, view, range: [first, last] }) {
       const events = feedOf(store, key)?.events ?? []
       return events.flatMap(({ subjectId, sequenceNumber }, index) => {
@@ -44,6 +53,23 @@ function sentPieces(
     .toSorted(compare)
     .filter((piece) => after === undefined || compare(piece, after) > 0)
     .slice(0, limit)
+}
+
+function piecesOf(
+  pieces: readonly SentPiece[],
+  { key, block, fromHour, toHour, after, limit }: SentOfQuery,
+): readonly SentPiece[] {
+  return pieces
+    .filter((piece) => piece.key.tenantId === key.tenantId && piece.key.feed === key.feed)
+    .filter((piece) => piece.block === block && piece.hour >= fromHour && piece.hour <= toHour)
+    .toSorted(compareByHour)
+    .filter((piece) => after === undefined || compareByHour(piece, after) > 0)
+    .slice(0, limit)
+}
+
+function compareByHour(one: SentPiece, other: SentPiece): number {
+  const [a, b] = [one, other].map(({ keyId, view }) => `${keyId} ${view}`)
+  return one.hour - other.hour || (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1)
 }
 
 function nameOf({ key, keyId, view, hour, block }: SentPiece): string {

@@ -15,6 +15,7 @@ import type {
   Maintenance,
   MoveState,
   NodeAnnouncement,
+  SentBefore,
   SentPiece,
   SentRun,
   StoreSettings,
@@ -68,6 +69,7 @@ export interface MemoryErasure {
   readonly nextPosition: number
   readonly lastPosition: number
   readonly acknowledgedBy: readonly string[]
+  readonly sentBefore: SentBefore | undefined
 }
 
 export interface MemoryState {

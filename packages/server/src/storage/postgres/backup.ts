@@ -35,6 +35,8 @@ const tables: Readonly<Record<string, string>> = {
   time_reservation: 'only_row',
   erasure: 'erasure',
   erasure_node: 'erasure, node',
+  erasure_sent: 'erasure, hour, key_id, view, block',
+  erasure_noted: 'erasure',
   reduced_event: 'tenant, feed, revision, position',
   hold: 'hold',
   audit: 'audit_no',

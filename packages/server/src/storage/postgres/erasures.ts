@@ -5,12 +5,13 @@ import { nodeSilenceMs } from '../node-store.ts'
 import type { ErasureStore, FeedKey, Reduction } from '../storage.ts'
 import { uuids } from './array.ts'
 import { beginErasure, countErased } from './begin-erasure.ts'
-import type { Row, Statement } from './connection.ts'
+import type { Row, Session, Statement } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedNumbers } from './feed-number.ts'
 import { reduceEvents } from './reduce-events.ts'
+import { noteSent, readSentBefore } from './sent-before.ts'
 
 /** The database's clock, unless the value says another time, in milliseconds; for tests. */
 function nowMsSql(value: number): string {
@@ -39,7 +40,7 @@ const setUnreachable: Statement = {
       SELECT FROM node n
       WHERE n.seen > to_timestamp(${nowMsSql(2)} / 1000.0) - interval '${nodeSilenceMs} milliseconds'
         AND NOT EXISTS (SELECT FROM erasure_node a WHERE a.erasure = e.erasure AND a.node = n.node)
-    )`,
+    ) RETURNING *`,
 }
 const setOverwritten: Statement = {
   name: 'erasure-overwritten',
@@ -105,12 +106,8 @@ export function databaseErasures(parts: EngineParts, storeId: string): ErasureSt
       return rows.map((row) => ({ ...erasureOf(row), acknowledgedBy: row.nodes }))
     },
     acknowledge: (erasureId, nodeId) =>
-      database.transaction(async (session) => {
-        if (nodeId !== undefined) await session.query(insertNode, [erasureId, nodeId])
-        await session.query(setUnreachable, [erasureId, nowMs()])
-        const [row] = await session.query<ErasureRow & Row>(readErasure, [erasureId])
-        return row?.state === 'unreachable' || row?.state === 'overwritten' ? 'unreachable' : 'waiting'
-      }),
+      database.transaction((session) => acknowledge(session, erasureId, nodeId, nowMs())),
+    sentBefore: (erasureId) => readSentBefore(database, erasureId),
     async waiting() {
       const rows = await database.read<WaitingRow>(selectWaiting, [])
       return rows.map((row) => ({ erasureId: row.erasure, unreachableMs: Number(row.unreachable_ms) }))
@@ -140,6 +137,20 @@ export function databaseErasures(parts: EngineParts, storeId: string): ErasureSt
       return stepsOf(await database.read<ReducedRow>(selectStep, [...feed, first.revision]))
     },
   }
+}
+
+/** In one transaction. */
+async function acknowledge(
+  session: Session,
+  erasureId: string,
+  nodeId: string | undefined,
+  nowMs: number | null,
+): Promise<'unreachable' | 'waiting'> {
+  if (nodeId !== undefined) await session.query(insertNode, [erasureId, nodeId])
+  const [ended] = await session.query<ErasureRow & Row>(setUnreachable, [erasureId, nowMs])
+  if (ended !== undefined) await noteSent(session, ended)
+  const [row] = await session.query<ErasureRow & Row>(readErasure, [erasureId])
+  return row?.state === 'unreachable' || row?.state === 'overwritten' ? 'unreachable' : 'waiting'
 }
 
 function stepsOf(rows: readonly ReducedRow[]): readonly Reduction[] {

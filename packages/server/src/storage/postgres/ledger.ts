@@ -1,6 +1,15 @@
 /** What was sent to whom. */
 import { runSilenceMs } from '../ledger-store.ts'
-import type { LedgerStore, NumberedSubject, SentPiece, SentQuery, SubjectsQuery } from '../ledger-store.ts'
+import type {
+  LedgerStore,
+  NumberedSubject,
+  PlacedEvent,
+  PlacesQuery,
+  SentOfQuery,
+  SentPiece,
+  SentQuery,
+  SubjectsQuery,
+} from '../ledger-store.ts'
 import type { NumberRange } from '../number-ranges.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
@@ -33,13 +42,26 @@ const selectRuns: Statement = {
   name: 'sent-runs',
   text: 'SELECT run, began_ms, through_ms, lost_ms FROM sent_run WHERE NOT ended ORDER BY began_ms',
 }
-const columns = `SELECT tenant, feed, view, hour, block, ranges::text AS ranges FROM sent
+const columns = `SELECT key_id, tenant, feed, view, hour, block, ranges::text AS ranges FROM sent
   WHERE key_id = $1 AND hour BETWEEN $2 AND $3`
 const order = 'ORDER BY key_id, tenant, feed, view, hour, block LIMIT $4'
 const selectFirst: Statement = { name: 'sent-first', text: `${columns} ${order}` }
 const selectAfter: Statement = {
   name: 'sent-after',
   text: `${columns} AND (tenant, feed, view, hour, block) > ($5::uuid, $6::smallint, $7::text, $8::integer, $9::bigint) ${order}`,
+}
+/** No key has an empty id. */
+export const sentOfStatement: Statement = {
+  name: 'sent-of',
+  text: `SELECT key_id, tenant, feed, view, hour, block, ranges::text AS ranges FROM sent
+    WHERE tenant = $1 AND feed = $2 AND block = $3 AND hour <= $4 AND (hour, key_id, view) > ($5::integer, $6::text, $7::text)
+    ORDER BY tenant, feed, block, hour, key_id, view LIMIT $8`,
+}
+export const placesOfStatement: Statement = {
+  name: 'sent-places',
+  text: `SELECT position, sequence FROM event
+    WHERE tenant = $1 AND feed = $2 AND subject = $3 AND sequence > 0 AND position > $4
+    ORDER BY tenant, feed, subject, position LIMIT $5`,
 }
 const selectSubjects: Statement = {
   name: 'sent-subjects',
@@ -72,6 +94,8 @@ export function databaseLedger(database: Database): LedgerStore {
       }))
     },
     sent: (query) => readSent(database, query),
+    sentOf: (query) => readSentOf(database, query),
+    placesOf: (query) => readPlaces(database, query),
     subjectsIn: (query) => readSubjects(database, query),
   }
 }
@@ -93,7 +117,7 @@ function multirangeText(ranges: readonly NumberRange[]): string {
 }
 
 /** PostgreSQL writes such ranges without their end: `{[1,6),[9,10)}`. */
-function rangesOf(text: string): readonly NumberRange[] {
+export function rangesOf(text: string): readonly NumberRange[] {
   return [...text.matchAll(/\[(\d+),(\d+)\)/g)].map(([, first, end]): NumberRange => {
     return [Number(first), Number(end) - 1]
   })
@@ -108,6 +132,7 @@ interface RunRow {
 }
 
 interface SentRow {
+  readonly key_id: string
   readonly tenant: string
   readonly feed: number
   readonly view: SentPiece['view']
@@ -126,13 +151,32 @@ async function readSent(
     after === undefined
       ? await database.read<SentRow>(selectFirst, asked)
       : await database.read<SentRow>(selectAfter, [...asked, ...placeOf(after)])
-  return rows.map(({ tenant, feed, view, hour, block, ranges }) => ({
-    keyId,
-    key: { tenantId: tenant, feed: feed === feedNumbers.contact ? 'contact' : 'property' },
-    view,
-    hour,
-    block: Number(block),
-    ranges: rangesOf(ranges),
+  return rows.map(pieceOf)
+}
+
+function pieceOf({ key_id, tenant, feed, view, hour, block, ranges }: SentRow): SentPiece {
+  const key = { tenantId: tenant, feed: feed === feedNumbers.contact ? 'contact' : 'property' } as const
+  return { keyId: key_id, key, view, hour, block: Number(block), ranges: rangesOf(ranges) }
+}
+
+async function readSentOf(
+  database: Database,
+  { key, block, fromHour, toHour, after, limit }: SentOfQuery,
+): Promise<readonly SentPiece[]> {
+  const from = after === undefined ? [fromHour, '', ''] : [after.hour, after.keyId, after.view]
+  const values = [key.tenantId, feedNumbers[key.feed], block, toHour, ...from, limit]
+  return (await database.read<SentRow>(sentOfStatement, values)).map(pieceOf)
+}
+
+async function readPlaces(
+  database: Database,
+  { key, subjectId, after, limit }: PlacesQuery,
+): Promise<readonly PlacedEvent[]> {
+  const values = [key.tenantId, feedNumbers[key.feed], subjectId, after, limit]
+  const rows = await database.read<{ position: string; sequence: string }>(placesOfStatement, values)
+  return rows.map(({ position, sequence }) => ({
+    position: Number(position),
+    sequenceNumber: Number(sequence),
   }))
 }
 

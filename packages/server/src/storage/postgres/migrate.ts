@@ -3,11 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf } from '../error-code.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
+import {
+  eventSubject,
+  fileOf,
+  sentBlock,
+  skippedIds,
+  skippedIdsIndex,
+  skippedPositions,
+} from './migration-indexes.ts'
 import { inTransaction, runBeside, runFiles, runInside } from './migration-steps.ts'
-import type { Afterwards, Migration } from './migration-steps.ts'
+import type { Migration } from './migration-steps.ts'
 import { serverRefusal } from './server-version.ts'
 
-const fileOf = (name: string): URL => new URL(`./migrations/${name}`, import.meta.url)
 const filesOf = (...names: readonly string[]): Migration => ({ files: names.map(fileOf) })
 
 /** Fills a new store, in the transaction that makes it: with its settings, or from a backup. */
@@ -15,34 +22,6 @@ export interface FillStore {
   /** The schema it fills; later steps then change what it has put there. */
   readonly schemaVersion: number
   fill(session: Session): Promise<void>
-}
-
-/** From a subject to its events: for its history, and for everything that must reach all events of one subject. */
-const eventSubject: Afterwards = {
-  kind: 'index',
-  name: 'event_subject',
-  on: 'ON event (tenant, feed, subject, position) WHERE sequence > 0',
-}
-
-/** Ids that were skipped before it was noted when count from the upgrade on. */
-const skippedIds: Afterwards = {
-  kind: 'backfill',
-  name: 'event_id_skipped_since',
-  file: fileOf('0005-skipped-ids.backfill.sql'),
-}
-
-/** Holds only skipped ids, so that finding the oldest costs nothing however many events there are. */
-const skippedIdsIndex: Afterwards = {
-  kind: 'index',
-  name: 'event_id_skipped',
-  on: 'ON event_id (tenant, feed, skipped) WHERE skipped IS NOT NULL',
-}
-
-/** From an event to the ids that were skipped because they came with its payload: an erasure takes their hashes too. */
-const skippedPositions: Afterwards = {
-  kind: 'index',
-  name: 'event_id_skipped_position',
-  on: 'ON event_id (tenant, feed, position) WHERE skipped IS NOT NULL',
 }
 
 /** In order; the number of those applied is the store's `schema_version`. */
@@ -66,6 +45,7 @@ export const migrations: readonly Migration[] = [
   { ...filesOf('0017-erasures.sql'), afterwards: [skippedPositions] },
   filesOf('0018-holds.sql'),
   filesOf('0019-keys-version.sql'),
+  { ...filesOf('0020-recipients.sql'), afterwards: [sentBlock] },
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -7,13 +7,18 @@ import type { Connection } from './connection.ts'
 import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureSelect } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
+import { rangesOf } from './ledger.ts'
+import { firstNotedHour } from '../erasure-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import type { ErasureStore, Reduction, WaitingErasure } from '../storage.ts'
+import type { ErasureStore, Reduction, SentBefore, SentPiece, WaitingErasure } from '../storage.ts'
 
 export function erasureReads(
   db: Connection,
   clock: SharedClock | undefined,
-): Pick<Unguarded<ErasureStore>, 'count' | 'open' | 'waiting' | 'find' | 'list' | 'reductions'> {
+): Pick<
+  Unguarded<ErasureStore>,
+  'count' | 'open' | 'waiting' | 'sentBefore' | 'find' | 'list' | 'reductions'
+> {
   const rangeOf = erasedRangeReader(db, () => millisecondsOfTicks(readClock(clock)))
   const read = erasureReader(db)
   const feedOf = feedReader(db)
@@ -49,6 +54,7 @@ export function erasureReads(
     open: () =>
       selectOpen.all().map((row) => ({ ...erasureOf(row), acknowledgedBy: row.nodes?.split(' ') ?? [] })),
     waiting: () => selectWaiting.all(),
+    sentBefore: sentBeforeReader(db, read),
     find(tenantId, erasureId) {
       const row = read(erasureId)
       return row?.tenant === tenantId ? erasureOf(row) : undefined
@@ -65,6 +71,35 @@ export function erasureReads(
       const first = rows[0]?.revision
       return first === undefined ? [] : [{ revision: first, sequenceNumbers: selectStep.all(feedNo, first) }]
     },
+  }
+}
+
+interface NotedRow {
+  readonly key_id: string
+  readonly view: SentPiece['view']
+  readonly hour: number
+  readonly block: number
+  readonly ranges: string
+}
+
+function sentBeforeReader(
+  db: Connection,
+  read: ReturnType<typeof erasureReader>,
+): (erasureId: string) => SentBefore | undefined {
+  const selectNoted = db.prepare<[string], { readonly doubt_ms: number | null }>(
+    'SELECT doubt_ms FROM erasure_noted WHERE erasure = ?',
+  )
+  const selectSent = db.prepare<[string], NotedRow>(
+    'SELECT key_id, view, hour, block, ranges FROM erasure_sent WHERE erasure = ? ORDER BY hour, key_id, view, block',
+  )
+  return (erasureId) => {
+    const [row, noted] = [read(erasureId), selectNoted.get(erasureId)]
+    if (row === undefined || noted === undefined) return undefined
+    const { key, begunMs } = erasureOf(row)
+    const pieces = selectSent.all(erasureId).map(({ key_id, ranges, ...piece }) => {
+      return { ...piece, key, keyId: key_id, ranges: rangesOf(ranges) }
+    })
+    return { fromHour: firstNotedHour(begunMs), pieces, doubtMs: noted.doubt_ms ?? undefined }
   }
 }
 

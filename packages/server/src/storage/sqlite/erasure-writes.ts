@@ -6,6 +6,8 @@ import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.t
 import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
+import { firstNotedHour } from '../erasure-store.ts'
+import { runLagMs } from '../ledger-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { Actor, BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
 import type { Appender } from './append.ts'
@@ -14,6 +16,7 @@ import type { CommitLine } from './commit-line.ts'
 import type { Connection } from './connection.ts'
 import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureValues } from './erasure-row.ts'
+import type { ErasureRow } from './erasure-row.ts'
 import { feedReader } from './feed-row.ts'
 import { metaOf, readSettings } from './meta.ts'
 import { reducer } from './reduce-events.ts'
@@ -97,6 +100,7 @@ function acknowledger(db: Connection, nowMs: () => number): Pick<ErasureWrites, 
   const findMissing = db.prepare<[number, string]>(
     `SELECT 1 FROM node WHERE seen_ms > ? AND node NOT IN (SELECT node FROM erasure_node WHERE erasure = ?) LIMIT 1`,
   )
+  const noteSent = sentNoter(db, nowMs)
   const setUnreachable = db.prepare(
     `UPDATE erasure SET state = 'unreachable', unreachable_ms = ? WHERE erasure = ? AND state = 'reduced'`,
   )
@@ -107,6 +111,7 @@ function acknowledger(db: Connection, nowMs: () => number): Pick<ErasureWrites, 
     if (row.state !== 'reduced') return 'unreachable'
     if (findMissing.get(nowMs() - nodeSilenceMs, erasureId) !== undefined) return 'waiting'
     setUnreachable.run(nowMs(), erasureId)
+    noteSent(row)
     return 'unreachable'
   })
   return { acknowledgeErasure: (erasureId, nodeId) => acknowledge.immediate(erasureId, nodeId) }
@@ -127,4 +132,22 @@ function overwriter(
     return count
   })
   return (erasureIds, actor) => overwrite.immediate(erasureIds, actor)
+}
+
+/** What keys have been sent of the feed up to now, of the hours that later reads are added to. Within a transaction. */
+function sentNoter(db: Connection, nowMs: () => number): (row: ErasureRow) => void {
+  const note = db.prepare(
+    `INSERT INTO erasure_noted (erasure, doubt_ms)
+      SELECT ?, min(through_ms) FROM sent_run WHERE ended = 0 AND through_ms < ? AND coalesce(lost_ms, ?) >= ?`,
+  )
+  const copy = db.prepare(
+    `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges)
+      SELECT ?, key_id, view, hour, block, ranges FROM sent INDEXED BY sent_block
+      WHERE tenant = ? AND feed = ? AND hour >= ?`,
+  )
+  return ({ erasure, tenant, feed, begun_ms: begunMs }) => {
+    const [now, fromHour] = [nowMs(), firstNotedHour(begunMs)]
+    note.run(erasure, now - runLagMs, now, fromHour * 3_600_000)
+    copy.run(erasure, tenant, feed, fromHour)
+  }
 }

@@ -1,7 +1,16 @@
 /** What was sent to whom: read on this thread, added to by the writer's. */
-import { uuidOfBytes } from '@property-events/protocol/plain'
+import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
 import { runSilenceMs } from '../ledger-store.ts'
-import type { NumberedSubject, SentPiece, SentQuery, SentRun, SubjectsQuery } from '../ledger-store.ts'
+import type {
+  NumberedSubject,
+  PlacedEvent,
+  PlacesQuery,
+  SentOfQuery,
+  SentPiece,
+  SentQuery,
+  SentRun,
+  SubjectsQuery,
+} from '../ledger-store.ts'
 import { joinRanges } from '../number-ranges.ts'
 import type { NumberRange } from '../number-ranges.ts'
 import type { FeedName } from '@property-events/protocol'
@@ -48,6 +57,7 @@ export function ledgerWrites(db: Connection): LedgerWrites {
 }
 
 interface SentRow {
+  readonly key_id: string
   readonly tenant: string
   readonly feed: FeedName
   readonly view: SentPiece['view']
@@ -65,12 +75,14 @@ interface RunRow {
 
 export interface LedgerReads {
   sent(query: SentQuery): readonly SentPiece[]
+  sentOf(query: SentOfQuery): readonly SentPiece[]
+  placesOf(query: PlacesQuery): readonly PlacedEvent[]
   openRuns(): readonly SentRun[]
   subjectsIn(query: SubjectsQuery): readonly NumberedSubject[]
 }
 
 export function ledgerReads(db: Connection): LedgerReads {
-  const columns = 'SELECT tenant, feed, view, hour, block, ranges FROM sent'
+  const columns = 'SELECT key_id, tenant, feed, view, hour, block, ranges FROM sent'
   const order = 'ORDER BY key_id, tenant, feed, view, hour, block LIMIT @limit'
   const ofKey = 'key_id = @keyId AND hour BETWEEN @fromHour AND @toHour'
   const select = db.prepare<[object], SentRow>(`${columns} WHERE ${ofKey} ${order}`)
@@ -84,10 +96,10 @@ export function ledgerReads(db: Connection): LedgerReads {
     sent({ keyId, fromHour, toHour, after, limit }) {
       const asked = { keyId, fromHour, toHour, limit }
       const rows = after === undefined ? select.all(asked) : selectAfter.all({ ...asked, ...placeOf(after) })
-      return rows.map(({ tenant, feed, view, hour, block, ranges }) => {
-        return { keyId, key: { tenantId: tenant, feed }, view, hour, block, ranges: rangesOf(ranges) }
-      })
+      return rows.map(pieceOf)
     },
+    sentOf: blockReader(db),
+    placesOf: placesReader(db),
     openRuns: () =>
       selectRuns.all().map(({ run, began_ms, through_ms, lost_ms }) => {
         return { runId: run, beganMs: began_ms, throughMs: through_ms, lostMs: lost_ms ?? undefined }
@@ -100,7 +112,36 @@ function placeOf({ key, view, hour, block }: SentPiece) {
   return { tenant: key.tenantId, feed: key.feed, view, hour, block }
 }
 
-function rangesOf(text: string): readonly NumberRange[] {
+function pieceOf({ key_id, tenant, feed, view, hour, block, ranges }: SentRow): SentPiece {
+  return { keyId: key_id, key: { tenantId: tenant, feed }, view, hour, block, ranges: rangesOf(ranges) }
+}
+
+export const sentOfStatement = `SELECT key_id, tenant, feed, view, hour, block, ranges FROM sent INDEXED BY sent_block
+  WHERE tenant = @tenant AND feed = @feed AND block = @block AND hour <= @toHour AND (hour, key_id, view) > (@fromHour, @keyId, @view)
+  ORDER BY hour, key_id, view LIMIT @limit`
+
+function blockReader(db: Connection): LedgerReads['sentOf'] {
+  const select = db.prepare<[object], SentRow>(sentOfStatement)
+  return ({ key: { tenantId: tenant, feed }, block, fromHour, toHour, after, limit }) => {
+    // No key has an empty id.
+    const from = { fromHour: after?.hour ?? fromHour, keyId: after?.keyId ?? '', view: after?.view ?? '' }
+    return select.all({ tenant, feed, block, toHour, limit, ...from }).map(pieceOf)
+  }
+}
+
+export const placesOfStatement = `SELECT place & 0xffffffffff AS position, sequence AS sequenceNumber FROM event INDEXED BY event_subject
+  WHERE feed_no = @feedNo AND subject = @subject AND place > (@feedNo << 40) | @after ORDER BY place LIMIT @limit`
+
+function placesReader(db: Connection): LedgerReads['placesOf'] {
+  const feedOf = feedReader(db)
+  const select = db.prepare<[object], PlacedEvent>(placesOfStatement)
+  return ({ key, subjectId, after, limit }) => {
+    const feedNo = feedOf(key)?.feedNo
+    return feedNo === undefined ? [] : select.all({ feedNo, subject: bytesOfUuid(subjectId), after, limit })
+  }
+}
+
+export function rangesOf(text: string): readonly NumberRange[] {
   const ranges: readonly NumberRange[] = JSON.parse(text)
   return ranges
 }

@@ -25,6 +25,7 @@ const migrations: readonly string[] = [
   '0012-erasures.sql',
   '0013-holds.sql',
   '0014-keys-version.sql',
+  '0015-recipients.sql',
 ]
 
 /** The schema this program reads and writes. */

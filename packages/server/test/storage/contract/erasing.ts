@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { uuidV7 } from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
@@ -126,6 +127,34 @@ export function erasingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.events.append([batch([clash])]), [
         { kind: 'idConflict', index: 0, id: uuid('kept') },
       ])
+    })
+
+    it('leaves no hash of what was sent, from which a short text could be guessed (D17)', async () => {
+      await using store = await withTenants(await factory.create())
+      const words = { subject: 'p', text: canary, updateDate: '2026-01-02T10:20:30' }
+      const drafts = [
+        draft({ ...words, id: 'first' }),
+        draft({ ...words, id: 'skipped' }),
+        draft({ ...words, text: '2', id: 'second' }),
+        draft({ ...words, text: '3' }),
+      ]
+      await publish(store, drafts, { unchanged: 'skip' })
+      const hashes = drafts.flatMap(({ contentHash, content }) =>
+        content.kind === 'payload' ? [contentHash, content.hash, content.updateDateHash] : [contentHash],
+      )
+      // A backup has no free space that could hold more than rows do.
+      const found = async (): Promise<number> => {
+        const path = factory.backupPath()
+        await store.backup(path)
+        const bytes = readFileSync(path)
+        return hashes.filter((hash) => {
+          const raw = Buffer.from(hash ?? [])
+          return [raw, raw.toString('hex'), raw.toString('base64')].some((form) => bytes.includes(form))
+        }).length
+      }
+      assert.ok((await found()) >= 5, 'hashes are found where there are any')
+      await erase(store, subject('p'))
+      assert.equal(await found(), 0)
     })
 
     it('leaves alone what is published while it runs, which is new data (D17)', async () => {

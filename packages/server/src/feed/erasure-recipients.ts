@@ -1,0 +1,151 @@
+/** To whom what was erased had been sent, and who has been told: computed when a receipt is read (D17, D28). */
+import { parseEventJson } from '../storage/event-json.ts'
+import { runSilenceMs } from '../storage/storage.ts'
+import type { Erasure, KeyRecord, PlacedEvent, SentBefore, StorageEngine } from '../storage/storage.ts'
+import type { TimeSpan } from './exposure.ts'
+import { describeKeys, gatherSent, piecesOf, placesOf } from './recipients.ts'
+import type { GatheredSent, Recipient } from './recipients.ts'
+import { hourMs } from './sent-ledger.ts'
+import { isNoted } from './sent.ts'
+
+export interface ErasureRecipient extends Pick<Recipient, 'keyId' | 'label'> {
+  /** `possibly`: it could read the feed while a node had not said what it sent (`unknownTimes`). */
+  readonly certainty: 'sent' | 'possibly'
+  /** What it was sent; `undefined` for `possibly`. */
+  readonly sent: Pick<Recipient, 'events' | 'firstMs' | 'lastMs'> | undefined
+  /** It was sent the event that closed the subject by then. `undefined`: not so far, or nothing was closed. */
+  readonly toldByMs: number | undefined
+}
+
+export interface ErasureRecipients {
+  /** First those that were sent it, then those that possibly were; each in the order in which the keys were made. */
+  readonly recipients: readonly ErasureRecipient[]
+  /** What was sent then is not known: a node crashed. */
+  readonly unknownTimes: readonly TimeSpan[]
+}
+
+export type RecipientStore = Pick<StorageEngine, 'keys' | 'ledger' | 'events' | 'erasures'>
+
+/**
+ * `undefined`: reads of this feed are not noted. Complete from `unreachable` on: each node has added what it had sent before. What is
+ * sent later has no payload, so only `toldByMs` changes.
+ */
+export async function erasureRecipients(
+  store: RecipientStore,
+  erasure: Erasure,
+  nowMs: number,
+): Promise<ErasureRecipients | undefined> {
+  if (!isNoted(erasure.key.feed)) return undefined
+  const { erased, closing } = await eventsOf(store, erasure)
+  const before = await store.erasures.sentBefore(erasure.erasureId)
+  const sent = await sentOf(store, erasure, erased, before)
+  const told = gatherSent(closing)
+  const fromHour = Math.floor(erasure.begunMs / hourMs) - 1
+  for await (const piece of piecesOf(store.ledger, erasure.key, closing, { fromHour })) told.add(piece)
+  const toldBy = (keyId: string): number | undefined => {
+    const hour = told.byKey.get(keyId)?.firstHour
+    return hour === undefined ? undefined : Math.min((hour + 1) * hourMs, nowMs)
+  }
+  const unknownTimes = await timesUnknown(store, erasure, await firstSentMs(store, erasure), before, nowMs)
+  const recipients = (await describeKeys(store, sent.byKey)).map(({ keyId, label, ...what }) => {
+    return { keyId, label, certainty: 'sent', sent: what, toldByMs: toldBy(keyId) } as const
+  })
+  const others = unknownTimes.length === 0 ? [] : await readersWithin(store, erasure, unknownTimes)
+  const possibly = others
+    .filter(({ keyId }) => !sent.byKey.has(keyId))
+    .map(({ keyId, label }) => {
+      return { keyId, label, certainty: 'possibly', sent: undefined, toldByMs: toldBy(keyId) } as const
+    })
+  return { recipients: [...recipients, ...possibly], unknownTimes }
+}
+
+interface ErasedEvents {
+  readonly erased: readonly PlacedEvent[]
+  /** The event that closed the subject, if there is one. */
+  readonly closing: readonly PlacedEvent[]
+}
+
+async function eventsOf(store: RecipientStore, { key, target, closing }: Erasure): Promise<ErasedEvents> {
+  if (target.kind === 'event') {
+    const position = await store.events.positionOf(key, target.eventId)
+    const event = await store.events.readEvent(key, target.eventId)
+    if (position === undefined || event === undefined) return { erased: [], closing: [] }
+    return { erased: [{ position, sequenceNumber: event.sequenceNumber }], closing: [] }
+  }
+  const places = await placesOf(store, key, target.subjectId)
+  const closingNumber = closing?.sequenceNumber ?? Infinity
+  return {
+    erased: places.filter(({ sequenceNumber }) => sequenceNumber < closingNumber),
+    closing: places.filter(({ sequenceNumber }) => sequenceNumber === closingNumber),
+  }
+}
+
+async function sentOf(
+  { ledger }: RecipientStore,
+  { key, unreachableMs }: Erasure,
+  erased: readonly PlacedEvent[],
+  before: SentBefore | undefined,
+): Promise<GatheredSent> {
+  const sent = gatherSent(erased)
+  // Of an erasure that a version without notes carried out: the hour of its end counts as a whole.
+  const endHour = unreachableMs === undefined ? {} : { toHour: Math.floor(unreachableMs / hourMs) }
+  const hours = before === undefined ? endHour : { toHour: before.fromHour - 1 }
+  for await (const piece of piecesOf(ledger, key, erased, hours)) sent.add(piece)
+  for (const piece of before?.pieces ?? []) sent.add(piece)
+  return sent
+}
+
+/** When the first of the events was published. */
+async function firstSentMs({ events }: RecipientStore, { key, target }: Erasure): Promise<number> {
+  const event =
+    target.kind === 'event'
+      ? await events.readEvent(key, target.eventId)
+      : (await events.readSubject({ key, subjectId: target.subjectId, after: 0, limit: 1 }))[0]
+  if (event === undefined) return 0
+  const { createdDate } = parseEventJson(Buffer.from(event.json).toString())
+  return Date.parse(`${createdDate.slice(0, 23)}Z`)
+}
+
+/** When a run had not said, or never did, what it sent, while the events still had their payloads. */
+async function timesUnknown(
+  { ledger }: RecipientStore,
+  { unreachableMs = Infinity }: Erasure,
+  firstMs: number,
+  before: SentBefore | undefined,
+  nowMs: number,
+): Promise<readonly TimeSpan[]> {
+  const endMs = Math.min(unreachableMs, nowMs)
+  const spans = (await ledger.openRuns()).flatMap(({ throughMs, lostMs }) => {
+    if (lostMs === undefined && nowMs - throughMs < runSilenceMs) return []
+    return [{ fromMs: throughMs, toMs: lostMs ?? nowMs }]
+  })
+  if (before?.doubtMs !== undefined) spans.push({ fromMs: before.doubtMs, toMs: endMs })
+  const within = spans
+    .map(({ fromMs, toMs }) => ({ fromMs: Math.max(fromMs, firstMs), toMs: Math.min(toMs, endMs) }))
+    .filter(({ fromMs, toMs }) => fromMs < toMs)
+    .toSorted((a, b) => a.fromMs - b.fromMs)
+  const joined: TimeSpan[] = []
+  for (const span of within) {
+    const before = joined.at(-1)
+    if (before === undefined || before.toMs < span.fromMs) joined.push(span)
+    else joined[joined.length - 1] = { fromMs: before.fromMs, toMs: Math.max(before.toMs, span.toMs) }
+  }
+  return joined
+}
+
+/** Keys that could read the feed at one of these times. Looks at every key; asked for only after a crash. */
+async function readersWithin(
+  { keys }: RecipientStore,
+  { key }: Erasure,
+  times: readonly TimeSpan[],
+): Promise<readonly KeyRecord[]> {
+  const lived = ({ createdMs, revokedMs = Infinity, expiresMs = Infinity }: KeyRecord): boolean =>
+    times.some(({ fromMs, toMs }) => createdMs <= toMs && Math.min(revokedMs, expiresMs) >= fromMs)
+  return (await keys.keys()).filter(
+    (record) =>
+      lived(record) &&
+      record.grants.some(
+        ({ tenantId, scopes }) => tenantId === key.tenantId && scopes.includes(`${key.feed}:read`),
+      ),
+  )
+}

@@ -1,0 +1,39 @@
+/** What steps to a next schema do afterwards, beside nodes that work: indexes, and filling in what rows lack. */
+import type { Afterwards } from './migration-steps.ts'
+
+export const fileOf = (name: string): URL => new URL(`./migrations/${name}`, import.meta.url)
+
+/** From a subject to its events: for its history, and for everything that must reach all events of one subject. */
+export const eventSubject: Afterwards = {
+  kind: 'index',
+  name: 'event_subject',
+  on: 'ON event (tenant, feed, subject, position) WHERE sequence > 0',
+}
+
+/** Ids that were skipped before it was noted when count from the upgrade on. */
+export const skippedIds: Afterwards = {
+  kind: 'backfill',
+  name: 'event_id_skipped_since',
+  file: fileOf('0005-skipped-ids.backfill.sql'),
+}
+
+/** Holds only skipped ids, so that finding the oldest costs nothing however many events there are. */
+export const skippedIdsIndex: Afterwards = {
+  kind: 'index',
+  name: 'event_id_skipped',
+  on: 'ON event_id (tenant, feed, skipped) WHERE skipped IS NOT NULL',
+}
+
+/** From an event to the ids that were skipped because they came with its payload: an erasure takes their hashes too. */
+export const skippedPositions: Afterwards = {
+  kind: 'index',
+  name: 'event_id_skipped_position',
+  on: 'ON event_id (tenant, feed, position) WHERE skipped IS NOT NULL',
+}
+
+/** From a block of a feed to what keys were sent of it: for the recipients of what was erased. */
+export const sentBlock: Afterwards = {
+  kind: 'index',
+  name: 'sent_block',
+  on: 'ON sent (tenant, feed, block, hour, key_id, view)',
+}

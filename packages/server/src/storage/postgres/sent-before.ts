@@ -1,0 +1,64 @@
+/** What keys had been sent of a feed when an erasure became unreachable. */
+import { firstNotedHour } from '../erasure-store.ts'
+import { runLagMs } from '../ledger-store.ts'
+import type { SentBefore, SentPiece } from '../storage.ts'
+import type { Database, Row, Session, Statement } from './connection.ts'
+import { erasureOf, readErasure } from './erasure-row.ts'
+import type { ErasureRow } from './erasure-row.ts'
+import { rangesOf } from './ledger.ts'
+
+const noteErasure: Statement = {
+  name: 'erasure-noted',
+  text: `INSERT INTO erasure_noted (erasure, doubt_ms) SELECT $1, min(through_ms) FROM sent_run
+    WHERE NOT ended AND through_ms < $2 AND coalesce(lost_ms, $3) >= $3`,
+}
+/** Of the hours that later reads are added to. */
+const copySent: Statement = {
+  name: 'erasure-sent',
+  text: `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges)
+    SELECT $1, key_id, view, hour, block, ranges FROM sent WHERE tenant = $2 AND feed = $3 AND hour >= $4`,
+}
+const selectNoted: Statement = {
+  name: 'erasure-noted-since',
+  text: 'SELECT doubt_ms FROM erasure_noted WHERE erasure = $1',
+}
+const selectSent: Statement = {
+  name: 'erasure-sent-before',
+  text: `SELECT key_id, view, hour, block, ranges::text AS ranges FROM erasure_sent WHERE erasure = $1
+    ORDER BY erasure, hour, key_id, view, block`,
+}
+
+interface NotedRow extends Row {
+  readonly doubt_ms: string | null
+}
+
+interface PieceRow extends Row {
+  readonly key_id: string
+  readonly view: SentPiece['view']
+  readonly hour: number
+  readonly block: string
+  readonly ranges: string
+}
+
+/** In the transaction in which it becomes unreachable. */
+export async function noteSent(session: Session, row: ErasureRow): Promise<void> {
+  const fromHour = firstNotedHour(Number(row.begun_ms))
+  const silentMs = Number(row.unreachable_ms) - runLagMs
+  await session.query(noteErasure, [row.erasure, silentMs, fromHour * 3_600_000])
+  await session.query(copySent, [row.erasure, row.tenant, row.feed, fromHour])
+}
+
+export async function readSentBefore(database: Database, erasureId: string): Promise<SentBefore | undefined> {
+  const [noted] = await database.read<NotedRow>(selectNoted, [erasureId])
+  const [row] = await database.read<ErasureRow & Row>(readErasure, [erasureId])
+  if (noted === undefined || row === undefined) return undefined
+  const { key, begunMs } = erasureOf(row)
+  const pieces = await database.read<PieceRow>(selectSent, [erasureId])
+  return {
+    fromHour: firstNotedHour(begunMs),
+    pieces: pieces.map(({ key_id, view, hour, block, ranges }) => {
+      return { key, keyId: key_id, view, hour, block: Number(block), ranges: rangesOf(ranges) }
+    }),
+    doubtMs: noted.doubt_ms === null ? undefined : Number(noted.doubt_ms),
+  }
+}

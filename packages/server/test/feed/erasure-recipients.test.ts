@@ -1,0 +1,133 @@
+/** What a receipt says after crashes, and of what is sent when all is gone (D17, D28). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { erasureRecipients } from '../../src/feed/erasure-recipients.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import type { SharedClock } from '../../src/storage/clock.ts'
+import type { KeyRecord, SentPiece, StorageEngine } from '../../src/storage/storage.ts'
+import { draft, feedKey, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
+import { begin, erase, reduceAll, subject } from '../storage/support/erasing.ts'
+import { publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { testClock } from '../storage/support/test-clock.ts'
+
+const key = feedKey(tenantA, 'contact')
+const hourMs = 3_600_000
+
+function open(clock?: SharedClock): Promise<StorageEngine> {
+  const given = { kind: 'memory', create: true, catalogue: catalogues.default } as const
+  return openStorage({ ...given, ...(clock === undefined ? {} : { clock }) }).then(withTenants)
+}
+
+async function addKey(store: StorageEngine, keyId: string, changes: Partial<KeyRecord> = {}): Promise<void> {
+  const record: KeyRecord = {
+    keyId,
+    secretHash: new Uint8Array(32),
+    pepperId: 'pepper',
+    label: `label of ${keyId}`,
+    operator: false,
+    grants: [{ tenantId: tenantA, scopes: ['contact:read'] }],
+    createdMs: 1,
+    expiresMs: undefined,
+    revokedMs: undefined,
+    lastUsedMs: undefined,
+    rate: undefined,
+    ...changes,
+  }
+  assert.equal(await store.keys.insertKey(record, 'cli:test'), 'created')
+}
+
+function sent(keyId: string, first: number, last: number, changes: Partial<SentPiece> = {}): SentPiece {
+  const hour = Math.floor(Date.now() / hourMs)
+  return { key, keyId, view: 'all', hour, block: 0, ranges: [[first, last]], ...changes }
+}
+
+async function receipt(store: StorageEngine, erasureId: string, nowMs = Date.now()) {
+  const erasure = await store.erasures.find(tenantA, erasureId)
+  assert.ok(erasure !== undefined)
+  const found = await erasureRecipients(store, erasure, nowMs)
+  assert.ok(found !== undefined)
+  return found
+}
+
+describe('recipients of what was erased', () => {
+  it('are possibly all who could read while a run had not said what it sent (D28)', async () => {
+    const time = testClock('2026-03-01T10:00:00')
+    await using store = await open(time.clock)
+    const at = (text: string) => Date.parse(`2026-03-01T${text}:00Z`)
+    await addKey(store, 'sure')
+    await addKey(store, 'reader', { createdMs: 2 })
+    await addKey(store, 'ended', { createdMs: 3, revokedMs: at('10:06') })
+    await addKey(store, 'ended before', { createdMs: 4, expiresMs: at('10:04') })
+    await addKey(store, 'not made yet', { createdMs: at('10:30') })
+    await addKey(store, 'elsewhere', { grants: [{ tenantId: tenantB, scopes: ['contact:read'] }] })
+    await addKey(store, 'of properties', { grants: [{ tenantId: tenantA, scopes: ['property:read'] }] })
+    await publish(store, [draft({ subject: 'p' })], { key })
+    await store.ledger.add([sent('sure', 1, 1, { hour: at('10:00') / hourMs })])
+    const crashed = { runId: uuid('crashed'), beganMs: 1, throughMs: at('10:05') }
+    await store.ledger.mark({ ...crashed, ended: false })
+    // One that was lost before there was anything to send.
+    const gone = { runId: uuid('gone'), beganMs: 1, throughMs: at('05:00') }
+    await store.ledger.mark({ ...gone, ended: false })
+    await store.ledger.mark({ runId: uuid('finds'), beganMs: 1, throughMs: at('06:00'), ended: false })
+    await store.ledger.mark({ runId: uuid('finds'), beganMs: 1, throughMs: at('06:01'), ended: true })
+    time.set('2026-03-01T10:20:00')
+    const { erasureId } = await erase(store, subject('p'), { key })
+    const { recipients, unknownTimes } = await receipt(store, erasureId, at('11:00'))
+    assert.deepEqual(unknownTimes, [{ fromMs: at('10:05'), toMs: at('10:20') }])
+    assert.deepEqual(
+      recipients.map(({ keyId, certainty, label }) => [keyId, certainty, label]),
+      [
+        ['sure', 'sent', 'label of sure'],
+        ['reader', 'possibly', 'label of reader'],
+        ['ended', 'possibly', 'label of ended'],
+      ],
+    )
+    // It comes back, having been cut off: what it adds then is of the same hour as what it sends now.
+    await store.ledger.mark({ ...crashed, throughMs: at('11:00'), ended: false })
+    assert.equal((await receipt(store, erasureId, at('11:01'))).recipients.length, 3)
+  })
+
+  it('are nobody whose reads came when all was gone, or were of other events (D17, D28)', async () => {
+    await using store = await open()
+    await publish(
+      store,
+      [draft({ subject: 'p' }), draft({ subject: 'q' }), draft({ subject: 'p', text: '2' })],
+      { key },
+    )
+    await store.ledger.add([
+      sent('one', 1, 2),
+      sent('other', 2, 2),
+      sent('numbers', 3, 3, { view: 'numbers' }),
+    ])
+    const { erasureId } = await begin(store, subject('p'), { key })
+    await reduceAll(store, erasureId)
+    assert.equal(await store.erasures.acknowledge(erasureId, undefined), 'unreachable')
+    const hour = Math.floor(Date.now() / hourMs)
+    await store.ledger.add([sent('late', 1, 9), sent('one', 1, 4), sent('late', 1, 9, { hour: hour + 5 })])
+    const { recipients, unknownTimes } = await receipt(store, erasureId)
+    assert.deepEqual(unknownTimes, [])
+    assert.deepEqual(
+      recipients.map((one) => [one.keyId, one.sent?.events, one.toldByMs !== undefined]),
+      [
+        ['numbers', 1, false],
+        ['one', 1, true],
+      ],
+    )
+  })
+
+  it('count what an earlier erasure took only for whom it was sent before that (D17)', async () => {
+    await using store = await open()
+    await publish(store, [draft({ subject: 'p' })], { key })
+    await store.ledger.add([sent('early', 1, 1)])
+    const first = await erase(store, subject('p'), { key })
+    await publish(store, [draft({ subject: 'p', text: 'again' })], { key })
+    await store.ledger.add([sent('second', 3, 3)])
+    const second = await erase(store, subject('p'), { key })
+    const keysOf = async (erasureId: string) =>
+      (await receipt(store, erasureId)).recipients.map(({ keyId }) => keyId)
+    assert.deepEqual(await keysOf(first.erasureId), ['early'])
+    assert.deepEqual(await keysOf(second.erasureId), ['early', 'second'])
+  })
+})

@@ -1,0 +1,64 @@
+/** What a receipt's recipients cost on SQLite: what the ledger holds of the feed, however many keys there are (P5). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import Database from 'better-sqlite3'
+import { catalogues } from '@property-events/protocol'
+import { recipientsOf } from '../../src/feed/recipients.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { storeFileOf } from '../../src/storage/sqlite/connection.ts'
+import { placesOfStatement, sentOfStatement } from '../../src/storage/sqlite/ledger.ts'
+import { feedKey, tenantA, tenantB } from './support/drafts.ts'
+import { withTenants } from './support/stores.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+const keyCount = 10_000
+
+describe('recipients on SQLite', () => {
+  it('are searched for in one index, and no key is asked that was sent nothing of the feed (P5, D28)', async () => {
+    using folder = temporaryFolder()
+    await using store = await withTenants(
+      await openStorage({ kind: 'sqlite', folder: folder.path, create: true, catalogue: catalogues.default }),
+    )
+    const db = new Database(storeFileOf(folder.path))
+    db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${keyCount})
+      INSERT INTO sent SELECT printf('key%05d', i), '${tenantB}', 'contact', 'all', 480000 + i % 7, 0, '[[1,9]]' FROM n`)
+    db.exec(`INSERT INTO sent SELECT key_id, '${tenantA}', 'contact', 'all', 480000, 0, '[[1,9]]' FROM sent
+      WHERE key_id IN ('key00007', 'key09999')`)
+    const ledger = { tenant: '', feed: '', block: 0, fromHour: 0, toHour: 0, keyId: '', view: '' }
+    const values = { ...ledger, feedNo: 1, subject: Buffer.alloc(16), after: 0, limit: 1 }
+    const planOf = (sql: string) =>
+      db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(values)
+    for (const sql of [sentOfStatement, placesOfStatement]) {
+      const plan = planOf(sql)
+      const steps = plan.map(({ detail }) => detail).join('; ')
+      assert.match(steps, /^SEARCH/, steps)
+      assert.doesNotMatch(steps, /SCAN|TEMP B-TREE/, steps)
+    }
+    assert.match(
+      planOf(sentOfStatement)[0]?.detail ?? '',
+      /sent_block \(tenant=\? AND feed=\? AND block=\? AND/,
+    )
+    db.close()
+    const asked: string[] = []
+    const keys: typeof store.keys = {
+      ...store.keys,
+      keys: () => assert.fail('every key was read'),
+      findKey(keyId) {
+        asked.push(keyId)
+        return store.keys.findKey(keyId)
+      },
+    }
+    const feed = feedKey(tenantA, 'contact')
+    const found = await recipientsOf({ keys, ledger: store.ledger }, feed, [
+      { position: 4, sequenceNumber: 4 },
+    ])
+    assert.deepEqual(
+      found.map(({ keyId, events }) => [keyId, events]),
+      [
+        ['key00007', 1],
+        ['key09999', 1],
+      ],
+    )
+    assert.deepEqual(asked, ['key00007', 'key09999'])
+  })
+})
