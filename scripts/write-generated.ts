@@ -2,7 +2,7 @@
  * Writes what is generated and committed: the payloads' JSON Schemas and checks, the named schemas of the OpenAPI document,
  * `openapi.json`, asked of the service itself, and the page that is made of it.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import '../packages/protocol/schemas/write.ts'
 import '../packages/server/schemas/write.ts'
@@ -31,7 +31,6 @@ await storage.close()
 // What it shows is what has just been written.
 const { referenceFiles } = await import('./reference/index.ts')
 const { html, policy } = referenceFiles(text)
-const folder = join(root, 'packages/server/reference')
-mkdirSync(folder, { recursive: true })
+const folder = join(root, 'packages/server/src/http/openapi/reference')
 writeFileSync(join(folder, 'page.html'), html)
 writeFileSync(join(folder, 'policy.json'), policy)

@@ -2,6 +2,7 @@
 import { followed } from './openapi.ts'
 import type { OpenApi, Schema } from './openapi.ts'
 
+/** The property of the examples in `openapi.json`. */
 const uuid = '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e10'
 
 /** What members are shown with. `null`: the member is left out. */
@@ -16,10 +17,12 @@ const byName: Readonly<Record<string, unknown>> = {
   eventType: 2,
   eventTypeShortCode: 'PropertyPublished',
   feed: 'property',
+  id: '01946e3a-52f0-7c3b-9a61-5d2f0e8b7c11',
   message: 'transactionId is not the UUID of the property.',
   pointer: '/transactionId',
   receivedOn: '2026-01-31',
   sequenceNumber: 1,
+  tenantId: '2f6b0c1e-4a57-4c1f-9d3e-8a1b5c7d9e02',
   until: '2036-12-31',
 }
 
@@ -34,6 +37,8 @@ export function sampleOf(document: OpenApi, schema: Schema, depth = 0): unknown 
   if (found.enum !== undefined) return found.enum[0]
   if (found.default !== undefined) return found.default
   const alternatives = found.anyOf ?? found.oneOf
+  // A time that is null at first: a receipt is shown as it is when it has just been made.
+  if (alternatives?.some(({ format }) => format === 'date-time') === true) return null
   if (alternatives !== undefined) return sampleOf(document, alternatives[0] ?? {}, depth + 1)
   const [type] = [found.type ?? 'null'].flat()
   if (type === 'object') return objectSample(document, found, depth)

@@ -15,7 +15,7 @@ import type { TestService } from '../support/test-service.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../../../..')
-const html = readFileSync(join(root, 'packages/server/reference/page.html'), 'utf8')
+const html = readFileSync(join(root, 'packages/server/src/http/openapi/reference/page.html'), 'utf8')
 const hasPhp = spawnSync('php', ['--version']).status === 0
 
 /** What erases comes last: the others need what it takes. */

@@ -14,7 +14,7 @@ import type { JsonSchema } from '../support/openapi-document.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 
-const html = readFileSync(new URL('../../reference/page.html', import.meta.url), 'utf8')
+const html = readFileSync(new URL('../../src/http/openapi/reference/page.html', import.meta.url), 'utf8')
 const anchors = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)
 
 /** A place for each member, as `Details.sizing`; objects without a name of their own are part of where they stand. */
@@ -38,9 +38,9 @@ describe('the reference', () => {
 
   it('is committed as `npm run openapi` makes it of openapi.json (D21)', () => {
     const made = referenceFiles(readFileSync(documentPath, 'utf8'))
-    assert.equal(html, made.html, 'packages/server/reference is old: npm run openapi')
-    const policy = readFileSync(new URL('../../reference/policy.json', import.meta.url), 'utf8')
-    assert.equal(policy, made.policy, 'packages/server/reference is old: npm run openapi')
+    assert.equal(html, made.html, 'packages/server/src/http/openapi/reference is old: npm run openapi')
+    const policy = readFileSync(new URL('../../src/http/openapi/reference/policy.json', import.meta.url), 'utf8')
+    assert.equal(policy, made.policy, 'packages/server/src/http/openapi/reference is old: npm run openapi')
   })
 
   it('has one place for each operation, parameter, field, code, problem and header (D6, D21)', () => {

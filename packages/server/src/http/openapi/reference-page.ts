@@ -45,5 +45,5 @@ function policyText({ style, script }: Policy): string {
 }
 
 function readText(name: string): string {
-  return readFileSync(new URL(`../../../reference/${name}`, import.meta.url), 'utf8')
+  return readFileSync(new URL(`./reference/${name}`, import.meta.url), 'utf8')
 }
