@@ -39,7 +39,10 @@ describe('the reference', () => {
   it('is committed as `npm run openapi` makes it of openapi.json (D21)', () => {
     const made = referenceFiles(readFileSync(documentPath, 'utf8'))
     assert.equal(html, made.html, 'packages/server/src/http/openapi/reference is old: npm run openapi')
-    const policy = readFileSync(new URL('../../src/http/openapi/reference/policy.json', import.meta.url), 'utf8')
+    const policy = readFileSync(
+      new URL('../../src/http/openapi/reference/policy.json', import.meta.url),
+      'utf8',
+    )
     assert.equal(policy, made.policy, 'packages/server/src/http/openapi/reference is old: npm run openapi')
   })
 
