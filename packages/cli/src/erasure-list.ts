@@ -16,7 +16,7 @@ interface ServedPlace {
 
 /**
  * A restored store would answer with what was erased since its backup: it is not served before `epoch start` has erased that
- * again.
+ * again. The list tells that too of a store that does not know that it is an older one, such as a snapshot of its disk.
  */
 export async function openListFor(
   { data, database, erasures: path }: ServedPlace,
@@ -29,7 +29,7 @@ export async function openListFor(
     )
   }
   const list = await openErasureList(path)
-  const missing = (await storage.epochNeed()) === 'all' ? await countMissing(storage, list.listed) : 0
+  const missing = await countMissing(storage, await notAccepted(storage, list.listed))
   if (missing === 0) return list
   await list.close()
   const place = database === undefined ? ` --data ${shellWord(data)}` : ' --database ADDRESS'
@@ -37,6 +37,33 @@ export async function openListFor(
     `This store is an older copy: it holds again what ${missing} of the erasures in ${plainText(path)} had taken, and is not served like that. First:\n` +
       `${commandLine(`epoch start --continue-after N --erasures ${shellWord(path)}`, place)}\nThere ${epochNumber}.`,
   )
+}
+
+const acceptancesAtMost = 1_000
+
+/** Without those that an operator has accepted to be lost. */
+async function notAccepted(
+  { audit, settings }: StorageEngine,
+  listed: readonly ListedErasure[],
+): Promise<readonly ListedErasure[]> {
+  const action = 'erasures.loss_accepted'
+  const query = { first: 'newest', action, target: settings.storeId, limit: acceptancesAtMost } as const
+  const rows = await audit.read(query)
+  if (rows === 'unknownRow') return listed
+  return listed.filter(
+    ({ key, begunMs }) =>
+      !rows.some(({ tenant, atMs }) => begunMs <= atMs && (tenant === null || tenant === key.tenantId)),
+  )
+}
+
+/** On record, so that a node with a list serves the store all the same. */
+export async function acceptLoss(
+  { storage, actor }: OpenedStore,
+  tenantId: string | undefined,
+): Promise<void> {
+  const target = storage.settings.storeId
+  const tenant = tenantId ?? null
+  await storage.audit.note({ action: 'erasures.loss_accepted', tenant, target, detail: {} }, actor)
 }
 
 /**

@@ -179,9 +179,18 @@ describe('erasures of a data folder', () => {
     assert.match((await run([...epoch, ...both])).stderr, /and not both/)
     const accepted = await runJson<{ erasures: null }>([...epoch, '--accept-lost-erasures'])
     assert.equal(accepted.erasures, null)
+    await serve(place, '--erasures', list)
+    assert.equal((await answers()).includes(canary), true)
+    assert.equal((await running?.stop())?.code, 0)
+  })
+
+  it('are not served either from a snapshot of the disk, which does not know that it is one (D17)', async () => {
+    const place = restored('snapshot')
     await using storage = await openStorage({ kind: 'sqlite', folder: place, create: false })
-    const latest = await storage.events.readLatest({ tenantId, feed: 'contact' }, contactRef)
-    assert.match(Buffer.from(latest?.json ?? []).toString(), new RegExp(canary))
+    await storage.startEpoch(100, 'cli:test')
+    const served = await run(['serve', '--port', '0', '--data', place, '--erasures', list])
+    assert.equal(served.code, 1)
+    assert.match(served.stderr, /an older copy: it holds again what 3 of the erasures/)
   })
 
   it('are not written where the list would be lost with the store, or is something else (D18)', async () => {

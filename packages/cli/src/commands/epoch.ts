@@ -12,7 +12,7 @@ import type { FeedKey, StorageEngine } from '@property-events/server'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { headsFault, readHeads } from '../epoch-heads.ts'
-import { erasureSign, lostErasuresRefusal, replayList, replayText } from '../erasure-list.ts'
+import { acceptLoss, erasureSign, lostErasuresRefusal, replayList, replayText } from '../erasure-list.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { epochCommand } from '../program-name.ts'
@@ -72,6 +72,7 @@ function addStart(epoch: Command, context: CommandContext): void {
         if (sign !== undefined) throw lostErasuresRefusal(sign, store.flags)
       }
       await store.storage.startEpoch(continueAfter, store.actor, feeds)
+      if (isAccepted) await acceptLoss(store, feeds?.[0]?.tenantId)
       const replay = listed && (await replayList(store, listed, feeds))
       const readers = await readersOf(store.storage, feeds)
       const waiting = (await store.storage.waitingFeeds()).length

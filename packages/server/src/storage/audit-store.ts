@@ -49,6 +49,8 @@ interface AuditDetails {
   'hold.expired': Nothing
   /** A copy of the whole store was begun: it holds every payload of that moment. The target is the id of the store. */
   'backup.begun': Nothing
+  /** What a list of erasures has from before may stay as a restore has brought it back; without a tenant, in all. The target is the id of the store. */
+  'erasures.loss_accepted': Nothing
   /** Everything that ever held a payload was rewritten, after so many erasures. The target is the id of the store. */
   'store.compacted': { readonly erasures: number }
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */

@@ -7,17 +7,11 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { catalogues, uuidV7 } from '@property-events/protocol'
 import { unreported } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
-import {
-  countMissing,
-  openErasureList,
-  openStorage,
-  readErasureList,
-  replayErasures,
-} from '../../src/index.ts'
-import type { ListedErasure, StorageEngine } from '../../src/index.ts'
-import { draft, tenantA, uuid } from '../storage/support/drafts.ts'
-import { erase, erasureOf, subject } from '../storage/support/erasing.ts'
-import { list, publish } from '../storage/support/read-back.ts'
+import { openErasureList, openStorage, readErasureList } from '../../src/index.ts'
+import type { ListedErasure } from '../../src/index.ts'
+import { draft } from '../storage/support/drafts.ts'
+import { erase, subject } from '../storage/support/erasing.ts'
+import { publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { until } from '../support/until.ts'
 
@@ -109,46 +103,6 @@ describe('a list of erasures', () => {
     await appendFile(path, 'property-events erasures 1\n')
     await assert.rejects(list.note([listed()]), { name: 'ErasureListFault' })
     await list.close()
-  })
-})
-
-describe('erasing again what a restore has brought back', () => {
-  async function storeWith(): Promise<StorageEngine> {
-    return withTenants(await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }))
-  }
-
-  it('takes what is from before, and neither what is erased already nor what was published later (D17)', async () => {
-    await using store = await storeWith()
-    await publish(store, [draft({ subject: 'p', text: 'old' }), draft({ subject: 'q', text: 'old' })])
-    const [one, two, three] = [erasureOf(subject('p')), erasureOf(subject('q')), erasureOf(subject('r'))]
-    const nowMs = Date.now()
-    // A copy of a store that has carried it out has no receipt of it.
-    await erase(store, subject('p'))
-    await publish(store, [draft({ subject: 'p', text: 'new' })])
-    const before = await list(store)
-    const lines = [one, two, three].map((erasure) => ({ ...erasure, begunMs: nowMs - 60_000 }))
-    assert.equal(await countMissing(store, lines), 0, 'all of it is younger than the erasure')
-    const later = lines.map((line) => ({ ...line, begunMs: nowMs }))
-    assert.equal(await countMissing(store, later), 2, 'where stamps leave it open, it is erased')
-    const holdId = uuidV7(nowMs)
-    const hold = {
-      holdId,
-      key: two.key,
-      subjectId: uuid('q'),
-      ground: 'complaint',
-      caseRef: undefined,
-    } as const
-    await store.holds.add({ ...hold, untilMs: nowMs + 86_400_000, actor: 'cli:test' })
-    const youngest = later.filter((line) => line !== later[0])
-    const replay = await replayErasures(store, youngest, 'cli:test')
-    assert.deepEqual(replay, { begun: 1, widened: [], endedHolds: [holdId], known: 0, absent: 1, moved: 0 })
-    const after = await list(store)
-    assert.deepEqual(after.slice(2, before.length), before.slice(2), 'what is new is as it was')
-    assert.ok(after.filter(({ payload }) => payload.includes('old')).length === 0)
-    const again = await replayErasures(store, youngest, 'cli:test')
-    assert.deepEqual(again, { begun: 0, widened: [], endedHolds: [], known: 1, absent: 1, moved: 0 })
-    const receipt = await store.erasures.find(tenantA, two.erasureId)
-    assert.deepEqual([receipt?.state, receipt?.reason], ['unreachable', 'replayed'])
   })
 })
 

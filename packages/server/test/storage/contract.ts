@@ -21,6 +21,7 @@ import { readingContract } from './contract/reading.ts'
 import { recipientsContract } from './contract/recipients.ts'
 import { removingContract } from './contract/removing.ts'
 import { readSubjectContract } from './contract/read-subject.ts'
+import { replayingContract } from './contract/replaying.ts'
 import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { spellingContract } from './contract/spelling.ts'
@@ -56,6 +57,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     movingContract(factory)
     backupContract(factory)
     erasingContract(factory)
+    replayingContract(factory)
     holdingContract(factory)
     keysContract(factory)
     nodesContract(factory)
