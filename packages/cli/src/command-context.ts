@@ -32,7 +32,7 @@ export function addAction(
     .option('--debug', 'show where an unexpected error came from')
     .action(async () => {
       const flags: Readonly<Record<string, unknown>> = command.opts()
-      const output = createOutput({ json: flags['json'] === true })
+      const output = createOutput({ json: flags['json'] === true, environment: context.environment })
       await action({ output, flags, settings: readSettings(flags, context.environment) }, command.args)
     })
 }

@@ -24,6 +24,7 @@ export function compareFeeds(
   to: Pick<StorageEngine, 'events'>,
   key: FeedKey,
   differs: () => Refusal,
+  onCompared: (events: number) => void = () => undefined,
 ): FeedComparison {
   const sum = createHash('sha256')
   let [after, events] = [0, 0]
@@ -41,6 +42,7 @@ export function compareFeeds(
           sum.update(`${sequenceNumber} `).update(json).update('\n')
         }
         events += copies.length
+        onCompared(events)
         after = copies.at(-1)?.sequenceNumber ?? after
         if (copies.length < eventsPerPage) return
       }

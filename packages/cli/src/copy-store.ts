@@ -12,8 +12,8 @@ export interface CopyOptions {
   readonly to: StorageEngine
   /** Who copies. */
   readonly actor: Actor
-  /** Events copied so far, in this run. */
-  readonly onProgress: (events: number) => void
+  /** Events copied, and after that compared, so far in this run. */
+  readonly onProgress: (copied: number, compared: number) => void
   readonly signal: AbortSignal
 }
 
@@ -47,16 +47,34 @@ export async function copyStore(options: CopyOptions): Promise<readonly CopiedFe
       actor,
     )
     copied += records.filter((record) => record.kind === 'event').length
-    options.onProgress(copied)
+    options.onProgress(copied, 0)
   }
   await from.exportRecords((key) => held.get(feedName(key)) ?? 0, take)
   const feeds: CopiedFeed[] = []
-  for (const key of keys ?? []) feeds.push(await compare(from, to, key))
+  let compared = 0
+  for (const key of keys ?? []) {
+    const before = compared
+    const feed = await compare(from, to, key, (events) => options.onProgress(copied, before + events))
+    compared += feed.events
+    feeds.push(feed)
+  }
   // What changed meanwhile, too.
   await copyAudit(from, to)
   await copySent(from, to)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
+}
+
+/** The number of events in a store, or of some tenants in it. */
+export async function eventsIn(
+  { events, keys }: Pick<StorageEngine, 'events' | 'keys'>,
+  tenantIds?: readonly string[],
+): Promise<number> {
+  let count = 0
+  for (const tenantId of tenantIds ?? (await keys.tenants()).map((tenant) => tenant.tenantId)) {
+    for (const feed of feedNames) count += (await events.head({ tenantId, feed }))?.position ?? 0
+  }
+  return count
 }
 
 /**
@@ -137,12 +155,17 @@ async function copyAudit(from: StorageEngine, to: StorageEngine): Promise<void> 
 }
 
 /** Reads the feed from both stores, up to the end of the copy, which is every event that its counter knows of. */
-async function compare(from: StorageEngine, to: StorageEngine, key: FeedKey): Promise<CopiedFeed> {
+async function compare(
+  from: StorageEngine,
+  to: StorageEngine,
+  key: FeedKey,
+  onCompared: (events: number) => void,
+): Promise<CopiedFeed> {
   const differs = (): Refusal =>
     new Refusal(
       `The copy of the ${key.feed} events of tenant ${key.tenantId} differs from the source. Copy into an empty store.`,
     )
-  const comparison = compareFeeds(from, to, key, differs)
+  const comparison = compareFeeds(from, to, key, differs, onCompared)
   await comparison.goOn()
   return comparison.end()
 }

@@ -1,30 +1,10 @@
 /** Builds the program, and turns every end of it into an exit code and, at most, a sentence. */
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import { addAudit } from './commands/audit.ts'
-import { addBackup } from './commands/backup.ts'
-import { addCompact } from './commands/compact.ts'
-import { addContacts } from './commands/contacts.ts'
-import { addCopy } from './commands/copy.ts'
-import { addDoctor } from './commands/doctor.ts'
-import { addEpoch } from './commands/epoch.ts'
-import { addErasures } from './commands/erasures.ts'
-import { addExposure } from './commands/exposure.ts'
-import { addEvents } from './commands/events.ts'
-import { addGenerate } from './commands/generate.ts'
-import { addHolds } from './commands/holds.ts'
-import { addKeys } from './commands/keys.ts'
-import { addMaintenance } from './commands/maintenance.ts'
-import { addMigrate } from './commands/migrate.ts'
-import { addProperties } from './commands/properties.ts'
-import { addPepper } from './commands/pepper.ts'
-import { addPublish } from './commands/publish.ts'
-import { addReference } from './commands/reference.ts'
-import { addRestore } from './commands/restore.ts'
-import { addDemo, addServe } from './commands/serve.ts'
-import { addSync } from './commands/sync.ts'
-import { addTenants } from './commands/tenants.ts'
+import { commandGroups } from './commands/index.ts'
 import type { CommandContext } from './command-context.ts'
+import { addExamples } from './help/add-examples.ts'
+import { helpConfiguration, helpStreams } from './help/help-text.ts'
 import { OutputCut } from './output.ts'
 import { refuseRepeatedOptions } from './repeated-options.ts'
 import { readSettings } from './read-settings.ts'
@@ -64,39 +44,27 @@ export async function main(args: readonly string[], environment: Environment): P
   }
 }
 
-function buildProgram(context: CommandContext): Command {
+/** The program with all its commands, none of them run. */
+export function buildProgram(context: CommandContext): Command {
+  const { environment } = context
   const program = new Command('property-events')
   program
     .description('A feed of UK property listing events: publish, list and fetch, with nothing lost.')
-    .version(packageJson.version)
+    .version(packageJson.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) })
+    .configureOutput({
+      ...helpStreams(environment, process.stdout, process.stderr),
+      outputError: (text, write) => write(withoutSecrets(text)),
+    })
     .showHelpAfterError('(--help lists the options)')
-    .configureHelp({ showGlobalOptions: true })
-  addServe(program, context)
-  addDemo(program, context)
-  addTenants(program, context)
-  addKeys(program, context)
-  addPepper(program, context)
-  addAudit(program, context)
-  addContacts(program, context)
-  addExposure(program, context)
-  addPublish(program, context)
-  addEvents(program, context)
-  addProperties(program, context)
-  addErasures(program, context)
-  addHolds(program, context)
-  addSync(program, context)
-  addReference(program, context)
-  addGenerate(program, context)
-  addBackup(program, context)
-  addRestore(program, context)
-  addCopy(program, context)
-  addCompact(program, context)
-  addEpoch(program, context)
-  addMaintenance(program, context)
-  addMigrate(program, context)
-  addDoctor(program, context)
+    .configureHelp(helpConfiguration)
+  for (const { heading, commands } of commandGroups) {
+    program.commandsGroup(heading)
+    for (const addCommand of commands) addCommand(program, context)
+  }
+  program.helpCommand('help [command]', 'print the help of a command')
+  addExamples(program)
   refuseRepeatedOptions(program)
   return program
 }

@@ -1,3 +1,7 @@
+import type { LogForm } from '@property-events/server'
+import type { Environment } from './read-settings.ts'
+import { columnsOf, hasColours, styleOf } from './terminal-style.ts'
+import type { Style } from './terminal-style.ts'
 import { jsonText } from './terminal-text.ts'
 
 /** Where a command writes. Results go to stdout; messages on the way go to stderr. */
@@ -6,6 +10,10 @@ export interface Output {
   readonly json: boolean
   /** stderr is a terminal: progress may be shown. */
   readonly showsProgress: boolean
+  /** How log lines are written to stderr: for a person on a terminal alone, whatever colours are asked for. */
+  readonly logForm: LogForm
+  /** Colours of stdout, where it has them. */
+  readonly style: Style
   /**
    * Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when the reader has gone.
    */
@@ -18,13 +26,15 @@ export interface Output {
   progress(line: string): void
 }
 
-export function createOutput(options: { readonly json: boolean }): Output {
+export function createOutput(options: { readonly json: boolean; readonly environment: Environment }): Output {
   let progressShown = false
   const write = (text: string) => writeAll(process.stdout, text)
   const showsProgress = process.stderr.isTTY
   return {
     json: options.json,
     showsProgress,
+    logForm: logFormOf(options),
+    style: styleOf(hasColours(process.stdout, options.environment)),
     write,
     writeJson: (value) => write(`${jsonText(value)}\n`),
     say(line) {
@@ -34,10 +44,22 @@ export function createOutput(options: { readonly json: boolean }): Output {
     },
     progress(line) {
       if (!showsProgress) return
-      process.stderr.write(`\r\u001b[K${line}`)
+      // A line that the terminal would break could not be replaced.
+      process.stderr.write(`\r\u001b[K${line.slice(0, columnsOf(process.stderr) - 1)}`)
       progressShown = line !== ''
     },
   }
+}
+
+function logFormOf({
+  json,
+  environment,
+}: {
+  readonly json: boolean
+  readonly environment: Environment
+}): LogForm {
+  if (json || !process.stderr.isTTY) return 'json'
+  return hasColours(process.stderr, environment) ? 'coloured' : 'plain'
 }
 
 /**

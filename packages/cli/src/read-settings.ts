@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { addItems } from './help/help-text.ts'
 import { Refusal } from './refusal.ts'
 import { fileVariableOf, optionNameOf, unknownVariableFaults, variableOf } from './setting.ts'
 import type { Setting } from './setting.ts'
@@ -10,14 +11,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Adds the flags of these settings to a command, with their variables and defaults in the help. */
 export function addSettings(command: Command, settings: readonly Setting<unknown>[]): Command {
-  for (const setting of settings) {
-    if (setting.variableOnly) {
-      command.addHelpText('after', `\nBy variable only: ${describe(setting)}`)
-      continue
-    }
+  for (const setting of settings.filter(({ variableOnly }) => !variableOnly)) {
     const flag = setting.argument === undefined ? '' : ` <${setting.argument}>`
-    command.option(`--${setting.name}${flag}`, describe(setting))
+    command.option(`--${setting.name}${flag}`, describe(setting, variablesOf(setting)))
   }
+  const byVariable = settings
+    .filter(({ variableOnly }) => variableOnly)
+    .map((setting) => ({ term: variablesOf(setting), description: describe(setting) }))
+  if (byVariable.length > 0) addItems(command, 'By variable only:', byVariable)
   return command
 }
 
@@ -104,10 +105,14 @@ function shown(setting: Setting<unknown>, written: string): string {
   return `"${plainText(written.slice(0, 100))}"`
 }
 
-function describe(setting: Setting<unknown>): string {
+function describe(setting: Setting<unknown>, variables?: string): string {
   const { fallback } = setting
   const isPlain = typeof fallback === 'string' || typeof fallback === 'number'
   const words = setting.fallbackWords ?? (isPlain ? String(fallback) : undefined)
-  const variables = [variableOf(setting), fileVariableOf(setting) ?? []].flat().join(' or ')
-  return `${setting.description} (${words === undefined ? '' : `default: ${words}, `}${variables})`
+  const facts = [words === undefined ? [] : `default: ${words}`, variables ?? []].flat()
+  return facts.length === 0 ? setting.description : `${setting.description} (${facts.join(', ')})`
+}
+
+function variablesOf(setting: Setting<unknown>): string {
+  return [variableOf(setting), fileVariableOf(setting) ?? []].flat().join(' or ')
 }

@@ -16,6 +16,7 @@ import {
 import type {
   ErasureList,
   KeyRate,
+  LogForm,
   Peppers,
   Service,
   SharedStorage,
@@ -68,7 +69,8 @@ export function metricsPortOf(reader: SettingReader, port: number): number {
   return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
 }
 
-export type ServeOptions = ReturnType<typeof readServeOptions>
+/** The settings, and how the log is written to stderr. */
+export type ServeOptions = ReturnType<typeof readServeOptions> & { readonly logForm: LogForm }
 
 /** Reads all of them; the caller finishes the reader. */
 export function readServeOptions(reader: SettingReader) {
@@ -106,6 +108,10 @@ export function readServeOptions(reader: SettingReader) {
     keyPepper: reader.value(settings.keyPepper),
     oldKeyPepper: reader.value(settings.oldKeyPepper),
   }
+}
+
+function loggerOf({ logLevel, logForm }: Pick<ServeOptions, 'logLevel' | 'logForm'>) {
+  return createLogger({ level: logLevel, form: logForm })
 }
 
 /** The port where Prometheus expects exporters; the metrics are not on the public port. */
@@ -174,7 +180,7 @@ async function openForServing(options: ServeOptions, signal: AbortSignal): Promi
     database === undefined
       ? ({ kind: 'sqlite', folder, maxBytes } as const)
       : ({ kind: 'postgres', url: database, ...connectionsOf(options) } as const)
-  const onWaiting = (reason: string): void => createLogger({ level: options.logLevel }).warn(reason)
+  const onWaiting = (reason: string): void => loggerOf(options).warn(reason)
   const wanted = {
     ...place,
     catalogue,
@@ -209,7 +215,7 @@ async function peppersForServing(options: ServeOptions, storage: StorageEngine):
         ? 'No key of this store was made with this pepper'
         : 'This pepper is not the one that `pepper finish` has recorded'
   const remedy = 'put the right one back, or set PROPERTY_EVENTS_KEY_PEPPER, and start again'
-  const log = createLogger({ level: options.logLevel })
+  const log = loggerOf(options)
   log.error(`${wrong}: no key works, and this service is not ready. Stop it, ${remedy}.`)
   // Never kept: no key was made with it, and none will be.
   return found ?? loadPeppers({ folder: undefined, given: undefined })
@@ -251,7 +257,7 @@ async function listen(
   erasureList: ErasureList | undefined,
 ): Promise<Service | ThreadedService> {
   const { storage } = store
-  const log = createLogger({ level: options.logLevel })
+  const log = loggerOf(options)
   const common = {
     peppers,
     host: options.host,
@@ -269,10 +275,10 @@ async function listen(
     erasureList,
   } as const
   try {
-    const { workers, logLevel } = options
+    const { workers, logLevel, logForm } = options
     return workers === 1
       ? await createService({ ...common, storage, log })
-      : await createThreadedService({ ...common, store, workers, logLevel })
+      : await createThreadedService({ ...common, store, workers, logLevel, logForm })
   } catch (error) {
     throw portRefusal(error, options) ?? error
   }

@@ -1,24 +1,14 @@
-/**
- * Text from elsewhere, made safe for a terminal: control characters (escape codes that move the cursor, set the title,
- * or worse) and characters that change the direction of writing are shown as `\u001b`. Line ends and tabs stay where
- * `multiline` says so.
- */
-export function plainText(text: string, options: { readonly multiline?: boolean } = {}): string {
-  return text.replaceAll(unsafe, (character) => {
-    if (options.multiline === true && (character === '\n' || character === '\t')) return character
-    return String.raw`\u` + character.charCodeAt(0).toString(16).padStart(4, '0')
-  })
-}
+/** Text, columns and frames for a terminal. */
+import { plainText, unsafeOnTerminals } from '@property-events/protocol'
 
-// C0, DEL, C1, line and paragraph separators, marks and overrides of direction.
-const unsafe = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+export { plainText }
 
 /**
  * JSON text for a machine that may be a terminal after all: the same value, with those characters as JSON escapes.
  * `JSON.stringify` itself leaves DEL, C1 and overrides of direction as they are.
  */
 export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replaceAll(unsafe, (character) =>
+  return JSON.stringify(value, undefined, indent).replaceAll(unsafeOnTerminals, (character) =>
     character === '\n' ? character : String.raw`\u` + character.charCodeAt(0).toString(16).padStart(4, '0'),
   )
 }

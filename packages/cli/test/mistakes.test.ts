@@ -171,7 +171,7 @@ describe('mistakes', () => {
       const shown = stderr
         .trimEnd()
         .replaceAll(folder, '…')
-        .replaceAll(/`\S+\/property-events\S*/g, '`property-events')
+        .replaceAll(/[^\s`']*\/property-events\.mjs/g, 'property-events')
         .replaceAll('\n', '\n  ')
       lines.push(`$ property-events ${args.join(' ')}    (${said})\n  ${shown}\n`)
     }

@@ -15,6 +15,7 @@ export { compactJson, readJson, readJsonInPieces, setMembers } from './json-text
 export type { JsonReading } from './json-text.ts'
 export * from './key-text.ts'
 export * from './nearest-name.ts'
+export * from './plain-text.ts'
 export * from './subject-reference.ts'
 export * from './timestamp.ts'
 export * from './uuid.ts'

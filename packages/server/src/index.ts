@@ -6,6 +6,7 @@ export type { ThreadedService, ThreadedServiceOptions } from './workers/threaded
 export { defaultLimits } from './http/limits.ts'
 export type { ServiceLimits } from './http/limits.ts'
 export { createLogger, logLevels } from './observability/log.ts'
+export type { LogForm } from './observability/log.ts'
 export type { LogLevel } from './observability/log.ts'
 export { createPublisher } from './feed/publish.ts'
 export type { PublishOutcome, PublishRequest, Publisher, PublisherOptions } from './feed/publish.ts'
@@ -35,6 +36,7 @@ export {
   openForThreads,
   openStorage,
   makeFolder,
+  storeFileOf,
   takeFileLock,
 } from './storage/open-storage.ts'
 export { partialPathOf } from './storage/new-file.ts'

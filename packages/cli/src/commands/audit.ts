@@ -5,6 +5,7 @@ import { parseUuid } from '@property-events/protocol'
 import type { AuditQuery, AuditRow } from '@property-events/server'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { momentJson, momentText, pastWords, readPast } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
@@ -65,11 +66,11 @@ function addExport(audit: Command, context: CommandContext): void {
     .option('--after <id>', 'continue after the row with this id, the last one of an earlier export')
     .option('--tenant <tenant>', 'only rows of one tenant, by id or name')
     .option('--follow', 'go on with new rows as they come; end with Ctrl+C')
-    .addHelpText(
-      'after',
-      '\nTo keep the rows where nobody can change them, pipe the lines into storage that is written once. No row ever comes in front\n' +
-        'of one that was written: after an end at any moment, --after goes on without a gap.',
-    )
+  addNote(
+    command,
+    'To keep the rows where nobody can change them, pipe the lines into storage that is written once. No row ever ' +
+      'comes in front of one that was written: after an end at any moment, --after goes on without a gap.',
+  )
   addSettings(command, storeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) => {
     const written = flagText(flags, 'after')
@@ -115,10 +116,11 @@ function addPrune(audit: Command, context: CommandContext): void {
     .command('prune')
     .description('remove rows that have been kept long enough')
     .option('--keep <years>', 'how long rows are kept: 1y or more', defaultKeep)
-    .addHelpText(
-      'after',
-      '\nOn PostgreSQL only the role that owns the tables may do this: name its address with --database. The removal is noted.',
-    )
+  addNote(
+    command,
+    'On PostgreSQL only the role that owns the tables may do this: name its address with --database. The removal is ' +
+      'noted.',
+  )
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }) => {
     const keep = flagText(flags, 'keep') ?? defaultKeep

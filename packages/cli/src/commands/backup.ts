@@ -1,13 +1,15 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { partialPathOf, pepperFileName } from '@property-events/server'
+import { partialPathOf, pepperFileName, storeFileOf } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import type { Output } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
+import { whileWorking } from '../progress.ts'
+import type { Measure } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { shellWord } from '../terminal-text.ts'
 
@@ -25,7 +27,9 @@ export function addBackup(program: Command, context: CommandContext): void {
       statSync(`${dirname(path)}/.`)
       removeWhenStopped(partialPathOf(path))
       await noteBackup(store, output)
-      await storage.backup(path)
+      const partial = partialPathOf(path)
+      const measure = () => measureOf(partial, database === undefined ? folder : undefined)
+      await whileWorking(output, 'MB', measure, storage.backup(path))
       const { size: bytes } = statSync(path)
       if (output.json) return output.writeJson({ file: path, bytes })
       return output.write(
@@ -54,6 +58,13 @@ async function noteBackup({ storage, actor }: OpenedStore, output: Output): Prom
   } catch {
     output.say('This backup could not be noted in the store, so receipts of erasures will not name it.')
   }
+}
+
+/** How much is written. The file of a store is as long as its copy, or longer; a database's copy has no length that is known. */
+function measureOf(partial: string, folder: string | undefined): Measure {
+  const { size } = statSync(partial)
+  const whole = folder === undefined ? undefined : statSync(storeFileOf(folder)).size
+  return { done: Math.floor(size / 1e6), part: whole === undefined ? undefined : size / whole }
 }
 
 /** A signal ends the program as always; the unfinished file, large and with contacts in it, is removed first. */

@@ -7,6 +7,7 @@ import type { Compaction } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { dailyTimeOf, runDaily } from '../daily.ts'
+import { addNote } from '../help/help-text.ts'
 import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
@@ -22,12 +23,13 @@ export function addCompact(program: Command, context: CommandContext): void {
     .description('overwrite what was erased in the free space of the store, by rewriting it')
     .option('--always', 'rewrite the store although no erasure waits for it')
     .option('--schedule <time>', 'do it every day at this time (UTC), such as 02:30, until a signal')
-    .addHelpText(
-      'after',
-      '\nWorks while nodes serve. Publishing waits meanwhile, and on PostgreSQL reading does as well, but for ready-made pages: a few\n' +
-        'seconds for 100,000 events. A folder needs free space for two more copies of the store, a database for one. For a\n' +
-        'database it takes a role that owns the tables and the database. Backups, archives of the write-ahead log and standbys that lag keep what they have.',
-    )
+  addNote(
+    command,
+    'Works while nodes serve. Publishing waits meanwhile, and on PostgreSQL reading does as well, but for ready-made pages: ' +
+      'a few seconds for 100,000 events. A folder needs free space for two more copies of the store, a database for one. ' +
+      'For a database it takes a role that owns the tables and the database. Backups, archives of the write-ahead log and ' +
+      'standbys that lag keep what they have.',
+  )
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation

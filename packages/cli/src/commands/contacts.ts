@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { contactMatch, searchKinds } from '../contacts/contact-match.ts'
 import type { ContactMatch, SearchKind } from '../contacts/contact-match.ts'
 import { payloadOf, findContacts } from '../contacts/find-contacts.ts'
@@ -34,11 +35,11 @@ function addFind(contacts: Command, context: CommandContext): void {
     .option('--email <address>', 'an e-mail address')
     .option('--phone <number>', 'a telephone number, with or without +44')
     .option('--name <name>', 'a person’s first and last name, or the name of a company')
-    .addHelpText(
-      'after',
-      '\nLooks through the latest payload of every contact of the tenant: a second for some ten thousand. Case, blanks and the way a\n' +
-        'number is written make no difference. That somebody searched is noted, never for whom.',
-    )
+  addNote(
+    command,
+    'Looks through the latest payload of every contact of the tenant: a second for some ten thousand. Case, blanks and ' +
+      'the way a number is written make no difference. That somebody searched is noted, never for whom.',
+  )
   addSettings(command, changeSettings)
   addAction(command, context, (invocation) => {
     const { output, settings: reader, flags } = invocation

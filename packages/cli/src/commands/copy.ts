@@ -5,8 +5,9 @@ import type { Actor, Peppers, StorageEngine, Tenant } from '@property-events/ser
 import { readActor } from '../actor.ts'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import type { CopiedFeed } from '../compare-feeds.ts'
-import { copyStore } from '../copy-store.ts'
+import { copyStore, eventsIn } from '../copy-store.ts'
 import { readPeppers } from '../key-pepper.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
 import { moveTenant, reopenTenant } from '../move-tenant.ts'
@@ -39,7 +40,7 @@ export function addCopy(program: Command, context: CommandContext): void {
     .option('--tenant <tenant>', 'move this tenant alone: its id or name')
     .option('--without-keys', 'with --tenant: do not move its keys; make new ones in the target')
     .option('--reopen', 'with --tenant: do not move it after all; without --to: that store is gone for good')
-    .addHelpText('after', help)
+  addNote(command, help)
   addAction(command, context, async (invocation) => {
     const { settings, flags } = invocation
     const [source, target] = [flagText(flags, 'from') ?? '', flagText(flags, 'to')]
@@ -82,15 +83,17 @@ async function copyAll(
   const { catalogue, startSequence } = from.settings
   await using to = await openStorage({ ...placeOf(target), catalogue, startSequence, create: true })
   refuseSameStore(from, to)
+  const all = await eventsIn(from)
+  // Each is copied, unless it is there already, and all are compared.
+  const work = all - (await eventsIn(to)) + all
   const progress = createProgress(output, 'events copied')
   const feeds = await copyStore({
     from,
     to,
     actor,
-    onProgress: (events) => progress.update(events, undefined),
+    onProgress: (copied, compared) => progress.update(copied, (copied + compared) / Math.max(1, work)),
     signal: stopSignal(),
-  })
-  progress.end()
+  }).finally(() => progress.end())
   if (output.json) return output.writeJson(feeds.map(feedJson))
   return output.write(feedTable(feeds))
 }
@@ -113,6 +116,8 @@ async function moveOne(
   await using to = await openStorage({ ...placeOf(target), catalogue, create: true })
   refuseSameStore(from, to)
   const progress = createProgress(output, 'events copied')
+  const ofTenant = [tenant.tenantId]
+  const missing = (await eventsIn(from, ofTenant)) - (await eventsIn(to, ofTenant))
   const { feeds, keys, closedMs } = await moveTenant({
     from,
     to,
@@ -120,10 +125,9 @@ async function moveOne(
     tenant,
     withoutKeys: options.withoutKeys,
     peppers: peppersOf(target, options.pepper),
-    onProgress: (events) => progress.update(events, undefined),
+    onProgress: (events) => progress.update(events, events / Math.max(1, missing)),
     signal: stopSignal(),
-  })
-  progress.end()
+  }).finally(() => progress.end())
   if (output.json) return output.writeJson({ feeds: feeds.map(feedJson), keys, closedMs: closedMs ?? null })
   const closed =
     closedMs === undefined

@@ -11,6 +11,7 @@ import { readErasureList } from '@property-events/server'
 import type { FeedKey, StorageEngine } from '@property-events/server'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { headsFault, readHeads } from '../epoch-heads.ts'
 import { acceptLoss, erasureSign, lostErasuresRefusal, replayList, replayText } from '../erasure-list.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
@@ -42,14 +43,15 @@ function addStart(epoch: Command, context: CommandContext): void {
     .option('--tenant <tenant>', 'only in the feeds of this tenant, by id or name')
     .option('--feed <feed>', `only in this feed of the tenant: ${feedNames.join(' or ')}`)
     .option('--accept-lost-erasures', 'leave what was erased since the backup as it is here')
-    .addHelpText(
-      'after',
-      '\nWhat was erased after the backup was made is in the store again. With --erasures, the list that `serve --erasures` keeps, it is erased\n' +
-        'once more. A store that has erasures, or a key that may erase (one that was revoked counts, too), needs that or\n' +
-        '--accept-lost-erasures.\n' +
-        '\nConsumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a feed in which a new\n' +
-        'epoch begins read all of it again. `doctor` proposes a number where nodes have reported those they had shown.',
-    )
+  addNote(
+    command,
+    'What was erased after the backup was made is in the store again. With --erasures, the list that `serve --erasures` ' +
+      'keeps, it is erased once more. A store that has erasures, or a key that may erase (one that was revoked counts, ' +
+      'too), needs that or --accept-lost-erasures.\n\n' +
+      'Consumers keep the highest number per property: events with numbers used before would be ignored. Consumers of a ' +
+      'feed in which a new epoch begins read all of it again. `doctor` proposes a number where nodes have reported those ' +
+      'they had shown.',
+  )
   addSettings(command, [...changeSettings, settings.erasures])
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation
@@ -112,11 +114,11 @@ function addAccept(epoch: Command, context: CommandContext): void {
     .command('accept')
     .description('go on without a new epoch after planned work, when nothing is missing')
     .requiredOption('--heads <file>', 'output of `epoch heads`, from after the last publication')
-    .addHelpText(
-      'after',
-      '\nFor pg_upgrade, and for a store that was moved as a whole: every feed is compared, and nothing is changed where one lacks\n' +
-        'events, or a node has shown more. Consumers then read nothing again.',
-    )
+  addNote(
+    command,
+    'For pg_upgrade, and for a store that was moved as a whole: every feed is compared, and nothing is changed where ' +
+      'one lacks events, or a node has shown more. Consumers then read nothing again.',
+  )
   addSettings(command, changeSettings)
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const path = resolve(flagText(flags, 'heads') ?? '')

@@ -6,6 +6,7 @@ import type { Client, Erasure, ErasureRecipient, ErasureRequest, FeedName } from
 import { erasureReasons, parseUuid } from '@property-events/protocol'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings, noAnswerOf } from '../service-client.ts'
@@ -48,7 +49,7 @@ function addErasing(
   action: (invocation: Invocation, operands: readonly string[]) => Promise<void>,
 ): void {
   command
-    .option('--reason <code>', `why: ${erasureReasons.join(', ')}`, erasureReasons[0])
+    .option('--reason <reason>', `why: ${erasureReasons.join(', ')}`, erasureReasons[0])
     .option('--case <reference>', 'your reference of the case: A-Z, a-z, 0-9 and -, and no name of a person')
     .option('--received-on <day>', 'when the request was received, such as 2026-01-31')
     .option('--dry-run', 'count the events, and change nothing')
@@ -104,12 +105,13 @@ async function untilUnreachable(
   begun: Erasure,
 ): Promise<Erasure> {
   let receipt = begun
+  const progress = createProgress(output, 'events reduced')
   while (receipt.state === 'reducing' || receipt.state === 'reduced') {
-    output.progress(`${receipt.reduced} of ${receipt.events} events`)
+    progress.update(receipt.reduced, receipt.events === 0 ? undefined : receipt.reduced / receipt.events)
     await delay(lookEveryMs)
     receipt = (await client.erasure(begun.id)) ?? receipt
   }
-  output.progress('')
+  progress.end()
   return receipt
 }
 

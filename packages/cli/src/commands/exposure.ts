@@ -7,6 +7,7 @@ import { exposedContacts, unknownTimes } from '@property-events/server'
 import type { ExposedContact, ExposureQuery, KeyRecord, TimeSpan } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { momentJson, momentText, pastWords, readPast } from '../moment.ts'
 import { changeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
@@ -31,7 +32,7 @@ export function addExposure(program: Command, context: CommandContext): void {
     .requiredOption('--from <time>', pastWords)
     .option('--to <time>', 'up to and with this time, in the same forms (default: now)')
     .option('--out <folder>', 'where the files go; it is made if need be', 'exposure')
-    .addHelpText('after', help)
+  addNote(command, help)
   addSettings(command, changeSettings)
   addAction(command, context, writeExposure)
 }

@@ -19,7 +19,7 @@ export function addHolds(program: Command, context: CommandContext): void {
     .description('put a contact or property on hold')
     .argument('<ref>', 'reference of the contact or property, a UUID')
     .option('--feed <feed>', 'contact or property', 'contact')
-    .requiredOption('--ground <code>', `why: ${holdGrounds.join(', ')}`)
+    .requiredOption('--ground <ground>', `why: ${holdGrounds.join(', ')}`)
     .requiredOption('--until <day>', 'the last day of the hold (UTC), such as 2027-12-31')
     .option('--case <reference>', 'your reference of the case: A-Z, a-z, 0-9 and -, and no name of a person')
   addSettings(add, [settings.url, settings.key])

@@ -32,7 +32,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .command('create')
     .description('make a key; it is shown once')
     .option('--tenant <tenant>', 'id or name of the tenant it is for')
-    .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather, [])
+    .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather)
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
     .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
@@ -202,7 +202,7 @@ function readOwnRate(
   return rate
 }
 
-function gather(written: string, before: readonly string[]): readonly string[] {
+function gather(written: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...written.split(/[\s,]+/).filter((part) => part !== '')]
 }
 

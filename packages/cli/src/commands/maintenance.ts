@@ -5,6 +5,7 @@ import { maintenanceNoticeMs } from '@property-events/server'
 import type { Maintenance } from '@property-events/server'
 import { addAction, flagNumber } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { momentJson, momentText } from '../moment.ts'
 import { changeSettings, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
@@ -29,12 +30,12 @@ function addOn(maintenance: Command, context: CommandContext): void {
       '--retry-after <seconds>',
       `what publishers are told to wait before they try again (default: ${defaultRetrySeconds})`,
     )
-    .addHelpText(
-      'after',
-      '\nPublications get 503 with the code `maintenance` and Retry-After. Reading, tenants and keys work as before. It survives restarts.\n' +
-        'The command returns when every node refuses. What was taken before that is still committed: on a node nothing is under way\n' +
-        'any more when its property_events_waiting_publish_requests is 0.',
-    )
+  addNote(
+    command,
+    'Publications get 503 with the code `maintenance` and Retry-After. Reading, tenants and keys work as before. It ' +
+      'survives restarts. The command returns when every node refuses. What was taken before that is still committed: on ' +
+      'a node nothing is under way any more when its property_events_waiting_publish_requests is 0.',
+  )
   addSettings(command, changeSettings)
   addAction(command, context, async (invocation) => {
     const { output, settings: reader, flags } = invocation

@@ -4,6 +4,7 @@ import { catalogues } from '@property-events/protocol'
 import { StorageRefusal, openStorage } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { storeSettings } from '../open-store.ts'
 import { addSettings } from '../read-settings.ts'
 import { settings } from '../settings.ts'
@@ -12,11 +13,12 @@ export function addMigrate(program: Command, context: CommandContext): void {
   const command = program
     .command('migrate')
     .description('make the store if there is none, and bring it up to date; does not serve it')
-    .addHelpText(
-      'after',
-      '\nNodes do this when they start. Where their database role may not change the schema, run it as the owner before a new version is started;\n' +
-        'nodes of the version before go on meanwhile. Event types and the first number count for a new store only.',
-    )
+  addNote(
+    command,
+    'Nodes do this when they start. Where their database role may not change the schema, run it as the owner before a ' +
+      'new version is started; nodes of the version before go on meanwhile. Event types and the first number count for a ' +
+      'new store only.',
+  )
   addSettings(command, [...storeSettings, settings.catalogue, settings.startSequence])
   addAction(command, context, async ({ output, settings: reader }) => {
     const folder = reader.value(settings.data)

@@ -4,6 +4,7 @@ import { findPeppers } from '@property-events/server'
 import type { LiveNode, Pepper, StorageEngine } from '@property-events/server'
 import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { pepperSettings, readPeppers } from '../key-pepper.ts'
 import type { GivenPeppers } from '../key-pepper.ts'
 import { changeSettings, storeSettings, withStore } from '../open-store.ts'
@@ -33,14 +34,12 @@ export function addPepper(program: Command, context: CommandContext): void {
       return output.write(`\n${tableText(['node', 'knows'], nodes)}`)
     })
   })
-  const finish = pepper
-    .command('finish')
-    .description('hash keys with the new pepper from now on')
-    .addHelpText(
-      'after',
-      '\nRefused while a node that serves does not know the new pepper. Old keys are hashed anew when they are next used; keep the old\n' +
-        'pepper until `pepper status` shows no key that was made with it.',
-    )
+  const finish = pepper.command('finish').description('hash keys with the new pepper from now on')
+  addNote(
+    finish,
+    'Refused while a node that serves does not know the new pepper. Old keys are hashed anew when they are next used; ' +
+      'keep the old pepper until `pepper status` shows no key that was made with it.',
+  )
   addSettings(finish, [...changeSettings, ...pepperSettings])
   addAction(finish, context, ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)

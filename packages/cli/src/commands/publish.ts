@@ -5,6 +5,7 @@ import { parseKeyText } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import { createProgress } from '../progress.ts'
 import { adviceList } from '../publish/advice.ts'
 import type { RunOptions } from '../publish/cut-runs.ts'
@@ -42,14 +43,13 @@ export function addPublish(program: Command, context: CommandContext): void {
     // It had a say in ids once: scripts that still give it are told what counts instead.
     .addOption(new Option('--tenant <id>').hideHelp())
     .option('--new-run', 'begin a new run, even if one of the same file was cut off')
-    .addHelpText(
-      'after',
-      `
-Every run counts: a file equal to an earlier one is published again, and what has not changed since is skipped. A run of a
-file that was cut off goes on where it was when the same command is given again within 12 hours, and says so. Of standard
-input nothing is kept: give it again, and what is stored already is skipped as unchanged. Events may carry an id of their
-own; then the same id with the same content counts once, in whatever run.`,
-    )
+  addNote(
+    command,
+    'Every run counts: a file equal to an earlier one is published again, and what has not changed since is skipped. A ' +
+      'run of a file that was cut off goes on where it was when the same command is given again within 12 hours, and ' +
+      'says so. Of standard input nothing is kept: give it again, and what is stored already is skipped as unchanged. ' +
+      'Events may carry an id of their own; then the same id with the same content counts once, in whatever run.',
+  )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [file = '-']) => {
     await publish(invocation, file, context)

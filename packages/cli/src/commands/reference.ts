@@ -4,6 +4,7 @@ import { categories, isUuid, parseUuid, subjectReference } from '@property-event
 import type { OwnReference } from '@property-events/protocol'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
@@ -23,11 +24,11 @@ export function addReference(program: Command, context: CommandContext): void {
       'branch the references belong to, where they are unique in a branch only',
       '',
     )
-    .addHelpText(
-      'after',
-      "\nThe same words give the same UUID for ever: a UUIDv5 of the tenant's id, and of branch, channel and reference with line\n" +
-        'feeds between them. Publish it as agent_ref and keep your own reference in service_reference.',
-    )
+  addNote(
+    command,
+    "The same words give the same UUID for ever: a UUIDv5 of the tenant's id, and of branch, channel and reference " +
+      'with line feeds between them. Publish it as agent_ref and keep your own reference in service_reference.',
+  )
   addAction(command, context, async ({ output, settings: reader, flags }, operands) => {
     const parts = readParts(flags, reader)
     const fromInput = operands.length === 1 && operands[0] === '-'

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openStorage } from '@property-events/server'
@@ -5,6 +6,7 @@ import { addAction } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { storeFlags } from '../open-store.ts'
 import { epochCommand, epochNumber } from '../program-name.ts'
+import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { settings } from '../settings.ts'
 
@@ -24,7 +26,16 @@ export function addRestore(program: Command, context: CommandContext): void {
     }
     reader.finish()
     const path = resolve(file)
-    await using storage = await openStorage({ kind: 'postgres', url: url ?? '', file: path, create: false })
+    const { size } = statSync(path)
+    const progress = createProgress(output, 'MB')
+    const onFilled = (bytes: number): void => progress.update(Math.floor(bytes / 1e6), bytes / size)
+    await using storage = await openStorage({
+      kind: 'postgres',
+      url: url ?? '',
+      file: path,
+      onFilled,
+      create: false,
+    }).finally(() => progress.end())
     const tenants = (await storage.keys.tenants()).length
     if (output.json) return output.writeJson({ file: path, tenants })
     return output.write(

@@ -59,7 +59,7 @@ type Stage = (
 
 /** Starts, runs the given stage (which loads and announces), waits for a signal, and stops without losing an answer. */
 async function run(invocation: Invocation, stage: Stage): Promise<void> {
-  const options = readServeOptions(invocation.settings)
+  const options = { ...readServeOptions(invocation.settings), logForm: invocation.output.logForm }
   invocation.settings.finish()
   const signal = stopSignal()
   const started = await startService(options, signal).catch((error: unknown) => {

@@ -3,6 +3,7 @@ import type { SyncResult } from '@property-events/client'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import type { CopyKeeper } from '../copy/copy-keeper.ts'
+import { addNote } from '../help/help-text.ts'
 import { keepCopy } from '../copy/keep-copy.ts'
 import { openCopy } from '../copy/open-copy.ts'
 import { refuseOtherFiles } from '../copy/other-files.ts'
@@ -37,11 +38,12 @@ export function addSync(program: Command, context: CommandContext): void {
     .option('--tenant <name>', 'tables: the name under which the listings are kept (default: main)')
     .option('--keys <file>', 'tables: many tenants in one process, a line with a name and a key for each')
     .option('--concurrency <number>', 'with --keys: tenants that are read at a time (default: 8)')
-    .addHelpText(
-      'after',
-      '\nRun it again to bring the copy up to date; after a crash it continues where it was. It works with any server that speaks the contract.' +
-        '\nTables hold listings as a page shows them: names for codes, prices as text, safe descriptions (docs/tables.md).',
-    )
+  addNote(
+    command,
+    'Run it again to bring the copy up to date; after a crash it continues where it was. It works with any server that ' +
+      'speaks the contract.\n\nTables hold listings as a page shows them: names for codes, prices as text, safe descriptions ' +
+      '(docs/tables.md).',
+  )
   addSettings(command, [settings.url, settings.key])
   addAction(command, context, async (invocation, [target = '']) => {
     const tables = readTableTarget(target)
@@ -183,13 +185,18 @@ function refuseOptions(flags: Invocation['flags'], tables: TableTarget | undefin
 async function report(
   { output }: Pick<Invocation, 'output'>,
   result: SyncResult,
-  { copy }: CopyKeeper,
+  { copy, counts }: CopyKeeper,
 ): Promise<void> {
   const held = await copy.count()
   if (output.json) return output.writeJson({ ...result, held })
   const number = (value: number) => value.toLocaleString('en-GB')
   const { events, changes, removals } = result
-  return output.write(
-    `${number(events)} events read, ${number(changes - removals)} put, ${number(removals)} removed; the copy holds ${number(held)}\n`,
-  )
+  const put = changes - removals
+  // What was never in the copy was not removed from it: of a first sync that is every removal in the feed.
+  const done = [
+    `${number(events)} events read`,
+    ...(put === 0 ? [] : [`${number(put)} put`]),
+    ...(counts.removed === 0 ? [] : [`${number(counts.removed)} removed`]),
+  ]
+  return output.write(`${done.join(', ')}; the copy holds ${number(held)}\n`)
 }

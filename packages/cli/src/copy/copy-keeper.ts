@@ -6,7 +6,12 @@ export interface CopyKeeper {
   /** For the client. Where it has no `save`, `apply` keeps the checkpoint. */
   readonly checkpoint: CheckpointStore
   /** Of all runs together: a run that an outage ended is followed by another. */
-  readonly counts: { readonly changes: number; readonly removals: number }
+  readonly counts: {
+    readonly changes: number
+    readonly removals: number
+    /** Removals of what the copy held: of a first sync there is none. */
+    readonly removed: number
+  }
   apply(batch: Batch): Promise<void>
   /**
    * Called when the copy has what the feed has, and when a run ends, `finished` then. Copy and checkpoint agree on disk

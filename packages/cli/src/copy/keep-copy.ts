@@ -7,7 +7,7 @@ import type { OpenCopy } from './open-copy.ts'
 
 export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper {
   const isFile = isFileCopy(target)
-  const counts = { changes: 0, removals: 0 }
+  const counts = { changes: 0, removals: 0, removed: 0 }
   /** The checkpoint of the copy, as long as the copy is not completely on disk. */
   let unkept: Checkpoint | undefined
   const keep = async (finished: boolean): Promise<void> => {
@@ -21,10 +21,13 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
     checkpoint: isFile ? { load: () => store.load() } : store,
     counts,
     async apply(batch) {
+      const removals = batch.changes.filter(({ kind }) => kind === 'remove')
+      const removed = await copy.holds(removals.map(({ subjectId }) => subjectId))
       await applyTo(copy, batch)
       unkept = batch.checkpoint
       counts.changes += batch.changes.length
-      counts.removals += batch.changes.filter(({ kind }) => kind === 'remove').length
+      counts.removals += removals.length
+      counts.removed += removed
       await keep(false)
     },
     keep,

@@ -20,10 +20,11 @@ export interface TenantTables {
 }
 
 export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }: TenantTables): CopyKeeper {
-  const counts = { changes: 0, removals: 0 }
+  const counts = { changes: 0, removals: 0, removed: 0 }
+  const copy = viewOf(tables, tenant)
   let notedMs = -Infinity
   return {
-    copy: viewOf(tables, tenant),
+    copy,
     // No `save`: the checkpoint is written with the rows.
     checkpoint: {
       async load() {
@@ -36,6 +37,8 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
       const rows = batchRows(batch, { tenant, category })
       if (rows.skipped > 0) onSkipped(rows.skipped)
       const { listings, media, removed } = rows
+      const gone = batch.changes.filter(({ kind }) => kind === 'remove').map(({ subjectId }) => subjectId)
+      const held = gone.length === 0 ? 0 : await copy.holds(gone)
       const nowMs = Date.now()
       await tables.write({
         tenant,
@@ -48,6 +51,7 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
       })
       counts.changes += batch.changes.length
       counts.removals += removed.length
+      counts.removed += held
     },
     async keep(finished) {
       const nowMs = Date.now()

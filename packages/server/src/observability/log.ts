@@ -1,8 +1,12 @@
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
+import { logText } from './log-text.ts'
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
+
+/** Lines of JSON, for machines; short lines for a person, without colours or with them. */
+export type LogForm = 'json' | 'plain' | 'coloured'
 
 /** Members that would hold a secret or personal data, wherever they occur in a logged object. */
 const secretMembers = [
@@ -19,11 +23,12 @@ const secretMembers = [
 ]
 
 /**
- * A logger of JSON lines, to stderr by default, because stdout is for what the program prints. The service logs no key,
+ * A logger of JSON lines if no other form is asked for, to stderr by default, because stdout is for what the program prints. The service logs no key,
  * payload or query in the first place; the redaction is a second safeguard.
  */
 export function createLogger(options: {
   readonly level: LogLevel
+  readonly form?: LogForm
   readonly destination?: DestinationStream
 }): Logger {
   const paths = secretMembers.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`])
@@ -34,6 +39,11 @@ export function createLogger(options: {
       redact: { paths, censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    options.destination ?? pino.destination({ dest: 2, sync: true }),
+    inForm(options.form ?? 'json', options.destination ?? pino.destination({ dest: 2, sync: true })),
   )
+}
+
+function inForm(form: LogForm, destination: DestinationStream): DestinationStream {
+  if (form === 'json') return destination
+  return { write: (line) => destination.write(logText(line, form === 'coloured')) }
 }

@@ -6,7 +6,7 @@ import type { ServiceLimits } from '../http/limits.ts'
 import type { Deprecations } from '../http/operations/index.ts'
 import type { SharedMemories } from '../http/prepare-service.ts'
 import type { Pepper } from '../keys/index.ts'
-import type { LogLevel } from '../observability/log.ts'
+import type { LogForm, LogLevel } from '../observability/log.ts'
 import type { TakenMetrics } from '../observability/metrics.ts'
 import type { OutageMemories } from '../observability/outages.ts'
 import type { SealedPagesOptions } from '../pages/index.ts'
@@ -17,6 +17,7 @@ export interface ServingThreadData {
   readonly store: StoragePass
   readonly peppers: readonly Pepper[]
   readonly logLevel: LogLevel
+  readonly logForm: LogForm
   readonly pages: SealedPagesOptions | 'off'
   readonly basePath: string
   readonly limits: Partial<ServiceLimits>

@@ -10,10 +10,11 @@ if (parentPort === null) throw new Error('thread.ts runs in a worker thread')
 await serve(parentPort, workerData)
 
 async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadData): Promise<void> {
-  const { store, logLevel, ...parts } = data
+  const { store, logLevel, logForm, ...parts } = data
   const storage = await joinStorage(store)
   // Every thread writes its own lines, each with one call: they share the process's descriptor.
-  const service = await prepareService({ ...parts, storage, log: createLogger({ level: logLevel }) })
+  const log = createLogger({ level: logLevel, form: logForm })
+  const service = await prepareService({ ...parts, storage, log })
   const send = (reply: ThreadReply): void => port.postMessage(reply)
 
   async function close(): Promise<void> {

@@ -21,7 +21,7 @@ import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
 import { nodeMemory, nodeWords } from '../keys/node-words.ts'
 import type { Logger } from 'pino'
-import type { LogLevel } from '../observability/log.ts'
+import type { LogForm, LogLevel } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { createLogger } from '../observability/log.ts'
@@ -42,6 +42,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   readonly store: SharedStorage
   readonly peppers: readonly Pepper[]
   readonly logLevel: LogLevel
+  /** JSON if left out. */
+  readonly logForm?: LogForm
   readonly metrics: ListenOptions | undefined
   /** Of all threads together. */
   readonly pages: Omit<SealedPagesOptions, 'shared'>
@@ -86,7 +88,7 @@ export async function createThreadedService(options: ThreadedServiceOptions): Pr
   const metrics = createMetrics()
   const { storage } = options.store
   const memories = outageMemories()
-  const log = createLogger({ level: options.logLevel })
+  const log = createLogger({ level: options.logLevel, form: options.logForm ?? 'json' })
   const outages = createOutages({ log, memories, ping: () => storage.ping() })
   metrics.watchOutages(outages)
   metrics.store.watchStore(storage, outages)

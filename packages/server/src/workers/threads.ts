@@ -24,7 +24,7 @@ export function threadStarter(
   file: SharedSegmentFile | undefined,
   { node, outages }: { readonly node: SharedArrayBuffer; readonly outages: OutageMemories },
 ): () => Promise<ServingThread> {
-  const { workers, store, peppers, logLevel, pages } = options
+  const { workers, store, peppers, logLevel, logForm = 'json', pages } = options
   const shared = { requests: requestMemory(), failures: bucketMemory(), node }
   const counts = nodeCounts(workers)
   const memoryBytes = Math.floor(pages.memoryBytes / workers)
@@ -35,6 +35,7 @@ export function threadStarter(
       store: pass,
       peppers,
       logLevel,
+      logForm,
       pages: { memoryBytes, folder: undefined, fileBytes: 0, shared: segments },
       basePath,
       limits: options.limits ?? {},

@@ -82,7 +82,10 @@ async function writeTables(session: Session, file: FileHandle): Promise<void> {
  * A new store from such a file, all of it or nothing. Its tables are filled as they were when the file was written, and brought up
  * to date after that: so what came with a later schema is there, and what an earlier one lacks is made.
  */
-export async function fillFromBackup(path: string): Promise<FillStore> {
+export async function fillFromBackup(
+  path: string,
+  onFilled: (bytes: number) => void = () => undefined,
+): Promise<FillStore> {
   const schemaVersion = await schemaVersionOf(path)
   if (schemaVersion > migrations.length) {
     throw new StorageRefusal(
@@ -91,7 +94,7 @@ export async function fillFromBackup(path: string): Promise<FillStore> {
         'Restore it with the newer program that wrote it.',
     )
   }
-  return { schemaVersion, fill: (session) => restore(session, path) }
+  return { schemaVersion, fill: (session) => restore(session, path, onFilled) }
 }
 
 /** It stands in the first row of the first table. */
@@ -111,15 +114,16 @@ const endMaintenance = `DO $$ BEGIN
   END IF;
 END $$`
 
-async function restore(session: Session, path: string): Promise<void> {
+async function restore(session: Session, path: string, onFilled: (bytes: number) => void): Promise<void> {
   let table: string | undefined
   /** The schema of then may lack some. */
   const found = new Set<string>()
   let rows: string[] = []
-  let count = 0
+  let [count, bytes] = [0, 0]
   const put = async (): Promise<void> => {
     if (table !== undefined && rows.length > 0) await insertRows(session, table, rows)
     rows = []
+    onFilled(bytes)
   }
   let format: string | undefined
   let told: number | undefined
@@ -132,6 +136,7 @@ async function restore(session: Session, path: string): Promise<void> {
       if (!isJson(line)) throw notWhole(path)
       rows.push(line)
       count += 1
+      bytes += Buffer.byteLength(line) + 1
       if (rows.length === 500) await put()
     } else {
       await put()

@@ -62,6 +62,8 @@ export interface PostgresOptions extends Pick<
   readonly appendsAtOnce?: number | undefined
   /** A file that `backup` of this engine has written, to fill an empty database from. */
   readonly file?: string | undefined
+  /** Told how many bytes of that file are in the database. */
+  readonly onFilled?: ((bytes: number) => void) | undefined
 }
 
 /** No feed's own name. Imports follow on each other. */

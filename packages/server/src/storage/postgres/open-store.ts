@@ -5,6 +5,7 @@ import { StorageRefusal } from '../storage.ts'
 import type { StoreSettings } from '../storage.ts'
 import { fillFromBackup } from './backup.ts'
 import { connect } from './connection.ts'
+import type { PostgresOptions } from './engine.ts'
 import { failureOf } from './failure.ts'
 import { migrate } from './migrate.ts'
 import type { FillStore } from './migrate.ts'
@@ -12,7 +13,7 @@ import { fillWithSettings, readSettings } from './store-row.ts'
 
 /** Rejects with a `StorageRefusal` or a `StorageFailure`. A refused database is left as it was. */
 export async function openStore(
-  { url, file }: { readonly url: string; readonly file?: string | undefined },
+  { url, file, onFilled }: Pick<PostgresOptions, 'url' | 'file' | 'onFilled'>,
   create: boolean,
   wanted: WantedSettings,
   onWaiting?: (reason: string) => void,
@@ -28,7 +29,7 @@ export async function openStore(
     const { catalogue, startSequence = 0 } = wanted
     const fill: FillStore | undefined =
       file !== undefined
-        ? await fillFromBackup(file)
+        ? await fillFromBackup(file, onFilled)
         : create && catalogue !== undefined
           ? fillWithSettings({ catalogue, startSequence })
           : undefined

@@ -1,0 +1,125 @@
+/**
+ * Examples of every command, for its help: what it does, then the words after the program's name. A test parses each, so none names an
+ * option that does not exist. Service and key come from PROPERTY_EVENTS_URL and PROPERTY_EVENTS_KEY, the store from ./data.
+ */
+export type Example = readonly [does: string, words: string]
+
+const homeReference = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
+const contactReference = '5f0c6c58-3b0e-4c8f-8f0a-6f3f9f6f0c11'
+const eventId = '0194b3e0-0000-7000-8000-00000000aaaa'
+const tenantId = '7d1c3a54-5c1e-4c4f-8e0b-6a1f0e9b2c33'
+const keyId = 'La74n6cBwVE0'
+const database = '--database postgres://feed@db.example.com/feed'
+
+/** By the words of the command; the program's own under the empty text. */
+export const examples: Readonly<Record<string, readonly Example[]>> = {
+  '': [
+    ['a service with a made-up market, its keys and a curl that works', 'demo'],
+    ['a JSON file for each property, kept in step', 'sync ./properties --follow'],
+    ['what a command does and what it may be told', 'help sync'],
+  ],
+  serve: [
+    ['a store in ./data, for this machine', 'serve'],
+    ['for a network, with two threads', 'serve --host 0.0.0.0 --workers 2'],
+    ['one of several nodes of a store in PostgreSQL', `serve ${database}`],
+  ],
+  demo: [
+    ['the market, and a change every second or two', 'demo --live'],
+    ['beside a service on the usual port', 'demo --data ./demo --port 0'],
+  ],
+  migrate: [['as the owner of the tables, before a new version is started', `migrate ${database}`]],
+  doctor: [
+    ['look over a store and the machine it is on', 'doctor'],
+    ['for a monitor', 'doctor --json'],
+  ],
+  'tenants create': [['an agency that publishes here', 'tenants create "Hill & Co"']],
+  'tenants list': [['with their ids', 'tenants list']],
+  'tenants suspend': [['refuse every key of one', 'tenants suspend "Hill & Co"']],
+  'tenants resume': [['take them again', 'tenants resume "Hill & Co"']],
+  'keys create': [
+    ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],
+    ['for an agency’s system', 'keys create --tenant "Hill & Co" --scope publish --label CRM --expires 52w'],
+  ],
+  'keys list': [['of one tenant', 'keys list --tenant "Hill & Co"']],
+  'keys revoke': [['at once and for good', `keys revoke ${keyId}`]],
+  'keys expire': [['in a week, when the new one is in use', `keys expire ${keyId} 7d`]],
+  'keys rate': [
+    ['20 requests a second', `keys rate ${keyId} 20`],
+    ['as all others', `keys rate ${keyId} default`],
+  ],
+  'pepper status': [['how many keys each pepper still has', 'pepper status']],
+  'pepper finish': [['when every node knows the new one', 'pepper finish']],
+  'audit list': [
+    ['keys that were revoked since new year', 'audit list --action key.revoked --from 2026-01-01'],
+  ],
+  'audit export': [['to storage that is written once', 'audit export --follow']],
+  'audit prune': [['what is older than seven years', 'audit prune --keep 7y']],
+  publish: [
+    ['what has changed since the last file', 'publish listings.ndjson'],
+    ['what would be refused', 'publish listings.ndjson --dry-run'],
+    ['from another program', 'publish -'],
+  ],
+  reference: [
+    ['for a property that the agency calls REF-1', `reference REF-1 --tenant ${tenantId} --channel sales`],
+  ],
+  generate: [['fifty homes that nobody has built', 'generate --events 50']],
+  'events list': [
+    ['the first page', 'events list'],
+    ['sales since a day', 'events list --type salesproperty --from 2026-01-31'],
+  ],
+  'events get': [['with its payload', `events get ${eventId}`]],
+  'events tail': [
+    ['the last ten, and new ones as they come', 'events tail'],
+    ['for a program, as lines of JSON', 'events tail --last 100 --no-follow --json'],
+  ],
+  'events erase': [['how much it would take', `events erase ${eventId} --dry-run`]],
+  'properties get': [['as it is now', `properties get ${homeReference}`]],
+  'properties history': [['every version, and what changed', `properties history ${homeReference}`]],
+  'properties erase': [['how much it would take', `properties erase ${homeReference} --dry-run`]],
+  sync: [
+    ['a JSON file for each property; again, for what is new', 'sync ./properties'],
+    ['sales alone, as one file', 'sync ./sales.ndjson --type salesproperty'],
+    ['and stay in step', 'sync ./properties --follow'],
+    ['tables that a website reads', 'sync sqlite:website.db'],
+    [
+      'of many tenants, in one database',
+      'sync postgres://website@db.example.com/website --keys keys.txt --follow',
+    ],
+  ],
+  'contacts find': [['by an address', 'contacts find --tenant "Hill & Co" --email jane@example.com']],
+  'contacts export': [['for a person who asks', `contacts export ${contactReference} --tenant "Hill & Co"`]],
+  'contacts erase': [
+    [
+      'with the case it belongs to',
+      `contacts erase ${contactReference} --reason data_subject_request --case DSR-12`,
+    ],
+  ],
+  'erasures list': [['all that the key may see', 'erasures list']],
+  'erasures show': [['how far it is', `erasures show ${eventId}`]],
+  'holds add': [
+    [
+      'while a claim is open',
+      `holds add ${contactReference} --ground legal_claim --until 2027-12-31 --case CLAIM-7`,
+    ],
+  ],
+  'holds list': [['expired ones included', 'holds list']],
+  'holds end': [['when the ground is gone', `holds end ${eventId}`]],
+  exposure: [['what a lost key was sent', `exposure --key ${keyId} --from 2026-01-31 --out ./exposure`]],
+  backup: [['while the service runs', 'backup ./backup.db']],
+  restore: [['into an empty database', `restore ./backup.db ${database}`]],
+  copy: [
+    ['from a file to PostgreSQL', 'copy --from ./data --to postgres://feed@db.example.com/feed'],
+    ['one tenant, with its keys', 'copy --from ./data --to ./other --tenant "Hill & Co"'],
+  ],
+  compact: [['after an erasure', 'compact']],
+  'epoch start': [['after a restore', 'epoch start --continue-after 120000']],
+  'epoch heads': [['before a move', 'epoch heads']],
+  'epoch accept': [['after a move that lost nothing', 'epoch accept --heads heads.json']],
+  'maintenance on': [['refuse publications, with a time to come back', 'maintenance on --retry-after 300']],
+  'maintenance off': [['take them again', 'maintenance off']],
+  'maintenance status': [['whether it is on', 'maintenance status']],
+  completion: [
+    ['for bash, in ~/.bashrc: source <(property-events completion bash)', 'completion bash'],
+    ['for zsh, in ~/.zshrc after compinit: source <(property-events completion zsh)', 'completion zsh'],
+  ],
+}

@@ -1,0 +1,69 @@
+/** Colour and width of what goes to a terminal. Text for files, pipes and machines has neither. */
+import type { Environment } from './read-settings.ts'
+
+/** The part of a stream that says whether it is a terminal, and of which kind. */
+export interface MaybeTerminal {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  hasColors?(): boolean
+}
+
+/**
+ * NO_COLOR (https://no-color.org), or FORCE_COLOR set to 0 or false: never. FORCE_COLOR otherwise: always. Else where the stream is a
+ * terminal that has colours.
+ */
+export function hasColours(stream: MaybeTerminal, environment: Environment): boolean {
+  const { NO_COLOR: none, FORCE_COLOR: forced } = environment
+  if ((none !== undefined && none !== '') || forced === '0' || forced === 'false') return false
+  if (forced !== undefined && forced !== '') return true
+  return stream.isTTY === true && stream.hasColors?.() === true
+}
+
+/** Where it is no terminal, and the most on one: longer lines are hard to read. */
+const usualColumns = 80
+const mostColumns = 120
+
+/** Characters in a line of explanation. */
+export function columnsOf(stream: MaybeTerminal): number {
+  const columns = stream.isTTY === true ? stream.columns : undefined
+  // A terminal that does not know its size says 0.
+  return columns === undefined || columns === 0 ? usualColumns : Math.min(columns, mostColumns)
+}
+
+type Paint = (text: string) => string
+
+export interface Style {
+  readonly bold: Paint
+  readonly dim: Paint
+  readonly red: Paint
+  readonly green: Paint
+  readonly yellow: Paint
+  readonly cyan: Paint
+}
+
+const painted =
+  (on: number, off: number): Paint =>
+  (text) =>
+    text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`
+
+const coloured: Style = {
+  bold: painted(1, 22),
+  dim: painted(2, 22),
+  red: painted(31, 39),
+  green: painted(32, 39),
+  yellow: painted(33, 39),
+  cyan: painted(36, 39),
+}
+
+const plain: Style = {
+  bold: (text) => text,
+  dim: (text) => text,
+  red: (text) => text,
+  green: (text) => text,
+  yellow: (text) => text,
+  cyan: (text) => text,
+}
+
+export function styleOf(colours: boolean): Style {
+  return colours ? coloured : plain
+}

@@ -1,0 +1,120 @@
+/** `events tail` as a person reads it: where, for how much, and what changed. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { createClient } from '@property-events/client'
+import type { Publication } from '@property-events/client'
+import { run, startMarket } from './support/program.ts'
+import type { Market } from './support/program.ts'
+
+const home = '7d1c3a54-5c1e-4c4f-8e0b-6a1f0e9b2c33'
+const flat = '7d1c3a54-5c1e-4c4f-8e0b-6a1f0e9b2c44'
+
+const photographs = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    media_type: 1,
+    media_url: `https://images.example.com/${index}.jpg`,
+  }))
+
+const sale = (price: number, more: object = {}): Publication => ({
+  payload: {
+    agent_ref: home,
+    published: true,
+    status: 1,
+    address: { display_address: '12 Mill Lane, Wrenfold' },
+    price_information: { price, price_qualifier: 3 },
+    media: photographs(2),
+    ...more,
+  },
+})
+const letting: Publication = {
+  payload: {
+    agent_ref: flat,
+    published: true,
+    address: { display_address: 'Flat 2, The Old Malthouse, Station Approach, Wrenfold' },
+    price_information: { price: 950, rent_frequency: 12 },
+  },
+}
+
+describe('events tail', () => {
+  let market: Market
+  let environment: Readonly<Record<string, string>>
+  before(async () => {
+    market = await startMarket()
+    environment = { PROPERTY_EVENTS_URL: market.url, PROPERTY_EVENTS_KEY: market.readKey }
+    const client = createClient({ baseUrl: market.url, key: market.publishKey })
+    for (const publication of [
+      sale(450_000),
+      letting,
+      sale(425_000, { media: photographs(3) }),
+      sale(425_000, { media: photographs(3), status: 2 }),
+      sale(425_000, { media: photographs(3), status: 2, details: { bathrooms: 2 } }),
+      { remove: { agentRef: home, reason: 'Withdrawn \u001b[31mnow' } },
+    ] satisfies readonly Publication[]) {
+      await client.publish([publication])
+    }
+  })
+  after(() => market.close())
+
+  async function tail(last: number, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+    const args = ['events', 'tail', '--no-follow', '--last', String(last)]
+    const { code, stdout, stderr } = await run(args, { environment: { ...environment, ...more } })
+    assert.equal(code, 0, stderr)
+    return stdout.trimEnd().split('\n')
+  }
+  /** Without the time. */
+  const columns = (line: string) =>
+    line
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/, '')
+      .trim()
+      .split(/ {2,}/)
+
+  it('shows address and price of each event, and what changed since the one before (P1)', async () => {
+    const lines = (await tail(6)).map(columns)
+    assert.deepEqual(
+      lines[0],
+      ['1', 'PropertyPublished', '12 Mill Lane, Wrenfold', 'Guide price £450,000', 'new'].map(
+        (cell, index) => (index === 3 ? (lines[0]?.[3] ?? cell) : cell),
+      ),
+    )
+    assert.match(lines[0]?.[3] ?? '', /£450,000$/)
+    assert.deepEqual(lines[1]?.slice(2), ['Flat 2, The Old Malthouse, Station …', '£950 pcm', 'new'])
+    assert.match(lines[2]?.[4] ?? '', /£450,000 → .*£425,000, 2 → 3 photographs$/)
+    assert.match(lines[3]?.[4] ?? '', / → /)
+    assert.equal(lines[4]?.[4], 'details')
+    assert.deepEqual(lines[5]?.slice(1, 3), ['PropertyUnpublished', '12 Mill Lane, Wrenfold'])
+    // What an agency writes cannot colour the terminal.
+    assert.match(lines[5]?.[4] ?? '', /^Withdrawn \\u001b\[31mnow/)
+  })
+
+  it('asks the service what stood before, where the event before is not in sight (P1)', async () => {
+    const whole = await tail(6)
+    for (const last of [1, 2, 3, 4]) assert.deepEqual(await tail(last), whole.slice(-last))
+  })
+
+  it('is coloured where that is asked for, whole for machines, and shows nothing personal of contacts (D18)', async () => {
+    const plain = await tail(6)
+    const coloured = await tail(6, { FORCE_COLOR: '1' })
+    assert.notDeepEqual(coloured, plain)
+    assert.deepEqual(
+      coloured.map((line) => stripVTControlCharacters(line)),
+      plain,
+    )
+    const { stdout } = await run(['events', 'tail', '--no-follow', '--json', '--last', '6'], { environment })
+    const events = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { sequenceNumber: number })
+    assert.deepEqual(
+      events.map(({ sequenceNumber }) => sequenceNumber),
+      [1, 2, 3, 4, 5, 6],
+    )
+    const client = createClient({ baseUrl: market.url, key: market.publishKey, feed: 'contact' })
+    await client.publish([
+      { payload: { contact_ref: home, forename: 'Jane', surname: 'Wren', email: 'jane@example.com' } },
+    ])
+    const contacts = await run(['events', 'tail', '--no-follow', '--feed', 'contact'], { environment })
+    assert.match(contacts.stdout, /ContactCreated/)
+    assert.doesNotMatch(contacts.stdout, /Jane|Wren|example/)
+  })
+})
