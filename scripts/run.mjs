@@ -22,6 +22,8 @@ const tasks = {
   'test:long': { needs: 'everything', lines: [[join(root, 'scripts/test.mjs'), '--long', ...rest]] },
   bench: { needs: 'everything', lines: [[join(root, 'bench/run.ts'), ...rest]] },
   'bench:report': { needs: 'everything', lines: [[join(root, 'bench/report.ts')]] },
+  pack: { needs: 'everything', lines: [[join(root, 'scripts/pack.ts'), ...rest]] },
+  release: { needs: 'everything', lines: [[join(root, 'scripts/release.ts'), ...rest]] },
   sbom: { needs: 'program', lines: [[join(root, 'scripts/sbom.mjs'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
   check: {

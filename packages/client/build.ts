@@ -1,48 +1,61 @@
 /**
- * Builds the package that is published: plain ES modules with types, without a dependency, into an empty folder.
+ * Builds the client as it is published: modules for Node, Deno, Bun and browsers (ESM), the same for `require` (CJS), types for both.
+ * Without a dependency, into an empty folder.
  *
- *     node packages/client/build.ts <folder>      then      npm pack <folder>
+ *     node packages/client/build.ts <folder>      or, as archives: npm run pack -- <folder>
  */
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { compile, readManifest, releaseMembers, root, writeManifest } from '../../scripts/compile.ts'
+import type { Manifest, ReleaseFacts } from '../../scripts/compile.ts'
 
 const here = import.meta.dirname
-const root = join(here, '../..')
+
+/** A folder for each format, since the nearest package.json says which of the two a `.js` is, of its types too. */
+const formats = {
+  esm: { type: 'module', options: [] },
+  cjs: {
+    type: 'commonjs',
+    options: ['--module', 'commonjs', '--moduleResolution', 'bundler', '--verbatimModuleSyntax', 'false'],
+  },
+} as const
+
+const entries = { '.': 'index', './listing': 'listing/index', './node': 'node' } as const
 
 /** Writes the package's files into `folder`, which is made. */
-export function buildPackage(folder: string): void {
+export function buildPackage(folder: string, release: ReleaseFacts = {}): void {
   mkdirSync(folder, { recursive: true })
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const project = ['-p', join(here, 'tsconfig.build.json'), '--outDir', folder]
-  execFileSync(process.execPath, [compiler, ...project], { stdio: 'inherit' })
-  for (const file of filesUnder(folder)) {
-    // The compiler rewrites the endings of imports in the modules, but not in their types.
-    if (file.endsWith('.d.ts')) writeFileSync(file, withModuleEndings(readFileSync(file, 'utf8')))
+  for (const [format, { type, options }] of Object.entries(formats)) {
+    compile(join(here, 'tsconfig.build.json'), join(folder, format), options)
+    writeManifest(join(folder, format), { type })
   }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(publishedPackage(), null, 2)}\n`)
+  writeManifest(folder, publishedManifest(release))
   copyFileSync(join(here, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-export function withModuleEndings(types: string): string {
-  return types.replaceAll(/(from |import\()(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2')
-}
-
-function publishedPackage(): object {
-  const source: unknown = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))
-  if (typeof source !== 'object' || source === null) throw new Error('package.json is not an object')
-  const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` })
+function publishedManifest(release: ReleaseFacts): Manifest {
+  const { version, ...source } = readManifest(here)
+  const exported = Object.entries(entries).map(([name, file]) => [name, conditionsOf(file)])
   return {
     ...source,
-    exports: { '.': entry('index'), './listing': entry('listing/index'), './node': entry('node') },
+    version: release.version ?? version,
+    // For tools that know no `exports`.
+    main: './cjs/index.js',
+    types: './cjs/index.d.ts',
+    exports: { ...Object.fromEntries(exported), './package.json': './package.json' },
+    files: ['cjs', 'esm'],
+    ...releaseMembers(release),
   }
 }
 
-function filesUnder(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((file) => file.isFile())
-    .map((file) => join(file.parentPath, file.name))
+/** `types` first: of the conditions that fit, the first counts. */
+function conditionsOf(file: string) {
+  const of = (format: keyof typeof formats) => ({
+    types: `./${format}/${file}.d.ts`,
+    default: `./${format}/${file}.js`,
+  })
+  return { import: of('esm'), require: of('cjs') }
 }
 
 if (import.meta.main) {

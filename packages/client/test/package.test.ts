@@ -10,17 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:http'
-import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, sep } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { buildPackage } from '../build.ts'
-import { createPlainServer } from './support/plain-server.ts'
-import type { PlainServer } from './support/plain-server.ts'
-import { randomOf } from './support/random.ts'
+import { installClient } from './support/installed-client.ts'
+import { checkUse, serveForty, usingProgram } from './support/client-use.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)
@@ -45,23 +41,10 @@ function nodes(): ReadonlyMap<string, string> {
 
 describe('the published package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'property-events-package-'))
-  const built = join(folder, 'built')
   const consumer = join(folder, 'consumer')
   const installed = join(consumer, 'node_modules/@property-events/client')
 
-  before(() => {
-    buildPackage(built)
-    mkdirSync(consumer)
-    const npm = (...args: readonly string[]) =>
-      execFileSync('npm', [...args, '--offline', '--no-audit', '--no-fund', '--loglevel=error'], {
-        cwd: consumer,
-        encoding: 'utf8',
-      })
-    npm('pack', built)
-    const [tarball] = readdirSync(consumer)
-    writeFileSync(join(consumer, 'package.json'), '{ "type": "module", "private": true }')
-    npm('install', `./${tarball}`)
-  })
+  before(() => installClient(folder, consumer))
   after(() => rmSync(folder, { recursive: true }))
 
   it('holds modules, types, a licence and a readme, needs nothing else, and says how large it is', (context) => {
@@ -79,7 +62,8 @@ describe('the published package', () => {
     )
     const modules = files
       .filter(({ name, parentPath }) => {
-        return name.endsWith('.js') && name !== 'node.js' && !parentPath.endsWith('listing')
+        const isEsm = parentPath.includes(`${sep}esm`)
+        return isEsm && name.endsWith('.js') && name !== 'node.js' && !parentPath.endsWith('listing')
       })
       .map((file) => readFileSync(join(file.parentPath, file.name)))
     const bytes = Buffer.concat(modules)
@@ -90,46 +74,12 @@ describe('the published package', () => {
   })
 
   it('keeps a copy on every Node from 20 up that is here', async (context) => {
-    const plain = createPlainServer({ random: randomOf(5), order: 'descending', orderBy: 'number' })
-    for (let left = 40; left > 0; left -= 1) plain.publish()
-    plain.settle()
-    const live = [...plain.fold().values()].filter(({ payload }) =>
-      payload.includes('"published":true'),
-    ).length
-    const { server, url } = await serverOf(plain)
-    const program = `
-      import { createClient } from '@property-events/client'
-      import { fileCheckpoint } from '@property-events/client/node'
-      const copy = new Map()
-      const client = createClient({ baseUrl: process.argv[2], key: 'k' })
-      const sync = () => client.sync({
-        checkpoint: fileCheckpoint(process.argv[3]),
-        pageSize: 7,
-        apply: ({ changes }) => {
-          for (const { kind, subjectId, payload } of changes) {
-            if (kind === 'remove') copy.delete(subjectId)
-            else copy.set(subjectId, payload.price_information.price)
-          }
-        },
-      })
-      const first = await sync()
-      const second = await sync()
-      console.log(JSON.stringify({ held: copy.size, first, second }))`
-    writeFileSync(join(consumer, 'use.js'), program)
+    const { server, url, live } = await serveForty()
+    writeFileSync(join(consumer, 'use.js'), usingProgram)
     const tried = []
     for (const [version, path] of nodes()) {
-      const checkpoint = join(folder, `${version}.json`)
-      const { stdout } = await run(path, ['use.js', url, checkpoint], {
-        cwd: consumer,
-      })
-      const { held, first, second } = JSON.parse(stdout) as {
-        held: number
-        first: { readBy: string; changes: number }
-        second: { changes: number }
-      }
-      assert.equal(held, live, version)
-      assert.equal(first.readBy, 'pages')
-      assert.equal(second.changes, 0)
+      const { stdout } = await run(path, ['use.js', url, join(folder, `${version}.json`)], { cwd: consumer })
+      checkUse(stdout, live, version)
       tried.push(version)
     }
     server.close()
@@ -138,14 +88,10 @@ describe('the published package', () => {
   })
 
   it('has an example in its readme that holds the whole copy however often it is run', async (context) => {
-    const plain = createPlainServer({ random: randomOf(5), order: 'descending', orderBy: 'number' })
-    for (let left = 40; left > 0; left -= 1) plain.publish()
-    plain.settle()
-    const live = [...plain.fold().values()].filter(({ payload }) => payload.includes('"published":true'))
+    const { server, url, live } = await serveForty()
     const readme = readFileSync(join(installed, 'README.md'), 'utf8')
     const example = /^```js\n(.*?)^```$/ms.exec(readme)?.[1]
     assert.ok(example !== undefined && example.includes('https://feed.example.com'))
-    const { server, url } = await serverOf(plain)
     context.after(() => server.close())
     writeFileSync(
       join(consumer, 'readme.js'),
@@ -154,7 +100,7 @@ describe('the published package', () => {
     const env = { ...process.env, FEED_KEY: 'k' }
     for (let time = 0; time < 2; time += 1) {
       const { stdout } = await run(process.execPath, ['readme.js'], { cwd: consumer, env })
-      assert.equal(Number(stdout), live.length)
+      assert.equal(Number(stdout), live)
     }
   })
 
@@ -192,40 +138,61 @@ describe('the published package', () => {
     mkdirSync(join(consumer, 'node_modules/@types'))
     symlinkSync(join(root, 'node_modules/@types/node'), join(consumer, 'node_modules/@types/node'))
     symlinkSync(join(root, 'node_modules/undici-types'), join(consumer, 'node_modules/undici-types'))
-    const strict = [
-      '--strict',
-      '--noEmit',
-      '--skipLibCheck',
-      'false',
-      '--exactOptionalPropertyTypes',
-      '--target',
-      'es2022',
-    ]
-    const resolution = ['--noUncheckedIndexedAccess', '--module', 'nodenext']
+    writeFileSync(join(consumer, 'required.cts'), source)
+    const strict = ['--strict', '--noEmit', '--skipLibCheck', 'false', '--exactOptionalPropertyTypes']
+    const common = [...strict, '--target', 'es2022', '--noUncheckedIndexedAccess']
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    for (const [file, lib, types] of [
-      ['browser.ts', 'es2022,dom,dom.iterable', ''],
-      ['server.ts', 'es2023', 'node'],
+    const [browser, node] = [
+      ['--lib', 'es2022,dom,dom.iterable', '--types', ''],
+      ['--lib', 'es2023', '--types', 'node'],
+    ]
+    const nodenext = ['--module', 'nodenext']
+    const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler']
+    const node16 = ['--module', 'node16']
+    for (const [file, ...options] of [
+      ['browser.ts', ...nodenext, ...browser],
+      ['browser.ts', ...bundler, ...browser],
+      ['server.ts', ...nodenext, ...node],
+      ['server.ts', ...bundler, ...node],
+      ['server.ts', ...node16, ...node],
+      // What is required has types of its own: with those of the modules the compiler would refuse this file.
+      ['required.cts', ...node16, ...browser],
     ] as const) {
-      const options = [...strict, ...resolution, '--lib', lib, '--types', types]
-      const checked = await run(process.execPath, [compiler, ...options, file], { cwd: consumer }).catch(
-        (error: { stdout: string }) => error,
-      )
-      assert.equal(checked.stdout, '')
+      const checked = await run(process.execPath, [compiler, ...common, ...options, file], {
+        cwd: consumer,
+      }).catch((error: { stdout: string }) => error)
+      assert.equal(checked.stdout, '', `${file} ${options.join(' ')}`)
     }
   })
-})
 
-/** The plain server behind a port of its own. */
-async function serverOf(plain: PlainServer) {
-  async function serve(path: string, response: ServerResponse): Promise<void> {
-    const answer = await plain.fetch(`http://x.example${path}`)
-    response.writeHead(answer.status, { 'content-type': 'application/json' })
-    response.end(await answer.text())
-  }
-  const server = createServer((request, response) => void serve(request.url ?? '', response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return { server, url: `http://127.0.0.1:${address.port}` }
-}
+  it('is the same for import and for require, in each of its parts', async () => {
+    const names = (load: string) => `
+      const show = (module) => Object.keys(module).filter((name) => name !== 'default').sort()
+      ${load}`
+    const parts = [
+      '@property-events/client',
+      '@property-events/client/listing',
+      '@property-events/client/node',
+    ]
+    const list = JSON.stringify(parts)
+    writeFileSync(
+      join(consumer, 'names.mjs'),
+      names(`for (const part of ${list}) console.log(show(await import(part)).join())`),
+    )
+    writeFileSync(
+      join(consumer, 'names.cjs'),
+      names(`for (const part of ${list}) console.log(show(require(part)).join())`),
+    )
+    const [imported, required] = await Promise.all(
+      ['names.mjs', 'names.cjs'].map((file) => run(process.execPath, [file], { cwd: consumer })),
+    )
+    assert.equal(required?.stdout, imported?.stdout)
+    assert.match(required?.stdout ?? '', /createClient.*\n.*listing.*\nfileCheckpoint\n/)
+    // Node can require modules by now, so that alone shows nothing.
+    const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+      exports: Readonly<Record<string, { require: { default: string } }>>
+    }
+    const text = readFileSync(join(installed, exports['.']?.require.default ?? ''), 'utf8')
+    assert.match(text, /^exports\.|Object\.defineProperty\(exports/m)
+  })
+})

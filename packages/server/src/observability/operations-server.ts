@@ -6,6 +6,7 @@ import type { TaskReport } from '../background-task.ts'
 import { createServer } from '../node-http.ts'
 import type { ShownMetrics } from './metrics.ts'
 import type { Readiness } from './readiness.ts'
+import { versionHeaders } from '../version.ts'
 import type { SlowRequest } from './slowest-requests.ts'
 
 export interface OperationsServerOptions {
@@ -75,7 +76,8 @@ async function answer(
     contentType = plainText,
     headers: Record<string, string> = {},
   ) => {
-    response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store', ...headers })
+    const common = { 'content-type': contentType, 'cache-control': 'no-store', ...versionHeaders }
+    response.writeHead(status, { ...common, ...headers })
     response.end(request.method === 'HEAD' ? undefined : text)
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {

@@ -113,7 +113,11 @@ export const lenientHeaders = {
 } as const
 
 /** Headers of a document that is the same until the service is renewed. */
-export const documentHeaders = { 'x-request-id': requestId, etag: taggedHeaders.etag } as const
+export const documentHeaders = {
+  'x-request-id': requestId,
+  'x-property-events-version': { type: 'string', description: 'Version of the program, such as 1.2.3.' },
+  etag: taggedHeaders.etag,
+} as const
 
 /** What an operation answers when the caller's copy is still current. */
 export function notModified(headers: Headers): ResponseSchema {

@@ -7,6 +7,7 @@ import type { Headers } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { contentTag, tagMatches } from '../requests/entity-tag.ts'
 import { refusalOfParameters } from '../requests/query.ts'
+import { versionHeaders } from '../../version.ts'
 import { sharedBody } from './answers.ts'
 import type { Call, OperationTarget } from './operation.ts'
 
@@ -24,7 +25,7 @@ export function staticDocument(mediaType: string, text: string, headers: Headers
   return {
     bytes: { identity, gzip: gzipSync(identity, { level: 9 }) },
     etag: { identity: contentTag(identity, 'identity'), gzip: contentTag(identity, 'gzip') },
-    headers: { 'cache-control': 'no-cache', vary: 'accept-encoding', ...headers },
+    headers: { 'cache-control': 'no-cache', vary: 'accept-encoding', ...versionHeaders, ...headers },
     mediaType,
   }
 }
