@@ -93,13 +93,16 @@ interface Reached {
   readonly needed: ReadonlySet<string>
 }
 
-/** Follows imports. A text that looks like one, as in an example of the documents, leads to a module that is there already. */
+/**
+ * Follows imports. A text that looks like one, as in an example of the documents, leads to a module that is there anyway. Throws for a
+ * module that the compiler has not made.
+ */
 function reachedFrom(compiled: string): Reached {
   const modules = new Set<string>()
   const needed = new Set<string>()
   const waiting = [...beginnings]
   for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
-    if (modules.has(module) || !existsSync(join(compiled, module))) continue
+    if (modules.has(module)) continue
     modules.add(module)
     const text = readFileSync(join(compiled, module), 'utf8')
     for (const [, specifier = ''] of text.matchAll(importing)) note(module, specifier)
@@ -107,8 +110,10 @@ function reachedFrom(compiled: string): Reached {
   return { modules, needed }
 
   function note(module: string, specifier: string): void {
-    if (specifier.startsWith('.')) waiting.push(join(dirname(module), specifier))
-    else if (specifier.startsWith('@property-events/')) waiting.push(entryOf(specifier))
+    if (specifier.startsWith('.')) {
+      // JSON and what is plain JavaScript already are copied as they are.
+      if (specifier.endsWith('.js')) waiting.push(join(dirname(module), specifier))
+    } else if (specifier.startsWith('@property-events/')) waiting.push(entryOf(specifier))
     else if (!specifier.startsWith('node:')) needed.add(packageOf(specifier))
   }
 }
