@@ -125,7 +125,7 @@ describe('the published program', () => {
     )
     const odd = files
       .map(({ name, parentPath }) => join(parentPath, name).slice(installed.length + 1))
-      .filter((path) => /(?<!\.d)\.ts$|\.test\.|\btest\/|tsconfig|write\.js$|\.env$/.test(path))
+      .filter((path) => /(?<!\.d)\.ts$|\.test\.|\btest\/|tsconfig|\/write\.js$|\.env$/.test(path))
     assert.deepEqual(odd, [])
     const names = files.map(({ name }) => name)
     for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md', 'sold-prices.csv', 'checksums.json']) {
