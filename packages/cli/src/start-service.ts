@@ -26,7 +26,7 @@ import type {
 import type { RateLimit } from './rate-limit.ts'
 import type { SettingReader } from './read-settings.ts'
 import { openListFor } from './erasure-list.ts'
-import { Refusal } from './refusal.ts'
+import { portRefusal } from './port-refusal.ts'
 import { settings } from './settings.ts'
 
 /** The settings of `serve` and `demo`, in the order of their help. */
@@ -282,23 +282,4 @@ async function listen(
   } catch (error) {
     throw portRefusal(error, options) ?? error
   }
-}
-
-function portRefusal(error: unknown, options: ServeOptions): Refusal | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  if (error.code === 'ENOTSUP' && options.workers > 1) {
-    return new Refusal(
-      'On this system threads cannot share a port, so there cannot be several: leave --workers out.',
-    )
-  }
-  if (error.code !== 'EADDRINUSE') return undefined
-  const port = 'port' in error ? error.port : undefined
-  if (port === options.metricsPort && port !== options.port) {
-    return new Refusal(
-      `Port ${options.metricsPort} for metrics is taken. Choose another with --metrics-port (0 for any free one).`,
-    )
-  }
-  return new Refusal(
-    `Port ${options.port} is taken. Stop the program that listens there, or choose another with --port (0 for any free one).`,
-  )
 }
