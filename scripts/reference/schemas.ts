@@ -59,7 +59,7 @@ function kindText(schema: Schema, required: boolean): string {
 const shortList = 7
 
 function fieldText(anchor: string, schema: Schema, { document, links, codes }: FieldLinks): string {
-  const { description = followed(document, schema).description ?? '' } = schema
+  const description = descriptionOf(document, schema)
   const list = codes.get(anchor)
   if (list === undefined) return prose(description, links)
   const all = listCodes(list)
@@ -69,11 +69,19 @@ function fieldText(anchor: string, schema: Schema, { document, links, codes }: F
   return prose(description, links).replace(escapeHtml(all), toList)
 }
 
+/** Its own, or that of what it refers to, or of the first of its alternatives that has one. */
+function descriptionOf(document: OpenApi, schema: Schema): string {
+  const own = schema.description ?? followed(document, schema).description
+  const alternatives = schema.anyOf ?? schema.oneOf ?? (schema.items === undefined ? [] : [schema.items])
+  return own ?? alternatives.map((one) => descriptionOf(document, one)).find((text) => text !== '') ?? ''
+}
+
 /** A type with its limits, as HTML: `integer, 1 to 1,000`. */
 export function typeText(schema: Schema): string {
   if (schema.$ref !== undefined) return link(lastOf(schema.$ref), escapeHtml(lastOf(schema.$ref)))
   const alternatives = schema.anyOf ?? schema.oneOf
   if (alternatives !== undefined) return alternativesText(alternatives)
+  if (schema.enum?.length === 1) return code(wordOf(schema.enum[0]))
   if (schema.enum !== undefined) return `one of ${schema.enum.map((one) => code(wordOf(one))).join(', ')}`
   const types = [schema.type ?? 'anything'].flat()
   return `${types.map((type) => (type === 'array' ? listText(schema) : type)).join(' or ')}${limitsText(schema)}`

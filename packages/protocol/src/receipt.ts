@@ -6,13 +6,13 @@ const marker = (description: string) => Type.Unsafe<true>({ type: 'boolean', des
 /** The result for one published event. */
 export const ReceiptEvent = Type.Object(
   {
-    id: Type.String({ format: 'uuid' }),
+    id: Type.String({ format: 'uuid', description: 'Of the event: as it was sent, or as it was given.' }),
     sequenceNumber: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Absent only for what a dry run would store.' }),
     ),
-    eventType: Type.Integer({ minimum: 0 }),
-    eventTypeShortCode: Type.String(),
-    transactionId: Type.String({ format: 'uuid' }),
+    eventType: Type.Integer({ minimum: 0, description: 'Number of the kind of event.' }),
+    eventTypeShortCode: Type.String({ description: 'Short name of the kind of event.' }),
+    transactionId: Type.String({ format: 'uuid', description: 'As in the event.' }),
     createdDate: Type.Optional(Type.String({ description: 'Absent only for what a dry run would store.' })),
     repeated: Type.Optional(marker('Stored by an earlier request; this is its first result.')),
     derived: Type.Optional(marker('Added by the service: the subject left a category or branch (D23).')),
@@ -32,7 +32,7 @@ export const PublishWarning = Type.Object(
       description: 'JSON pointer into the payload; of `transaction_id_differs`, into the event around it.',
     }),
     code: Type.String({ description: 'Stable; the page at `/docs` lists them. Further ones may come.' }),
-    message: Type.String(),
+    message: Type.String({ description: 'What is doubtful, in a sentence.' }),
   },
   { title: 'PublishWarning' },
 )
@@ -41,7 +41,9 @@ export type PublishWarning = Type.Static<typeof PublishWarning>
 /** The answer to a publish request. */
 export const PublishReceipt = Type.Object(
   {
-    events: Type.Array(ReceiptEvent),
+    events: Type.Array(ReceiptEvent, {
+      description: 'One for each event of the request, in its order, and those that the service added.',
+    }),
     repeated: Type.Boolean({ description: 'True when every event of the request had been stored before.' }),
     warnings: Type.Array(PublishWarning, {
       description: 'The first 100 of the request, and the first 50 about the fields of one payload.',

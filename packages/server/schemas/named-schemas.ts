@@ -23,7 +23,9 @@ import { publications } from './publications.ts'
 const whole = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 const epoch = Type.String({ description: 'Changes when numbers were carried past a gap: begin again.' })
-const revision = whole('Rises when stored payloads were reduced: read earlier events again.')
+const revision = whole(
+  'Rises when stored payloads were reduced. A copy of the latest events needs nothing for it.',
+)
 
 const eventRun = Type.Object(
   {
@@ -38,8 +40,8 @@ const eventRun = Type.Object(
 
 const feedHead = Type.Object(
   {
-    tenantId: Type.String({ format: 'uuid' }),
-    feed: Type.Unsafe({ enum: ['property', 'contact'] }),
+    tenantId: Type.String({ format: 'uuid', description: 'Whose feed it is.' }),
+    feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
     sequenceNumber: whole("Of the feed's last event."),
     createdDate: Type.Union([Type.String(), Type.Null()], {
       description: "Of the feed's last event; null in an empty feed.",
@@ -60,7 +62,7 @@ const problemCode = {
 }
 
 const uuid = (description: string) => Type.String({ format: 'uuid', description })
-const feedName = Type.Unsafe({ enum: [...feedNames] })
+const feedName = Type.Unsafe({ enum: [...feedNames], description: 'Which feed of the tenant.' })
 const time = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
 const erased = {
@@ -92,7 +94,7 @@ const erasureRequest = Type.Object(
 
 const erasureCount = Type.Object(
   {
-    dryRun: Type.Boolean(),
+    dryRun: Type.Boolean({ description: 'Always true: nothing was changed.' }),
     tenantId: uuid('The tenant.'),
     feed: feedName,
     ...erased,
@@ -119,8 +121,8 @@ const recipient = Type.Object(
 )
 
 const span = Type.Object({
-  from: Type.String({ format: 'date-time' }),
-  to: Type.String({ format: 'date-time' }),
+  from: Type.String({ format: 'date-time', description: 'Its start.' }),
+  to: Type.String({ format: 'date-time', description: 'Its end.' }),
 })
 
 const erasure = Type.Object(
@@ -147,14 +149,14 @@ const erasure = Type.Object(
       { description: 'The event that closed the subject; null where one event was erased.' },
     ),
     revision: whole("The feed's, after the last step."),
-    begunAt: Type.String({ format: 'date-time' }),
+    begunAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
     reducedAt: time('When the last payload was taken.'),
     unreachableAt: time('When every node had forgotten it.'),
     overwrittenAt: time('When the free space of the store had been rewritten.'),
     notCovered: Type.Array(
       Type.Object({
-        code: Type.String(),
-        detail: Type.String(),
+        code: Type.String({ description: 'Stable: `backups` and others. Further ones may come.' }),
+        detail: Type.String({ description: 'What is left there, and what to do, in a sentence.' }),
         madeAt: Type.Optional(
           Type.Array(Type.String({ format: 'date-time' }), {
             description: 'Of `backups`: when they were begun, the newest first, as far as the store knows.',
@@ -199,10 +201,10 @@ const hold = Type.Object(
       enum: ['active', 'expired', 'ended'],
       description: 'Only an active hold keeps anything.',
     }),
-    addedAt: Type.String({ format: 'date-time' }),
+    addedAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
     endedAt: time('When somebody ended it.'),
   },
-  { title: 'Hold' },
+  { title: 'Hold', description: 'A property or contact that is not erased for now.' },
 )
 
 const reducedEvents = Type.Object(
@@ -212,6 +214,7 @@ const reducedEvents = Type.Object(
         revision: whole('Of the feed, since these events were reduced.'),
         sequenceNumbers: Type.Array(whole('Of an event that has no payload any more.')),
       }),
+      { description: 'The revisions that reduced anything, ascending, each with its events.' },
     ),
     next: whole('Ask for what was reduced after this revision next.'),
     revision: whole("The feed's. Nothing is left to read when `next` has reached it."),
@@ -266,7 +269,7 @@ const namedSchemas = {
     ...PublishReceipt,
     properties: {
       ...PublishReceipt.properties,
-      events: listOf('ReceiptEvent'),
+      events: { ...PublishReceipt.properties.events, items: refTo('ReceiptEvent') },
       warnings: { ...PublishReceipt.properties.warnings, items: refTo('PublishWarning') },
     },
   },

@@ -86,6 +86,11 @@ describe('the reference', () => {
     }
   })
 
+  it('explains each parameter, field and problem (D21)', () => {
+    const silent = [...html.matchAll(/<div id="([^"]+)"[^>]*><dt>.*<\/dt><dd>\s*<\/dd>/g)].map(([, id]) => id)
+    assert.deepEqual(silent, [])
+  })
+
   it('leads nowhere but to places of its own and to openapi.json beside it (D21)', () => {
     const targets = [...html.matchAll(/ href="([^"]*)"/g)].map(([, target = '']) => target)
     assert.ok(targets.length > 1_000)
