@@ -59,20 +59,35 @@ function startOnCarried() {
 }
 
 /**
- * What serves for long starts once more in its own place, with two settings that are read only while a process starts: threads
- * take their memory from one heap of the C library instead of keeping one each, and what V8 sets aside for new objects grows to 16
- * MB a thread instead of 64. Under a mixed load that is 40 MB less of 255; reading and publishing take as long, the start some 25 ms longer.
- * Several threads that serve would wait for each other (gzipped pages took a sixth longer), so they are left alone, and whoever sets
- * MALLOC_ARENA_MAX decides by themselves.
+ * What serves for long starts once more in its own place, with settings that are read only while a process starts. The C library gives
+ * blocks of 128 kB and more back to the system as soon as they are free: by itself it does so with ever longer ones only, of up to 32 MB, and
+ * after a burst kept 200 MB in pieces (reading pages of 450 kB from the store takes as long either way). V8 can be told to collect its garbage when a burst is over. With one thread that serves, all threads take their
+ * memory from one heap of the C library instead of keeping one each, and what V8 sets aside for new objects grows to 16 MB a thread
+ * instead of 64: under a mixed load that is 40 MB less of 255; reading and publishing take as long, the start some 25 ms longer.
+ * Several threads that serve would wait for each other (gzipped pages took a sixth longer). Whoever sets MALLOC_ARENA_MAX decides by
+ * themselves.
  */
 function startSparing() {
   const [, program, ...args] = process.argv
-  const { MALLOC_ARENA_MAX: given, PROPERTY_EVENTS_WORKERS: workers } = process.env
-  const namesThreads = workers !== undefined || args.some((arg) => arg.startsWith('--workers'))
+  const {
+    MALLOC_ARENA_MAX: given,
+    PROPERTY_EVENTS_WORKERS: workers,
+    MALLOC_MMAP_THRESHOLD_: done,
+  } = process.env
   // Windows has no `execve`.
-  if (!servesForLong || namesThreads || given !== undefined || process.platform === 'win32') return
-  const nodeArguments = ['--max-semi-space-size=8', ...process.execArgv]
-  const environment = { ...process.env, MALLOC_ARENA_MAX: '1' }
+  if (!servesForLong || given !== undefined || done !== undefined || process.platform === 'win32') return
+  const namesThreads = workers !== undefined || args.some((arg) => arg.startsWith('--workers'))
+  const nodeArguments = [
+    '--expose-gc',
+    ...(namesThreads ? [] : ['--max-semi-space-size=8']),
+    ...process.execArgv,
+  ]
+  const environment = {
+    ...process.env,
+    MALLOC_MMAP_THRESHOLD_: '131072',
+    MALLOC_TRIM_THRESHOLD_: '8388608',
+    ...(namesThreads ? {} : { MALLOC_ARENA_MAX: '1' }),
+  }
   process.execve?.(process.execPath, [process.argv0, ...nodeArguments, program, ...args], environment)
 }
 

@@ -78,14 +78,19 @@ if (existsSync('/proc/self/cmdline')) {
     it('is the process that was started, with settings that spare memory, and with what Node was told', async () => {
       const { args, variables } = await startedAs({ OF_THE_OPERATOR: '1' })
       assert.ok(args.includes('--max-semi-space-size=8') && args.includes('--no-warnings'), args.join(' '))
+      assert.ok(args.includes('--expose-gc') && variables.includes('MALLOC_MMAP_THRESHOLD_=131072'))
       assert.ok(variables.includes('MALLOC_ARENA_MAX=1') && variables.includes('OF_THE_OPERATOR=1'))
     })
 
-    it('is left as it is for whoever sets them, and on several threads', async () => {
+    it('is left as it is for whoever sets them, and has none that threads would wait for', async () => {
       const given = await startedAs({ MALLOC_ARENA_MAX: '4' })
       assert.ok(given.variables.includes('MALLOC_ARENA_MAX=4'))
+      assert.ok(!given.args.includes('--expose-gc'))
       const threads = await startedAs({ PROPERTY_EVENTS_WORKERS: '2' })
       assert.ok(!threads.variables.includes('MALLOC_ARENA_MAX=1'))
+      assert.ok(
+        threads.args.includes('--expose-gc') && threads.variables.includes('MALLOC_MMAP_THRESHOLD_=131072'),
+      )
       for (const { args } of [given, threads]) {
         assert.ok(!args.includes('--max-semi-space-size=8'), args.join(' '))
       }

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly cwd?: string
   /** For Node itself. */
   readonly nodeArguments?: readonly string[]
+  /** The most files that it may have open, sockets included. */
+  readonly openFiles?: number
 }
 
 /** What runs keep lies apart from what the user who tests has: `XDG_STATE_HOME`, unless a test gives another one. */
@@ -30,7 +32,11 @@ process.on('exit', () => rmSync(stateHome, { recursive: true, force: true }))
 /** Starts one command and leaves it to the caller. */
 export function spawnProgram(args: readonly string[], options: RunOptions = {}): ChildProcess {
   const { PATH = '', HOME = '' } = process.env
-  return spawn(process.execPath, [...(options.nodeArguments ?? []), door, ...args], {
+  const own = [process.execPath, ...(options.nodeArguments ?? []), door, ...args]
+  const { openFiles } = options
+  const [program = '', ...rest] =
+    openFiles === undefined ? own : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...own]
+  return spawn(program, rest, {
     env: { PATH, HOME, XDG_STATE_HOME: stateHome, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

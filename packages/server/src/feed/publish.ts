@@ -88,7 +88,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       return undefined
     }
     try {
-      return await turns.run(publicationSteps({ feed, body, format, catalogue, limits, newId }))
+      return await turns.run(publicationSteps({ feed, body, format, catalogue, limits, newId }), byteLength)
     } finally {
       unread.leave(tenantId, byteLength)
       // The drafts are strings of their own and do not refer to the body.

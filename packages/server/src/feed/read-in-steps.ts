@@ -1,6 +1,6 @@
 /** Long reads in steps of limited bytes, between which others have their turn. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { freeBytes } from '../free-bytes.ts'
+import { turnForStep } from '../step-turns.ts'
 import type { StoredEvent } from '../storage/storage.ts'
 
 /** Reads the next events after a number, at most `limit`. */
@@ -12,8 +12,8 @@ const stepBytes = 2 ** 20
 /** At 4.5 kB an event half of that. More would be too many where short events are followed by the longest, of half a megabyte. */
 const mostEvents = 100
 
-/** Nothing is known of the first events: 32 of the longest are 16 MB, and 100 held the loop for a quarter of a second. */
-const firstEvents = 32
+/** Nothing is known of the first events: 8 of the longest are 4 MB. A reader that follows a feed finds fewer, and needs one step. */
+const firstEvents = 8
 
 /**
  * The events after a number, step by step, each read when it is asked for; none is empty. After the last step nothing was left when
@@ -33,7 +33,7 @@ export async function* readInSteps(
     if (found.length < limit) return
     from = found.at(-1)?.sequenceNumber ?? from
     limit = Math.max(1, Math.min(mostEvents, Math.floor(stepBytes / longest)))
-    await nextTurn()
+    await turnForStep()
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads the events after a number, for a copy that has read so far (PROTOCOL §11). */
 import type { ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
-import { readInSteps } from './read-in-steps.ts'
+import { freeEvents, readInSteps } from './read-in-steps.ts'
 import type { ReadNext } from './read-in-steps.ts'
 
 export interface Cursor {
@@ -40,25 +40,41 @@ export interface RunQuery extends Cursor {
  */
 const mostBytes = 8 * 2 ** 20
 
-/** The next events of a view after a number, at most `limit`. */
-export async function readRun(events: EventStore, query: RunQuery): Promise<EventRun | CursorRefusal> {
+/** Takes room for bytes that a run is about to hold; else says why there is none. */
+export type TakeRoom<Reason> = (bytes: number) => Reason | undefined
+
+/** There was room for none of its events. */
+export interface NoRoom<Reason> {
+  readonly kind: 'noRoom'
+  readonly reason: Reason
+}
+
+type RunReading<Reason> = EventRun | CursorRefusal | NoRoom<Reason>
+
+/** The next events of a view after a number, at most `limit`; fewer where there is no room for more. */
+export async function readRun<Reason>(
+  events: EventStore,
+  query: RunQuery,
+  take: TakeRoom<Reason>,
+): Promise<RunReading<Reason>> {
   const head = await checkCursor(events, query)
   if ('kind' in head) return head
   const { key, view } = query
-  return readSteps(query, head, (after, limit) =>
-    events.readAfter({ key, view, after, limit, latestOnly: false }),
-  )
+  const readNext: ReadNext = (after, limit) =>
+    events.readAfter({ key, view, after, limit, latestOnly: false })
+  return readSteps(query, head, readNext, take)
 }
 
-/** All events of one subject after a number, at most `limit`. If there are none, the subject may still be unknown. */
-export async function readHistory(
+/** The same of all events of one subject. If there are none, the subject may still be unknown. */
+export async function readHistory<Reason>(
   events: EventStore,
   query: Cursor & { readonly subjectId: string; readonly limit: number },
-): Promise<EventRun | CursorRefusal> {
+  take: TakeRoom<Reason>,
+): Promise<RunReading<Reason>> {
   const head = await checkCursor(events, query)
   if ('kind' in head) return head
   const { key, subjectId } = query
-  return readSteps(query, head, (after, limit) => events.readSubject({ key, subjectId, after, limit }))
+  return readSteps(query, head, (after, limit) => events.readSubject({ key, subjectId, after, limit }), take)
 }
 
 /**
@@ -73,20 +89,28 @@ export async function checkCursor(events: EventStore, cursor: Cursor): Promise<H
   return head
 }
 
-async function readSteps(
+async function readSteps<Reason>(
   { after, limit }: { readonly after: number; readonly limit: number },
   head: Head,
   readNext: ReadNext,
-): Promise<EventRun> {
+  take: TakeRoom<Reason>,
+): Promise<EventRun | NoRoom<Reason>> {
   const events: StoredEvent[] = []
   let bytes = 0
   // Whether everything up to the head was looked at.
   let isWhole = true
   const readRest: ReadNext = (from, most) => readNext(from, Math.min(most, limit - events.length))
   for await (const found of readInSteps(after, readRest)) {
-    events.push(...found)
-    for (const { json } of found) bytes += json.byteLength
-    isWhole = events.length < limit && bytes < mostBytes
+    const more = found.reduce((sum, { json }) => sum + json.byteLength, 0)
+    const reason = take(more)
+    if (reason === undefined) {
+      events.push(...found)
+      bytes += more
+    } else {
+      freeEvents(found)
+      if (events.length === 0) return { kind: 'noRoom', reason }
+    }
+    isWhole = reason === undefined && events.length < limit && bytes < mostBytes
     if (!isWhole) break
   }
   const last = events.at(-1)?.sequenceNumber ?? after

@@ -8,8 +8,11 @@ export interface Turns {
    * Takes the steps one by one and resolves with their result, or rejects with their error. Runs that need less than 10
    * ms end in the order in which they began. A longer one leaves their line: from then on long runs share every second
    * turn, 5 ms each, so that the largest bodies at most double the wait of an ordinary publication.
+   *
+   * `bytes`: what the run reads, which is in memory a second time when it has ended. Long runs take turns as far as they have 32 MiB together;
+   * the others wait, and the one that came first and the smallest follow by turns.
    */
-  run<T>(steps: Iterator<void, T>): Promise<T>
+  run<T>(steps: Iterator<void, T>, bytes?: number): Promise<T>
 }
 
 /** Many times as long as a step, and too short for a reader to notice. */
@@ -24,9 +27,13 @@ const shortMs = 10
  */
 const shareMs = 5
 
+/** Two of the largest bodies. Sixteen that were read by turns needed as much memory again, until the first of them was read. */
+const mostLongBytes = 32 * 2 ** 20
+
 interface Run {
   /** Takes steps until the run has ended (true) or the turn is over. */
   readonly proceed: () => boolean
+  readonly bytes: number
   /** Time used since it was last at the end of its line. */
   usedMs: number
 }
@@ -34,7 +41,7 @@ interface Run {
 /** `clock`: milliseconds, never set back. */
 export function createTurns(clock: () => number): Turns {
   const short: Run[] = []
-  const long: Run[] = []
+  const long = longRuns()
   let usedMs = 0
   let isLongTurn = false
   let nextTurn: NodeJS.Immediate | undefined
@@ -42,12 +49,12 @@ export function createTurns(clock: () => number): Turns {
   function takeTurn(): void {
     nextTurn = undefined
     usedMs = 0
-    isLongTurn = !isLongTurn && long.length > 0
+    isLongTurn = !isLongTurn && long.line.length > 0
     // One line can use the rest of the turn that the other leaves.
-    for (const line of isLongTurn ? [long, short] : [short, long]) {
+    for (const line of isLongTurn ? [long.line, short] : [short, long.line]) {
       while (line.length > 0 && proceed(line)) continue
     }
-    if (short.length + long.length > 0) scheduleTurn()
+    if (short.length + long.line.length > 0) scheduleTurn()
   }
 
   /** False: the turn is over. */
@@ -59,10 +66,11 @@ export function createTurns(clock: () => number): Turns {
     run.usedMs += usedMs - beforeMs
     if (!ended && run.usedMs < (line === short ? shortMs : shareMs)) return false
     line.shift()
-    if (ended) return true
     run.usedMs = 0
-    long.push(run)
-    return false
+    if (line === short && !ended) long.enter(run)
+    else if (line !== short && ended) long.leave(run)
+    else if (!ended) line.push(run)
+    return ended
   }
 
   function scheduleTurn(): void {
@@ -80,7 +88,7 @@ export function createTurns(clock: () => number): Turns {
   }
 
   return {
-    run(steps) {
+    run(steps, bytes = 0) {
       return new Promise((resolve, reject) => {
         const proceed = (): boolean => {
           try {
@@ -94,9 +102,51 @@ export function createTurns(clock: () => number): Turns {
         }
         const beforeMs = usedMs
         if (short.length === 0 && proceed()) return
-        short.push({ proceed, usedMs: usedMs - beforeMs })
+        short.push({ proceed, bytes, usedMs: usedMs - beforeMs })
         scheduleTurn()
       })
     },
   }
+}
+
+/** Runs that have left the line of short ones. */
+function longRuns() {
+  /** Those that take turns. While any wait, there is one of them. */
+  const line: Run[] = []
+  /** In the order in which they came. */
+  const waiting: Run[] = []
+  let bytes = 0
+  let isFirstNext = true
+
+  const begin = (run: Run): void => {
+    bytes += run.bytes
+    line.push(run)
+  }
+  const hasRoom = (run: Run): boolean => line.length === 0 || bytes + run.bytes <= mostLongBytes
+
+  return {
+    line,
+    enter(run: Run): void {
+      if (waiting.length === 0 && hasRoom(run)) begin(run)
+      else waiting.push(run)
+    },
+    /** It has ended, and stands in the line no more. */
+    leave(run: Run): void {
+      bytes -= run.bytes
+      for (;;) {
+        const next = isFirstNext ? waiting[0] : smallest(waiting)
+        if (next === undefined || !hasRoom(next)) return
+        waiting.splice(waiting.indexOf(next), 1)
+        isFirstNext = !isFirstNext
+        begin(next)
+      }
+    },
+  }
+}
+
+function smallest(runs: readonly Run[]): Run | undefined {
+  return runs.reduce<Run | undefined>(
+    (least, run) => (least === undefined || run.bytes < least.bytes ? run : least),
+    undefined,
+  )
 }

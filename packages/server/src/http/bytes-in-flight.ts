@@ -31,6 +31,8 @@ export interface Flight {
   take(bytes: number): Refusal | undefined
   /** Adds bytes that are in memory in any case. */
   hold(bytes: number): void
+  /** So many of them are gone. */
+  giveBack(bytes: number): void
   /** All of them are gone. Safe to call twice. */
   end(): void
 }
@@ -51,11 +53,11 @@ export interface NodeCounts {
   readonly threads: number
 }
 
-/** `units`: kibibytes in flight. `refusing`: 1 while connections are refused. */
-export const nodeCountWords = { units: 0, connections: 1, refusing: 2 } as const
+/** `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once it was said that there can be few. */
+export const nodeCountWords = { units: 0, connections: 1, refusing: 2, warned: 3 } as const
 
 export function nodeCounts(threads = 1): NodeCounts {
-  return { words: new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT), threads }
+  return { words: new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT), threads }
 }
 
 const bytesPerUnit = 1_024
@@ -112,6 +114,12 @@ export function createBytesInFlight(
           return refusal
         },
         hold: grow,
+        giveBack(less) {
+          const before = units
+          bytes = Math.max(0, bytes - less)
+          units = Math.ceil(bytes / bytesPerUnit)
+          if (units < before) add(name, units - before)
+        },
         end() {
           if (units > 0) add(name, -units)
           bytes = 0

@@ -11,7 +11,7 @@ import type { Call, Operation, OperationTarget } from './operations/operation.ts
 import { success } from './problem.ts'
 import type { Refusal } from './problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
-import { queryText, routedTarget } from './requests/target.ts'
+import { queryText, routedTarget, withoutOrigin } from './requests/target.ts'
 
 /** What a request line asks for. Says nothing of the request beyond that, so a connection may keep it for its next request. */
 export interface Routed {
@@ -33,14 +33,15 @@ export interface RouterOptions {
   readonly operations: readonly Operation[]
   /** Path prefix of every operation (D21). */
   readonly basePath: string
-  readonly limits: Pick<ServiceLimits, 'maxTargetLength'>
+  readonly limits: Pick<ServiceLimits, 'maxTargetLength' | 'maxPathLength'>
 }
 
 export function createRouter({ operations, basePath, limits }: RouterOptions): Router {
   const nearest = nearestPaths(operations.map(({ path }) => path))
   const routes = operations.map(routeOf)
-  const lookUp = lookUpTable(routes, limits.maxTargetLength)
-  const plain = plainPaths(routes, basePath)
+  const lookUp = lookUpTable(routes, limits.maxPathLength)
+  const mostOfPath = basePath.length + limits.maxPathLength
+  const plain = plainPaths(routes, basePath, mostOfPath)
   const toDocs = withoutOperation(docsAnswer(basePath))
 
   return (method, target) => {
@@ -48,6 +49,8 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
     if (target.includes('#')) return unrouted(fragment)
     const asPlain = plain(method, target)
     if (asPlain !== undefined) return toOperation(asPlain, target)
+    const local = pathOf(withoutOrigin(target))
+    if (local.length > mostOfPath) return unrouted(pathTooLong(local, mostOfPath))
     const path = pathOf(routedTarget(target, basePath))
     const found = lookUp.find(method, path)
     if (found === 'badEncoding') return unrouted(badEncoding)
@@ -103,6 +106,11 @@ function unrouted(refusal: Refusal): Routed {
 
 function tooLong({ length }: string, most: number): Refusal {
   const detail = `The path and query have ${length} characters; at most ${most} are allowed.`
+  return { code: 'target_too_long', detail }
+}
+
+function pathTooLong({ length }: string, most: number): Refusal {
+  const detail = `The path has ${length} characters, and at most ${most} are allowed: no path of this service is as long.`
   return { code: 'target_too_long', detail }
 }
 
@@ -172,7 +180,7 @@ function withoutEndSlashes(path: string): string {
  * Paths in the spelling of the document, found by a look-up in a map: all of them, with what follows the last slash cut off where
  * that is a parameter. Anything else, an encoded parameter included, takes the long way.
  */
-function plainPaths(routes: readonly Route[], basePath: string) {
+function plainPaths(routes: readonly Route[], basePath: string, mostOfPath: number) {
   const whole = { GET: new Map<string, Found>(), POST: new Map<string, Found>() }
   const upToParameter: { readonly start: string; readonly route: Route }[] = []
   let longest = 0
@@ -192,7 +200,7 @@ function plainPaths(routes: readonly Route[], basePath: string) {
     const path = pathOf(target)
     // A map reads all of a path, to look it up; to compare its start with a few takes less. With a UUID it is too long for the map.
     const found = path.length > longest ? undefined : whole[method].get(path)
-    if (found !== undefined || method === 'POST') return found
+    if (found !== undefined || method === 'POST' || path.length > mostOfPath) return found
     for (const { start, route } of upToParameter) {
       if (!path.startsWith(start)) continue
       const value = path.slice(start.length)
@@ -217,10 +225,10 @@ const isRead = (method: string): boolean => readMethods.includes(method)
 /** How `Allow` lists them, whatever order the table has. */
 const methodOrder = ['GET', 'HEAD', 'POST'] as const
 
-function lookUpTable(routes: readonly Route[], maxTargetLength: number): LookUp {
+function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
   const table = findMyWay({
-    // The target is limited as a whole.
-    maxParamLength: maxTargetLength,
+    // The path is limited as a whole.
+    maxParamLength: maxPathLength,
     // Read by ourselves, from the text: see requests/query.ts.
     querystringParser: () => ({}),
     onBadUrl: () => undefined,
@@ -247,7 +255,7 @@ function lookUpTable(routes: readonly Route[], maxTargetLength: number): LookUp 
   return {
     find,
     allowOf(path, without) {
-      // Each search decodes the path, which for 8,000 percent-encoded characters takes 40 µs: no more of them than there must be.
+      // Each search decodes the path, which for 8,000 percent-encoded characters took 40 µs: no more of them than there must be.
       const reads = isRead(without ?? '') || find('GET', path) === undefined ? [] : readMethods
       const writes = without === 'POST' || find('POST', path) === undefined ? [] : ['POST']
       const methods = [...reads, ...writes]

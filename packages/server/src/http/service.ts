@@ -1,4 +1,5 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
+import { collectAtRest } from '../collect-at-rest.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
@@ -78,8 +79,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       list: options.erasureList,
       report: outages,
     })
+    const stopCollecting = collectAtRest()
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
+      stopCollecting()
       await prepared.close()
       await forgetting.close()
       await reporting.close()

@@ -30,6 +30,9 @@ export interface OperationsServer {
   close(): Promise<void>
 }
 
+/** Each takes a descriptor, of which few are kept for this port; one more is closed with no word. */
+const mostConnections = 32
+
 export async function startOperationsServer(options: OperationsServerOptions): Promise<OperationsServer> {
   const server = createServer(
     { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 },
@@ -40,6 +43,7 @@ export async function startOperationsServer(options: OperationsServerOptions): P
       })
     },
   )
+  server.maxConnections = mostConnections
   await listening(server, options)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')

@@ -6,7 +6,7 @@ import { freeBytes } from '../free-bytes.ts'
 import { GzipMember } from './gzip-member.ts'
 import type { DeflatedPiece } from './gzip-member.ts'
 import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
-import { bodyOf, giveBack, ownBytes } from './held-bytes.ts'
+import { bodyOf, giveBack, lengthOf, ownBytes } from './held-bytes.ts'
 import type { Held } from './held-bytes.ts'
 import { envelopeEnd, wholeBytes } from './page-body.ts'
 import type { PageBody, StreamedBody } from './page-body.ts'
@@ -47,7 +47,7 @@ export async function readGzip(
   return (await readWhole(sources, page, parts)) ?? streamedGzip(sources, page, parts)
 }
 
-/** `undefined`: it is too long for that. */
+/** `undefined`: it is too long for that, or there is no room. */
 async function readWhole(
   sources: PageSources,
   page: LocatedPage,
@@ -55,6 +55,7 @@ async function readWhole(
 ): Promise<PageBody | undefined> {
   const member = new GzipMember(gzipStart)
   const held: Held[] = []
+  const making = sources.making.begin()
   try {
     for (const [place, part] of parts.entries()) {
       if (place > 0) member.addComma()
@@ -62,7 +63,14 @@ async function readWhole(
       if (segment === undefined) {
         const read = await readUnsealed(sources, part, wholeBytes)
         if (read === undefined) return giveBack(held)
-        member.addPiece(await deflateRead(read, held))
+        const bytes = lengthOf(read)
+        if (!making.hold(bytes)) {
+          read.forEach(freeBytes)
+          return giveBack(held)
+        }
+        const piece = await deflateRead(read, held)
+        making.giveBack(bytes - piece.bytes.byteLength)
+        member.addPiece(piece)
       } else {
         held.push(segment)
         await addSegment(sources, member, part, segment, held)
@@ -72,6 +80,8 @@ async function readWhole(
   } catch (error) {
     giveBack(held)
     throw error
+  } finally {
+    making.end()
   }
   return bodyOf(member.end(envelopeEnd(page)), held)
 }

@@ -1,6 +1,7 @@
 /** The parts of a page, segment by segment, and the sources they are read from. */
 import type { LocatedPage } from '../feed/list.ts'
 import type { EventStore, ViewRange } from '../storage/storage.ts'
+import type { MakingRoom } from './making-room.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
 import { eventsPerSegment } from './segment.ts'
@@ -19,6 +20,7 @@ export interface PageSources {
   readonly events: RangeReads
   /** Without it, every page comes from the engine. */
   readonly sealed: SealedPages | undefined
+  readonly making: MakingRoom
 }
 
 /** A part of a page: some or all events of one segment. */

@@ -7,6 +7,7 @@ import type { LocatedPage } from '../feed/list.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { createFeedSeries, forgetOthers } from './feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
+import { createMakingRoom } from './making-room.ts'
 import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
 import type { PageSources, SealedPages } from './page-parts.ts'
@@ -37,7 +38,7 @@ export interface PageReader {
 
 /** Without `sealed`, every page comes from the engine. */
 export function createPageReader(events: PageSources['events'], sealed: SealedPages | undefined): PageReader {
-  const sources: PageSources = { events, sealed }
+  const sources: PageSources = { events, sealed, making: createMakingRoom() }
   const forgetFeed = async (key: FeedKey): Promise<void> => {
     const prefix = seriesPrefix(key)
     feedSeries.forget(key)

@@ -52,7 +52,7 @@ export async function readPlain(
   )
 }
 
-/** `undefined`: it is too long for that. */
+/** `undefined`: it is too long for that, or there is no room. */
 async function readWhole(
   sources: PageSources,
   page: LocatedPage,
@@ -60,6 +60,7 @@ async function readWhole(
 ): Promise<PageBody | undefined> {
   const pieces: Uint8Array[] = [envelopeStart]
   const held: Held[] = []
+  const making = sources.making.begin()
   try {
     for (const part of parts) {
       if (pieces.length > 1) pieces.push(comma)
@@ -67,8 +68,10 @@ async function readWhole(
       if (segment === undefined) {
         const read = await readUnsealed(sources, part, Math.max(0, wholeBytes - lengthOf(pieces)))
         if (read === undefined) return giveBack(held)
-        held.push(ownBytes(read))
+        const own = ownBytes(read)
+        held.push(own)
         pieces.push(...read)
+        if (!making.hold(own.ownBytes)) return giveBack(held)
       } else {
         held.push(segment)
         pieces.push(segment.bytes)
@@ -78,6 +81,8 @@ async function readWhole(
   } catch (error) {
     giveBack(held)
     throw error
+  } finally {
+    making.end()
   }
   pieces.push(envelopeEnd(page))
   return bodyOf(pieces, held)

@@ -2,9 +2,9 @@
  * Pages that are too long to be made whole, piece by piece: a reader that stops reading holds a piece and not a page, and others have
  * their turn between two pieces. The text is the same as that of a page that is made whole.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LocatedPage } from '../feed/list.ts'
 import { freeBytes } from '../free-bytes.ts'
+import { turnForStep } from '../step-turns.ts'
 import type { ViewRange } from '../storage/storage.ts'
 import { GzipMember } from './gzip-member.ts'
 import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
@@ -72,7 +72,7 @@ export function streamedGzip(sources: PageSources, page: LocatedPage, parts: rea
         } finally {
           segment.release()
         }
-        await nextTurn()
+        await turnForStep()
         continue
       }
       for await (const text of textsOf(sources, part)) {
@@ -114,7 +114,7 @@ async function* textsOf(sources: PageSources, part: Part): AsyncGenerator<Uint8A
     } finally {
       found.release()
     }
-    await nextTurn()
+    await turnForStep()
   }
 }
 
@@ -130,7 +130,7 @@ async function* storedTexts({ events }: PageSources, range: ViewRange): AsyncGen
     } finally {
       freeBytes(text)
     }
-    await nextTurn()
+    await turnForStep()
   }
 }
 

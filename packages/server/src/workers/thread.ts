@@ -1,5 +1,6 @@
 /** A serving thread: the whole of the HTTP side and of reading, over a store that another thread holds open. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { collectAtRest } from '../collect-at-rest.ts'
 import { answers } from '../http/service.ts'
 import { prepareService } from '../http/prepare-service.ts'
 import { createLogger } from '../observability/log.ts'
@@ -15,9 +16,11 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
   // Every thread writes its own lines, each with one call: they share the process's descriptor.
   const log = createLogger({ level: logLevel, form: logForm })
   const service = await prepareService({ ...parts, storage, log })
+  const stopCollecting = collectAtRest()
   const send = (reply: ThreadReply): void => port.postMessage(reply)
 
   async function close(): Promise<void> {
+    stopCollecting()
     await service.close()
     await storage.close()
   }

@@ -1,8 +1,15 @@
 /** Every kind of adversary, by name. */
 import { headFloods, unreadPipelines, upgrades } from './oddities.ts'
-import { leavingReaders, slowReaders, stoppedReaders } from './readers.ts'
+import { leavingReaders, pagesAtOnce, slowReaders, stoppedReaders } from './readers.ts'
 import { brokenKeys, oddPaths, silentConnections, wrongKeys } from './strangers.ts'
-import { costlyBodies, endlessChunks, gzipBombs, largeUploads, slowUploads } from './uploads.ts'
+import {
+  costlyBodies,
+  endlessChunks,
+  gzipBombs,
+  largePublications,
+  largeUploads,
+  slowUploads,
+} from './uploads.ts'
 import { heldSnapshots, runsAtOnce, snapshotsAtOnce } from './walkers.ts'
 import type { Adversary } from './target.ts'
 
@@ -10,7 +17,9 @@ export const adversaries = {
   stoppedReaders,
   slowReaders,
   leavingReaders,
+  pagesAtOnce,
   largeUploads,
+  largePublications,
   slowUploads,
   gzipBombs,
   costlyBodies,
@@ -31,8 +40,9 @@ export type AdversaryName = keyof typeof adversaries
 
 /** Which come together, as a phase of the suite. */
 export const phases = {
-  readers: ['stoppedReaders', 'slowReaders', 'leavingReaders'],
+  readers: ['stoppedReaders', 'slowReaders', 'leavingReaders', 'pagesAtOnce'],
   uploads: ['largeUploads', 'slowUploads', 'gzipBombs', 'costlyBodies', 'endlessChunks'],
+  publications: ['largePublications'],
   strangers: ['wrongKeys', 'brokenKeys', 'oddPaths', 'silentConnections'],
   walkers: ['snapshotsAtOnce', 'heldSnapshots', 'runsAtOnce'],
   oddities: ['upgrades', 'headFloods', 'unreadPipelines'],

@@ -21,16 +21,24 @@ export interface AttackedOptions extends Setting {
 
 export interface Attacked extends AsyncDisposable {
   readonly pid: number
+  readonly metricsUrl: string
   readonly target: Target
   readonly bystander: BystanderOrders
 }
 
 interface Serving {
   readonly url: string
+  readonly metricsUrl: string
   readonly pid: number
   /** Its exit code, and what it wrote to stderr. */
   stop(): Promise<{ readonly code: number | null; readonly stderr: string }>
 }
+
+/** Shorter than operators have it, so that it comes to an end within a siege. */
+const readerTimeoutMs = 4_000
+
+/** Of the service's Node, for those who look for what holds its memory. */
+const nodeArguments = process.env['PROPERTY_EVENTS_TEST_NODE_ARGUMENTS']?.split(' ') ?? []
 
 const keyPepper = 'the pepper of a service that is attacked'
 
@@ -59,15 +67,22 @@ export async function startAttacked(options: AttackedOptions): Promise<Attacked>
   }
   return {
     pid: serving.pid,
+    metricsUrl: serving.metricsUrl,
     target: {
       port,
       largeKeys: large.keys,
       largeBytes: 250_000 * Math.min(1_000, 290 * options.strength),
       longKeys: long.keys,
       publishKeys: publishers.flatMap(({ keys }) => keys),
+      readerTimeoutMs,
       strength: options.strength,
     },
-    bystander: { port, readKey: bystander.keys[0] ?? '', publishKey: bystander.publishKey },
+    bystander: {
+      port,
+      readKey: bystander.keys[0] ?? '',
+      publishKey: bystander.publishKey,
+      pid: serving.pid,
+    },
     [Symbol.asyncDispose]: dispose,
   }
 }
@@ -78,9 +93,11 @@ async function serve(place: Place, folder: string, { plainConnections, workers }
     ...(place.kind === 'postgres' ? { PROPERTY_EVENTS_DATABASE: place.url } : {}),
   }
   const threads = workers === 1 ? [] : ['--workers', String(workers)]
-  const options = ['--data', folder, '--plain-connections', plainConnections, ...threads]
-  const running = await start(['serve', ...options], { environment })
-  return { url: running.line.url, pid: running.child.pid ?? 0, stop: () => running.stop() }
+  const waits = ['--reader-timeout', `${readerTimeoutMs}ms`]
+  const options = ['--data', folder, '--plain-connections', plainConnections, ...waits, ...threads]
+  const running = await start(['serve', ...options], { environment, nodeArguments })
+  const { url, metricsUrl } = running.line
+  return { url, metricsUrl, pid: running.child.pid ?? 0, stop: () => running.stop() }
 }
 
 /** Publishes as publishers do who were told to wait. */

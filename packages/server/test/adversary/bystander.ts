@@ -9,11 +9,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listPath } from '../support/http-client.ts'
 import { percentiles } from './percentiles.ts'
 import type { Percentiles } from './percentiles.ts'
+import { workedMs } from './work-watch.ts'
 
 export interface BystanderOrders {
   readonly port: number
   readonly readKey: string
   readonly publishKey: string
+  /** Of the service. */
+  readonly pid: number
 }
 
 /** Since it was last asked. */
@@ -25,6 +28,8 @@ export interface BystanderReport {
   /** What was not answered as it should have been, at most ten of them. */
   readonly errors: readonly string[]
   readonly errorCount: number
+  /** The most milliseconds for which the service worked on other things while one of the requests waited. */
+  readonly mostWorkMs: number
 }
 
 /** As long as an impatient client waits. */
@@ -33,6 +38,8 @@ const patienceMs = 20_000
 interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
+  /** Of a problem. */
+  readonly code: string
 }
 
 type Times = { readonly reads: number[]; readonly publications: number[]; readonly arrivals: number[] }
@@ -48,26 +55,29 @@ function ask(
     const method = body === undefined ? 'GET' : 'POST'
     const signal = AbortSignal.timeout(patienceMs)
     const asking = request({ host: '127.0.0.1', port, path, agent, method, headers, signal }, (answer) => {
+      const { statusCode: status = 0, headers } = answer
+      let text = ''
       answer
+        .on('data', (bytes: Buffer) => (text = status < 400 ? '' : text + bytes.toString()))
         .on('error', reject)
-        .on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers }))
-      answer.resume()
+        .on('end', () => resolve({ status, headers, code: /"code":"(\w+)"/.exec(text)?.[1] ?? '' }))
     })
     asking.on('error', reject).end(body)
   })
 }
 
-process.once('message', ({ port, readKey, publishKey }: BystanderOrders) => {
+process.once('message', ({ port, readKey, publishKey, pid }: BystanderOrders) => {
   let times: Times = { reads: [], publications: [], arrivals: [] }
   let errors: string[] = []
   let errorCount = 0
+  let mostWorkMs = 0
 
   const timed = async (
     kind: keyof Times,
     expected: readonly number[],
     asking: () => Promise<Answer>,
   ): Promise<Answer | undefined> => {
-    const startMs = performance.now()
+    const [startMs, startWorkMs] = [performance.now(), workedMs(pid)]
     const failed = (what: string): void => {
       errorCount += 1
       if (errors.length < 10)
@@ -75,8 +85,9 @@ process.once('message', ({ port, readKey, publishKey }: BystanderOrders) => {
     }
     try {
       const answer = await asking()
-      if (!expected.includes(answer.status)) failed(`answered ${answer.status}`)
+      if (!expected.includes(answer.status)) failed(`answered ${answer.status} ${answer.code}`)
       times[kind].push(performance.now() - startMs)
+      mostWorkMs = Math.max(mostWorkMs, Math.round(workedMs(pid) - startWorkMs))
       return answer
     } catch (error) {
       failed(
@@ -121,11 +132,13 @@ process.once('message', ({ port, readKey, publishKey }: BystanderOrders) => {
       arrivals: percentiles(times.arrivals),
       errors,
       errorCount,
+      mostWorkMs,
     }
     process.send?.(report)
     times = { reads: [], publications: [], arrivals: [] }
     errors = []
     errorCount = 0
+    mostWorkMs = 0
   })
 })
 process.once('disconnect', () => process.exit())

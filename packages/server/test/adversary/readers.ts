@@ -1,7 +1,7 @@
 /** Readers of large pages that do not read them. */
 import { pick } from '../../../client/test/support/random.ts'
 import { listPath } from '../support/http-client.ts'
-import { connectTo, oneOf, pause, readToEnd, repeat, requestOf, statusFrom } from './connection.ts'
+import { askOnce, connectTo, oneOf, pause, readToEnd, repeat, requestOf, statusFrom } from './connection.ts'
 import { counting } from './tally.ts'
 import type { Adversary } from './target.ts'
 
@@ -14,7 +14,10 @@ const largePaths = [
 
 const close = 'Connection: close'
 
-/** Ask for a large page, take its head, and nothing more for longer than the service waits for a reader. */
+/** Of a reader that took nothing for longer than the service is to wait for one. */
+export const waitedFor = 'was sent the whole page in the end'
+
+/** Ask for a large page, take its head, and nothing more. */
 export const stoppedReaders: Adversary = async (target, random, signal) => {
   const tally = counting()
   await repeat(10 * target.strength, signal, tally, async () => {
@@ -23,13 +26,10 @@ export const stoppedReaders: Adversary = async (target, random, signal) => {
     socket.write(requestOf(`GET ${path}`, key, close))
     const status = await statusFrom(socket, signal)
     tally.add(status)
-    await pause(status === '200' ? 40_000 : 500, signal)
+    await pause(status === '200' ? 5_000 + target.readerTimeoutMs : 500, signal)
     if (status !== '200') socket.destroy()
     else if (signal.aborted) tally.add('left with the page untaken')
-    else {
-      const isWhole = (await readToEnd(socket)) > target.largeBytes / 2
-      tally.add(isWhole ? 'was sent the page after 40 s' : 'was ended')
-    }
+    else tally.add((await readToEnd(socket)) > target.largeBytes / 2 ? waitedFor : 'was ended')
   })
   return tally.counts
 }
@@ -75,6 +75,25 @@ export const leavingReaders: Adversary = async (target, random, signal) => {
     tally.add('half-open')
     await pause(5_000 + pick(random, 5_000), signal)
     socket.destroy()
+  })
+  return tally.counts
+}
+
+/** Pages of some megabytes that are nowhere ready-made, as many at once as the keys may have. */
+export const pagesAtOnce: Adversary = async (target, random, signal) => {
+  const tally = counting()
+  await repeat(60 * target.strength, signal, tally, async () => {
+    const path = `${listPath}?pageSize=25&page=${1 + pick(random, 10)}`
+    const coding = oneOf(random, ['gzip', 'identity'])
+    const request = requestOf(
+      `GET ${path}`,
+      oneOf(random, target.largeKeys),
+      close,
+      `Accept-Encoding: ${coding}`,
+    )
+    const status = await askOnce(target, signal, request)
+    tally.add(status)
+    if (status !== '200') await pause(pick(random, 500), signal)
   })
   return tally.counts
 }

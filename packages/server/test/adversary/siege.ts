@@ -5,12 +5,13 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { call, listPath } from '../support/http-client.ts'
-import { within } from '../support/until.ts'
+import { until, within } from '../support/until.ts'
 import type { AdversaryName, Phases } from './adversaries.ts'
 import type { Orders, Tallies } from './adversary-process.ts'
 import { startAttacked } from './attacked-service.ts'
 import type { Attacked, AttackedOptions } from './attacked-service.ts'
 import type { BystanderReport } from './bystander.ts'
+import { startIdleReaders } from './idle-readers.ts'
 import { watchMemory } from './memory-watch.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 
@@ -39,6 +40,10 @@ export interface SiegeReport {
   /** After the last one had gone: as soon as it was near enough to before, or at the end of the patience. */
   readonly afterBytes: number
   readonly backAfterMs: number
+  /** That the service still counted as in flight when everybody had gone. */
+  readonly leftBytes: number
+  /** Readers that took nothing from the beginning to the end, and were waited for all the same. */
+  readonly idleReadersServed: number
   /** Of all of it. */
   readonly tookMs: number
 }
@@ -65,15 +70,21 @@ export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
     reports.push({ name, bystander: report, peakBytes: await memory.peak(), tallies })
   }
   await readOnce(attacked)
+  const over = new AbortController()
+  const idleReaders = await startIdleReaders(attacked.target, over.signal)
   await phase('nobody', options.phaseMs, [])
   const beforeBytes = await memory.now()
   for (const [name, adversaries] of Object.entries(options.phases)) {
     await phase(name, options.phaseMs, [adversaries])
   }
   if (options.allAtOnceMs > 0) await phase('all at once', options.allAtOnceMs, Object.values(options.phases))
+  const idleReadersServed = await idleReaders.served()
+  over.abort()
+  const leftBytes = await bytesInFlight(attacked)
   const back = await comeBack(memory, beforeBytes, options.backMs)
   await phase('nobody any more', options.phaseMs, [])
-  return { phases: reports, beforeBytes, ...back, tookMs: performance.now() - startMs }
+  const after = { ...back, leftBytes, idleReadersServed }
+  return { phases: reports, beforeBytes, ...after, tookMs: performance.now() - startMs }
 }
 
 /** As ordinary clients read what adversaries will ask for: what is kept for them is kept before memory is measured. */
@@ -102,6 +113,18 @@ async function attack(
   await delay(ms)
   const tallies = await Promise.all(gangs.map((gang) => gang.ask<Tallies>('enough')))
   return Object.assign({}, ...tallies)
+}
+
+/** Nothing of the attack is to be left, once what came whole has been read and stored: on a busy machine that takes a while. */
+async function bytesInFlight({ metricsUrl }: Attacked): Promise<number> {
+  let bytes = 0
+  const isNone = async (): Promise<boolean> => {
+    const metrics = await (await fetch(metricsUrl)).text()
+    bytes = Number(/^property_events_in_flight_bytes (\d+)/m.exec(metrics)?.[1])
+    return bytes === 0
+  }
+  await until(isNone, { timeoutMs: 120_000 }).catch(() => undefined)
+  return bytes
 }
 
 interface Helper extends AsyncDisposable {

@@ -12,6 +12,8 @@ export interface Target {
   readonly longKeys: readonly string[]
   /** Publish, each to a tenant of its own. */
   readonly publishKeys: readonly string[]
+  /** For how long the service waits for a reader that takes nothing. */
+  readonly readerTimeoutMs: number
   /** How much of everything; 1 in the short form. */
   readonly strength: number
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { pick } from '../../../client/test/support/random.ts'
 import { hostileBodies } from '../support/hostile-bodies.ts'
-import { askOnce, connectTo, oneOf, repeat, requestOf, statusFrom } from './connection.ts'
+import { askOnce, connectTo, oneOf, pause, repeat, requestOf, statusFrom } from './connection.ts'
 import { counting } from './tally.ts'
 import type { Adversary } from './target.ts'
 
@@ -20,9 +20,9 @@ function whole(key: string, body: Buffer, ...lines: readonly string[]): Buffer {
   return Buffer.concat([post(key, `Content-Length: ${body.length}`, ...lines), body])
 }
 
-/** A thousand events, 16 MB together. */
-export function largeBody(): Buffer {
-  const note = 'x'.repeat(15_900)
+/** A thousand events, 16 MB together. In memory, text takes two bytes a character as soon as one of them is not Latin. */
+export function largeBody(last = 'x'): Buffer {
+  const note = 'x'.repeat(15_900) + last
   const events = Array.from({ length: 1_000 }, () => ({
     payload: { agent_ref: randomUUID(), published: true, note },
   }))
@@ -32,9 +32,24 @@ export function largeBody(): Buffer {
 /** Forty bodies of 16 MB at once, all of them sound. */
 export const largeUploads: Adversary = async (target, random, signal) => {
   const tally = counting()
-  const body = largeBody()
+  const bodies = [largeBody(), largeBody('’')]
   await repeat(40, signal, tally, async () => {
+    const body = oneOf(random, bodies)
     tally.add(await askOnce(target, signal, whole(oneOf(random, target.publishKeys), body, json)))
+  })
+  return tally.counts
+}
+
+/** The same, and they are stored: few, as disks are slow and small. */
+export const largePublications: Adversary = async (target, random, signal) => {
+  const tally = counting()
+  await repeat(2 + 2 * target.strength, signal, tally, async (index) => {
+    const body = largeBody(index % 2 === 0 ? 'x' : '’')
+    const key = oneOf(random, target.publishKeys)
+    const lines = [json, `Content-Length: ${body.length}`]
+    const start = requestOf('POST /v1/property-events', key, close, ...lines)
+    tally.add(await askOnce(target, signal, Buffer.concat([Buffer.from(start), body])))
+    await pause(500, signal)
   })
   return tally.counts
 }

@@ -33,14 +33,16 @@ export const heldSnapshots: Adversary = async (target, random, signal) => {
   return tally.counts
 }
 
-/** The longest runs there are, from the beginning, again and again. */
+/** The longest runs there are, of many events and of long ones, from the beginning, again and again. */
 export const runsAtOnce: Adversary = async (target, random, signal) => {
   const tally = counting()
-  await repeat(20 * target.strength, signal, tally, async () => {
-    const after = pick(random, 1_000)
-    const key = oneOf(random, target.longKeys)
+  await repeat(60 * target.strength, signal, tally, async (index) => {
+    const after = pick(random, 200)
+    const key = oneOf(random, index % 3 === 0 ? target.longKeys : target.largeKeys)
     const request = requestOf(`GET /v1/property-events?after=${after}&limit=1000`, key, close)
-    tally.add(await askOnce(target, signal, request))
+    const status = await askOnce(target, signal, request)
+    tally.add(status)
+    if (status !== '200') await pause(pick(random, 500), signal)
   })
   return tally.counts
 }

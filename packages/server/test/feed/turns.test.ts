@@ -84,6 +84,35 @@ describe('work in turns', () => {
     for (const share of shares.slice(1, -1)) assert.ok(share.split(' ').length <= 15, share)
   })
 
+  it('takes turns with as many long runs as have 32 MiB together, then with the first that came and the smallest, and with all in the end', async () => {
+    const log: string[] = []
+    const { steps, clock } = slowSteps(log)
+    const turns = createTurns(clock)
+    const mebibyte = 2 ** 20
+    const sizes = { a: 16, b: 16, c: 16, d: 15, e: 1, f: 1, g: 40, h: 2 }
+    const names = Object.keys(sizes)
+    const start = () =>
+      Object.entries(sizes).map(([name, size]) => turns.run(steps(name, 100), size * mebibyte))
+    assert.deepEqual(await besideOthers(log, start), names)
+    const order = log.filter((entry) => entry !== '|')
+    // After the 10 ms of a short run, some 27 steps.
+    const longPart = (name: string) => {
+      const places = order.flatMap((entry, place) => (entry.startsWith(name) ? [place] : [])).slice(40)
+      return { name, from: places[0] ?? 0, to: places.at(-1) ?? 0 }
+    }
+    const parts = names.map(longPart)
+    const begun = parts.toSorted((one, other) => one.from - other.from).map(({ name }) => name)
+    assert.deepEqual(begun.slice(0, 2), ['a', 'b'])
+    // The first that waits, then the smallest.
+    assert.deepEqual(begun.slice(2, 4).toSorted(), ['c', 'e'])
+    assert.deepEqual(begun.slice(-2), ['g', 'h'])
+    for (const { from } of parts) {
+      const underWay = parts.filter((other) => other.from <= from && from <= other.to)
+      const bytes = underWay.reduce((sum, { name }) => sum + sizes[name as keyof typeof sizes], 0)
+      assert.ok(bytes <= 32 || underWay.length === 1, underWay.map(({ name }) => name).join(' '))
+    }
+  })
+
   it('begins at once when nothing was done in this turn', async () => {
     const log: string[] = []
     const { steps, clock } = slowSteps(log)

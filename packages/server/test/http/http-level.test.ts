@@ -173,6 +173,17 @@ onEngines(
       assert.ok(
         [414, 431].includes((await say(head(`GET ${listPath}?x=${'x'.repeat(20_000)} HTTP/1.1`))).status),
       )
+      // A path is told by its length, without a look at what it says: to decode all of it takes longer than to answer.
+      for (const [path, status, code] of [
+        [`/${'%25'.repeat(400)}`, 414, 'target_too_long'],
+        [`/v1/property-events/${'x'.repeat(1_500)}`, 414, 'target_too_long'],
+        [`http://a/v1/property-events/${'%zz'.repeat(500)}?x=1`, 414, 'target_too_long'],
+        [`/${'x'.repeat(900)}?x=${'x'.repeat(6_000)}`, 404, 'path_not_found'],
+      ] as const) {
+        const answer = await say(head(`GET ${path} HTTP/1.1`, key(), 'Connection: close'))
+        assert.equal(answer.status, status, path)
+        assert.equal(bodyOf(answer.text).code, code)
+      }
     })
 
     it('cuts off headers that come too slowly with 408 (D9)', async () => {

@@ -101,4 +101,33 @@ onEngines('snapshots', { wrap }, (service) => {
     assert.ok(readIn.length >= pieces)
     assert.equal(new Set(readIn).size, readIn.length, 'no two pieces were read in one turn')
   })
+
+  it('take turns: in a turn of the event loop one of them reads one piece, however many there are (P5)', async () => {
+    const { tenant, otherTenant } = service()
+    await publish(
+      service(),
+      Array.from({ length: 500 }, () => ({ payload: property() })),
+      { key: otherTenant.publishKey },
+    )
+    const held = Promise.withResolvers<void>()
+    gate = held.promise
+    begun = 0
+    readIn.length = 0
+    let turn = 0
+    const count = (): void => {
+      turn += 1
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    turnNow = () => turn
+    const keys = [tenant.readKey, otherTenant.readKey]
+    const asked = [0, 1, 2].flatMap(() => keys.map(begin))
+    await until(() => begun === asked.length, { what: 'six snapshots' })
+    held.resolve()
+    for (const answer of await Promise.all(asked)) assert.match(await lastLine(answer), /\{"end":true/)
+    clearImmediate(next)
+    const afterFirst = readIn.slice(asked.length)
+    assert.ok(afterFirst.length >= 3 * pieces)
+    assert.equal(new Set(afterFirst).size, afterFirst.length, 'no two pieces were read in one turn')
+  })
 })

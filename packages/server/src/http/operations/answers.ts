@@ -3,18 +3,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
-import { freeEvents } from '../../feed/read-in-steps.ts'
-import { runPieces } from '../../feed/read-run.ts'
-import type { EventRun } from '../../feed/read-run.ts'
-import { sentEvents } from '../../feed/sent.ts'
 import type { Sent } from '../../feed/sent.ts'
-import { freeBytes } from '../../free-bytes.ts'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import { whenThere } from '../../when-there.ts'
 import { noHeaders } from '../exchange.ts'
 import type { Answer, Headers, Request } from '../exchange.ts'
-import type { FeedKey } from '../../storage/storage.ts'
-import { preferredCoding } from '../requests/accept.ts'
 import { tagMatches } from '../requests/entity-tag.ts'
 
 type PiecesAnswer = Extract<Answer, { kind: 'pieces' }>
@@ -78,23 +71,13 @@ export function eventAnswer(
   return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, sent }, event, coding)
 }
 
-/** Answers with a run of events. It has no tag: a reader that has caught up gets an empty run of 80 bytes. */
-export function runAnswer(request: Request, run: EventRun, key: FeedKey): Answer | Promise<Answer> {
-  const feed = { ...run.head, sequenceNumber: run.headNumber }
-  const bytes = Buffer.concat(runPieces(run))
-  const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
-  const coding = preferredCoding(request.header('accept-encoding'))
-  const sent = sentEvents(key, run.events)
-  freeEvents(run.events)
-  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent }, body, coding)
-}
-
 /** One object where there is nothing to join: its lines are kept. */
 export function joined(headers: Headers, further: Headers): Headers {
   return further === noHeaders ? headers : { ...headers, ...further }
 }
 
-function jsonAnswer(
+/** With the bytes as they stand, or compressed where that is wanted and worth it. */
+export function jsonAnswer(
   said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent'>,
   plain: PageBody,
   wanted: ContentCoding,

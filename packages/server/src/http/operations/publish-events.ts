@@ -1,7 +1,9 @@
 /** `POST /v1/property-events` and `/v1/contact-events`: publishing, all or nothing (PROTOCOL §4, P6, P7). */
+import { isAscii } from 'node:buffer'
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { PublishRequest } from '../../feed/publish.ts'
+import { freeBytes } from '../../free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
@@ -45,6 +47,11 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
           const body = await readBody(request, head.coding, limits.maxBodyBytes, flight)
           if (body.kind === 'gone') return { kind: 'none' }
           if (body.kind === 'refused') return body
+          const noRoom = flight.take(besideBytes(body.bytes))
+          if (noRoom !== undefined) {
+            freeBytes(body.bytes)
+            return refused(noRoom)
+          }
           const format = head.format ?? formatOf(body.bytes)
           if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
           return await publish(context, { key, body: body.bytes, format, ...reading.parameters })
@@ -54,6 +61,17 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
       }
     },
   }
+}
+
+/** Shorter bodies are not worth a look. */
+const longBytes = 2 ** 20
+
+/**
+ * What the events of a body need beyond its own length: in memory, a text has two bytes for each character as soon as one of them is beyond
+ * Latin, such as a typographic quotation mark.
+ */
+function besideBytes(body: Buffer): number {
+  return body.byteLength < longBytes || isAscii(body) ? 0 : body.byteLength
 }
 
 /** The bytes as they were before gzip, taken from `flight` like those that came. */

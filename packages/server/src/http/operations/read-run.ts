@@ -8,9 +8,9 @@ import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
-import { readCursorParameters, refusalOfCursor } from '../requests/cursor-parameters.ts'
-import { runAnswer } from './answers.ts'
+import { readCursorParameters } from '../requests/cursor-parameters.ts'
 import type { Operation } from './operation.ts'
+import { answerRun } from './run-answer.ts'
 
 const names = ['after', 'limit', 'epoch', 'apiEventType'] as const
 
@@ -43,10 +43,10 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
       const reading = readCursorParameters(query, names, feedName, limits)
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
-      return async (request, access) => {
+      return (request, access) => {
         const key = feedKeyOf(access, feedName)
-        const run = await readRun(events, { key, ...reading.parameters })
-        return run.kind === 'run' ? runAnswer(request, run, key) : refused(refusalOfCursor(run))
+        const query = { key, ...reading.parameters }
+        return answerRun(context, { request, access, key }, (take) => readRun(events, query, take))
       }
     },
   }

@@ -8,9 +8,9 @@ import { cursorSchemas, subjectParams } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
-import { readCursorParameters, readSubject, refusalOfCursor } from '../requests/cursor-parameters.ts'
-import { runAnswer } from './answers.ts'
+import { readCursorParameters, readSubject } from '../requests/cursor-parameters.ts'
 import type { Operation } from './operation.ts'
+import { answerRun } from './run-answer.ts'
 
 const names = ['after', 'limit', 'epoch'] as const
 
@@ -48,15 +48,16 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const subject = readSubject(params[0], feedName)
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
-      return async (request, access) => {
+      return (request, access) => {
         const key = feedKeyOf(access, feedName)
-        const run = await readHistory(events, { key, ...subject, ...reading.parameters })
-        if (run.kind !== 'run') return refused(refusalOfCursor(run))
-        // Nothing after a number: either the subject has caught up, or there is no such subject.
-        if (run.events.length === 0 && (await events.readLatest(key, subject.subjectId)) === undefined) {
-          return refused({ code: 'subject_not_found' })
-        }
-        return runAnswer(request, run, key)
+        const query = { key, ...subject, ...reading.parameters }
+        return answerRun(context, { request, access, key }, async (take) => {
+          const run = await readHistory(events, query, take)
+          if (run.kind !== 'run' || run.events.length > 0) return run
+          // Nothing after a number: either the subject has caught up, or there is no such subject.
+          const isKnown = (await events.readLatest(key, subject.subjectId)) !== undefined
+          return isKnown ? run : refused({ code: 'subject_not_found' })
+        })
       }
     },
   }

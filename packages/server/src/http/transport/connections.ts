@@ -9,7 +9,7 @@ import type { NodeCounts } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 
 /** Kept free for the store, its sealed pages, the metrics port, and connections that are being refused. */
-const sparedDescriptors = 64
+const sparedDescriptors = 96
 
 /** Connections are taken again, and the log says so, once there are so many times the most. */
 const lowShare = 0.9
@@ -29,8 +29,14 @@ export function limitConnections(server: Server, { context, counts, refuse }: Co
   const [take, ...others] = server.listeners('connection')
   if (take === undefined || others.length > 0) return
   const words = new Int32Array(counts.words)
-  const { connections, refusing } = nodeCountWords
-  const most = mostConnections(context.limits.maxConnections)
+  const { connections, refusing, warned } = nodeCountWords
+  const wanted = context.limits.maxConnections
+  const most = mostConnections(wanted)
+  if (most < wanted / 2 && Atomics.compareExchange(words, warned, 0, 1) === 0) {
+    const sentence =
+      'fewer connections are taken than --max-connections says: the limit of open files allows no more'
+    context.log.warn({ most, wanted }, sentence)
+  }
   let refusals = 0
 
   const leave = (): void => {

@@ -4,45 +4,56 @@ import type { Socket } from 'node:net'
 /** Responses that Node's HTTP has handed out and not ended, by connection: pipelined requests have several. */
 export interface ResponsesUnderWay {
   /**
-   * The one that leaves before it, if any: the last that was added. Where as many wait as may, nothing more is read from the connection
-   * until one has left.
+   * The one that leaves before it, if any: the last that was added. While one waits for another, nothing more is read from the
+   * connection.
    */
   add(socket: Socket, response: ServerResponse): ServerResponse | undefined
   /** The answer that a connection is at; it may not have been begun. */
   of(socket: Socket): ServerResponse | undefined
-  /** The one that leaves last. */
-  last(socket: Socket): ServerResponse | undefined
 }
 
 /**
- * Requests that a client sends without waiting for answers. What came with the last of them, up to 64 kB, is read as well: Node's parser
- * takes all of it at once.
+ * A client that sends requests without waiting for answers holds what came with the last of them, up to 64 kB, which Node's parser takes all
+ * at once; the rest waits on its own side. Nor does it keep a connection by asking more: what is not read begins no time-out anew.
  */
-const mostWaiting = 16
-
 export function responsesUnderWay(): ResponsesUnderWay {
-  const bySocket = new WeakMap<Socket, Set<ServerResponse>>()
+  const bySocket = new WeakMap<Socket, Line>()
+
+  /** Node reads on after each request, and after each answer, and tells the socket one tick later. */
+  const rest = (socket: Socket, { responses }: Line): void => {
+    const pause = (): void => {
+      if (responses.size > 1) socket.pause()
+    }
+    process.nextTick(() => process.nextTick(pause))
+  }
+
   return {
     add(socket, response) {
-      const responses = bySocket.get(socket) ?? new Set()
-      const before = [...responses].at(-1)
-      bySocket.set(socket, responses.add(response))
-      const pause = (): void => {
-        if (responses.size > mostWaiting) socket.pause()
-      }
-      // Node reads on after each request, which it has told the socket one tick later.
-      if (responses.size > mostWaiting) process.nextTick(() => process.nextTick(pause))
+      const line = bySocket.get(socket) ?? { responses: new Set(), last: undefined }
+      bySocket.set(socket, line)
+      const { responses, last } = line
+      responses.add(response)
+      line.last = response
+      const before = responses.size > 1 ? last : undefined
+      if (before !== undefined) rest(socket, line)
       response.once('close', () => {
         responses.delete(response)
-        if (responses.size === mostWaiting) socket.resume()
+        if (responses.size === 1) socket.resume()
+        else if (responses.size > 1) rest(socket, line)
       })
       return before
     },
-    last: (socket) => [...(bySocket.get(socket) ?? [])].at(-1),
     of(socket) {
       // A set keeps its order, and answers leave in the order of their requests.
-      const [first] = bySocket.get(socket) ?? []
+      const [first] = bySocket.get(socket)?.responses ?? []
       return first
     },
   }
+}
+
+/** Of one connection. */
+interface Line {
+  readonly responses: Set<ServerResponse>
+  /** The one that was added last; it may have left. */
+  last: ServerResponse | undefined
 }

@@ -3,7 +3,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { StoreGuard } from '../guarded-verbs.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import type { ShowingReads } from '../shown-numbers.ts'
-import type { EventStore } from '../storage.ts'
+import type { AppendBatch, EventDraft, EventStore } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
@@ -42,7 +42,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
       }),
     preview: (batch) =>
       guarded(async () => {
-        const outcome = await link.call('preview', batch)
+        const outcome = await link.call('preview', withoutTexts(batch))
         shown.notePreviewed(batch, outcome)
         return outcome
       }),
@@ -65,6 +65,15 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     },
     changeCount: (key) => changes.of(key),
   }
+}
+
+/** A preview looks at no payload's text, and any number of them wait for the writer: 16 MB of text would be copied for each. */
+function withoutTexts(batch: AppendBatch): AppendBatch {
+  const drafts = batch.drafts.map((draft): EventDraft => {
+    const { content } = draft
+    return content.kind === 'payload' ? { ...draft, content: { ...content, text: '{}' } } : draft
+  })
+  return { ...batch, drafts }
 }
 
 function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): ShowingReads {

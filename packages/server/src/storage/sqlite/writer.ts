@@ -1,6 +1,7 @@
 /** The thread that writes: one connection, one question at a time, so that a flush never holds up the event loop (P7). */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
+import { collectAtRest } from '../../collect-at-rest.ts'
 import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import { StorageFailure } from '../storage.ts'
@@ -28,6 +29,7 @@ import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs
 
 if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
 lowerOwnPriority()
+collectAtRest()
 serveAll(parentPort, workerData)
 
 function verbsOf(options: WriterOptions): WriterVerbs {

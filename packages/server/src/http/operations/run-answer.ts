@@ -1,0 +1,52 @@
+/** Answers that are runs of events, read within the budget of bytes in flight. */
+import { freeEvents } from '../../feed/read-in-steps.ts'
+import { runPieces } from '../../feed/read-run.ts'
+import type { CursorRefusal, EventRun, NoRoom, TakeRoom } from '../../feed/read-run.ts'
+import { sentEvents } from '../../feed/sent.ts'
+import { freeBytes } from '../../free-bytes.ts'
+import type { FeedKey } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Access, Answer, Outcome, Refused, Request } from '../exchange.ts'
+import type { Refusal } from '../problem.ts'
+import { preferredCoding } from '../requests/accept.ts'
+import { refusalOfCursor } from '../requests/cursor-parameters.ts'
+import { jsonAnswer, jsonHeaders, ownBody } from './answers.ts'
+
+export interface RunAsked {
+  readonly request: Request
+  readonly access: Access
+  readonly key: FeedKey
+}
+
+/**
+ * Has a run read and answers with it. Its events count as bytes in flight from when they are read, so that a key with 200 requests at
+ * once holds no more than its share; where that is used up, the run ends before its limit.
+ */
+export async function answerRun(
+  { inFlight }: Pick<HttpContext, 'inFlight'>,
+  asked: RunAsked,
+  read: (take: TakeRoom<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
+): Promise<Outcome> {
+  const flight = inFlight.begin(asked.access.keyId, 'page')
+  try {
+    const found = await read((bytes) => flight.take(bytes))
+    if (found.kind === 'refused') return found
+    if (found.kind === 'noRoom') return refused(found.reason)
+    return found.kind === 'run' ? await runAnswer(asked, found) : refused(refusalOfCursor(found))
+  } finally {
+    // What nobody has taken of the answer counts from here on.
+    flight.end()
+  }
+}
+
+/** It has no tag: a reader that has caught up gets an empty run of 80 bytes. */
+function runAnswer({ request, key }: RunAsked, run: EventRun): Answer | Promise<Answer> {
+  const feed = { ...run.head, sequenceNumber: run.headNumber }
+  const bytes = Buffer.concat(runPieces(run))
+  const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
+  const coding = preferredCoding(request.header('accept-encoding'))
+  const sent = sentEvents(key, run.events)
+  freeEvents(run.events)
+  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent }, body, coding)
+}

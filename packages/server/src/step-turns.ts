@@ -1,0 +1,18 @@
+/**
+ * Long reads go in steps of a millisecond or so, and take turns: in each turn of the event loop one of them takes one step, whatever their
+ * number. With a turn for each, 200 snapshots took 200 steps between two other requests.
+ */
+const waiting: (() => void)[] = []
+
+/** Resolves when the next step may be taken, in the order of the calls, and in a later turn of the event loop. */
+export function turnForStep(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(takeTurn)
+  })
+}
+
+function takeTurn(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(takeTurn)
+}
