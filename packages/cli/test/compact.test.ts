@@ -117,8 +117,9 @@ describe('erasures of a data folder', () => {
     const holding = () =>
       readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(canary))
     assert.notDeepEqual(holding(), [])
-    const done = await runJson<{ overwritten: number }>(['compact', ...data])
-    assert.equal(done.overwritten, 3)
+    writeFileSync(join(folder, 'copy.db'), '')
+    const done = await runJson<{ overwritten: number; otherFiles: string[] }>(['compact', ...data])
+    assert.deepEqual([done.overwritten, done.otherFiles], [3, ['copy.db']])
     assert.deepEqual(holding(), [])
     const again = await run(['compact', ...data])
     assert.deepEqual([again.code, /nothing was done/.test(again.stdout)], [0, true])

@@ -1,5 +1,5 @@
 /** Brings erasures from `unreachable` to `overwritten`: rewrites the store, now or every day (docs/decisions/0030). */
-import { statfsSync, statSync } from 'node:fs'
+import { readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { compactStore } from '@property-events/server'
@@ -26,7 +26,7 @@ export function addCompact(program: Command, context: CommandContext): void {
   addNote(
     command,
     'Works while nodes serve. Publishing waits meanwhile, and on PostgreSQL reading does as well, but for ready-made pages: ' +
-      'a few seconds for 100,000 events. A folder needs free space for two more copies of the store, a database for one. ' +
+      'about a second for 50 MB. A folder needs free space for two more copies of the store, a database for one. ' +
       'For a database it takes a role that owns the tables and the database. Backups, archives of the write-ahead log and ' +
       'standbys that lag keep what they have.',
   )
@@ -61,6 +61,8 @@ export function addCompact(program: Command, context: CommandContext): void {
 interface Done {
   readonly compaction: Compaction
   readonly tookMs: number
+  /** Names of files in the data folder that are none of the service's, such as backups. */
+  readonly strangers: readonly string[]
 }
 
 function compactOnce({ settings: reader, flags }: Invocation, always: boolean): Promise<Done> {
@@ -72,7 +74,8 @@ function compactOnce({ settings: reader, flags }: Invocation, always: boolean): 
     if (waits && store.database === undefined) prepareFolder(store)
     const begunMs = performance.now()
     const compaction = await compactStore(store.storage, store.actor, { always })
-    return { compaction, tookMs: Math.round(performance.now() - begunMs) }
+    const strangers = store.database === undefined ? strangersIn(store.folder) : []
+    return { compaction, tookMs: Math.round(performance.now() - begunMs), strangers }
   })
 }
 
@@ -88,6 +91,14 @@ function prepareFolder({ folder }: OpenedStore): void {
   }
 }
 
+const ownFiles =
+  /^(property-events\.db(-wal|-shm)?|pepper(\.old)?|sealed-pages(\.index)?|serve\.lock(-journal)?|demo-keys\.json)$/
+
+/** A backup that was made there holds what it held. */
+function strangersIn(folder: string): readonly string[] {
+  return isFile(folder) ? [] : readdirSync(folder).filter((name) => !ownFiles.test(name))
+}
+
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
@@ -96,17 +107,22 @@ function megabytes(bytes: number): string {
   return Math.ceil(bytes / 1e6).toLocaleString('en-GB')
 }
 
-async function report({ output }: Invocation, { compaction, tookMs }: Done): Promise<void> {
-  const overwritten = compaction.kind === 'compacted' ? compaction.waited.length : 0
-  if (output.json)
-    return output.writeJson({ compacted: compaction.kind === 'compacted', overwritten, tookMs })
-  if (compaction.kind === 'nothingWaits') {
+async function report({ output }: Invocation, { compaction, tookMs, strangers }: Done): Promise<void> {
+  const isDone = compaction.kind === 'compacted'
+  const overwritten = isDone ? compaction.waited.length : 0
+  if (output.json) return output.writeJson({ compacted: isDone, overwritten, tookMs, otherFiles: strangers })
+  if (!isDone) {
     return output.write(
       'No erasure waits to be overwritten, so nothing was done (--always rewrites the store all the same).\n',
     )
   }
+  const named = strangers.slice(0, 10).map((name) => plainText(name))
+  const rest = strangers.length > named.length ? ` and ${strangers.length - named.length} more` : ''
   await output.write(
-    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten} erasures are overwritten now: no free space of it holds what they took.\n` +
-      'Backups and other copies keep what they have: the receipts (`erasures show`) name them.\n',
+    `The store was rewritten in ${(tookMs / 1000).toFixed(1)} s. ${overwritten === 1 ? '1 erasure is' : `${overwritten} erasures are`} overwritten now: no free space of it holds what was taken.\n` +
+      'Backups and other copies keep what they have: the receipts (`erasures show`) name them.\n' +
+      (named.length === 0
+        ? ''
+        : `Other files in the data folder were left as they are: ${named.join(', ')}${rest}.\n`),
   )
 }
