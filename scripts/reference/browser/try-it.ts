@@ -105,6 +105,16 @@ const shownHeaders = [
   'x-ignored-parameters',
 ]
 
+/** Where this page says what to do about a refusal; `undefined`: the text is none, or names a code of a later version. */
+function remedyLink(text: string): HTMLAnchorElement | undefined {
+  const [, code = ''] = /^ {2}"code": "(\w+)"/m.exec(text) ?? []
+  if (code === '' || document.getElementById(code) === null) return undefined
+  const link = document.createElement('a')
+  link.href = `#${code}`
+  link.textContent = code
+  return link
+}
+
 async function send(
   target: string,
   options: RequestInit,
@@ -124,6 +134,8 @@ async function send(
     })
     output.textContent = [...lines, '', text].join('\n')
     output.hidden = false
+    const link = answer.ok ? undefined : remedyLink(text)
+    if (link !== undefined) status.append('. What to do: ', link)
   } catch {
     status.textContent =
       'No answer. A header that cannot be sent, such as a key with a line break, has none either.'

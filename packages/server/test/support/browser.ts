@@ -23,6 +23,6 @@ export async function startBrowser(): Promise<Browser> {
     .stdout.toString()
     .trim()
   // Chromium has no sandbox for root, as whom containers run; it opens pages of our own service alone.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   return chromium.launch({ executablePath: found, args, timeout: 60_000 })
 }
