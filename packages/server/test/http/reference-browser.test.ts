@@ -140,7 +140,7 @@ describe('the reference in a browser', withBrowser, () => {
     assert.deepEqual(complaints, [])
     // The key of all panels is now the one that publishes. A refusal leads to what to do about it; the console tells of it by itself.
     await section.getByRole('button', { name: 'Send' }).click()
-    await section.getByRole('link', { name: 'key_scope' }).click({ timeout: waitMs })
+    await section.getByRole('status').getByRole('link', { name: 'key_scope' }).click({ timeout: waitMs })
     await reaches(page, '#key_scope')
     await page.reload()
     await section.getByRole('button', { name: 'Try it' }).click()
