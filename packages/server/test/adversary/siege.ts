@@ -78,9 +78,10 @@ export async function besiege(options: SiegeOptions): Promise<SiegeReport> {
     await phase(name, options.phaseMs, [adversaries])
   }
   if (options.allAtOnceMs > 0) await phase('all at once', options.allAtOnceMs, Object.values(options.phases))
+  // Idle readers among them, of whom some took up to now to fill what the system holds for them.
+  const leftBytes = await bytesInFlight(attacked)
   const idleReadersServed = await idleReaders.served()
   over.abort()
-  const leftBytes = await bytesInFlight(attacked)
   const back = await comeBack(memory, beforeBytes, options.backMs)
   await phase('nobody any more', options.phaseMs, [])
   const after = { ...back, leftBytes, idleReadersServed }
