@@ -12,20 +12,35 @@ import { draft, tenantA, uuid } from '../storage/support/drafts.ts'
 import { begin, reduceAll, subject, wholeText } from '../storage/support/erasing.ts'
 import { list, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
+import { sharedDatabases } from '../postgres/test-databases.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 import { isLongRun } from '../support/on-engines.ts'
 
 const canary = 'canary-93aa'
 const program = fileURLToPath(new URL('erase-steps.ts', import.meta.url))
-const [eventsOfSubject, kills] = isLongRun ? [100_000, 50] : [600, 3]
+const [eventsOfSubject, kills] = [sizeOf('EVENTS', 100_000, 600), sizeOf('KILLS', 50, 3)]
 
-function open(folder: string, create = false): Promise<StorageEngine> {
-  return openStorage({ kind: 'sqlite', folder, create, ...(create ? { catalogue: catalogues.default } : {}) })
+/** Of the long or the short form, unless the environment says otherwise. */
+function sizeOf(name: string, long: number, short: number): number {
+  return Number(process.env[`PROPERTY_EVENTS_TEST_ERASING_${name}`] ?? (isLongRun ? long : short))
+}
+
+interface Place {
+  readonly kind: 'sqlite' | 'postgres'
+  /** Folder or address. */
+  readonly name: string
+}
+
+function open({ kind, name }: Place, create = false): Promise<StorageEngine> {
+  const given = { create, ...(create ? { catalogue: catalogues.default } : {}) }
+  return openStorage(
+    kind === 'sqlite' ? { kind, folder: name, ...given } : { kind, url: name, readConnections: 2, ...given },
+  )
 }
 
 /** Kills the process after so many steps, or in the middle of the next one. */
-async function killAfter(folder: string, erasureId: string, steps: number): Promise<void> {
-  const child = spawn(process.execPath, [program, folder, erasureId], {
+async function killAfter({ kind, name }: Place, erasureId: string, steps: number): Promise<void> {
+  const child = spawn(process.execPath, [program, kind, name, erasureId], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let seen = ''
@@ -36,44 +51,64 @@ async function killAfter(folder: string, erasureId: string, steps: number): Prom
   await once(child, 'close')
 }
 
+/** A subject of many events among others, and an erasure of it that has begun. */
+async function beginIn(place: Place): Promise<string> {
+  await using store = await withTenants(await open(place, true))
+  for (let from = 0; from < eventsOfSubject; from += 300) {
+    const drafts = Array.from({ length: 330 }, (_, index) =>
+      index % 11 === 10
+        ? draft({ subject: 'q', text: `${from + index}` })
+        : draft({ subject: 'p', text: `${canary} ${from + index}` }),
+    )
+    await publish(store, drafts)
+  }
+  return (await begin(store, subject('p'))).erasureId
+}
+
+/** Every event that was reduced before is, and so many more; the copies of histories are told of each once. */
+async function assertGoesOn(place: Place, erasureId: string, before: number): Promise<number> {
+  await using store = await open(place)
+  const stateNow = async () => (await store.erasures.find(tenantA, erasureId)) ?? assert.fail('no erasure')
+  let { reduced, revision } = await stateNow()
+  let events = await list(store)
+  // What a server was at when its client was killed, it may end after that.
+  for (let now = await stateNow(); now.reduced !== reduced; now = await stateNow()) {
+    ;({ reduced, revision } = now)
+    events = await list(store)
+  }
+  assert.ok(reduced > before, 'a step that was told of is kept')
+  const gone = events.filter(({ payload }) => isErasedPayload(payload)).length
+  // The closing event never had one.
+  assert.equal(gone, reduced + 1)
+  const told = await store.erasures.reductions({ tenantId: tenantA, feed: 'property' }, 0, 1_000_000)
+  assert.equal(told.at(-1)?.revision, revision)
+  assert.equal(told.flatMap(({ sequenceNumbers }) => sequenceNumbers).length, reduced)
+  return reduced
+}
+
+async function endsWhenKilled(place: Place): Promise<void> {
+  const erasureId = await beginIn(place)
+  let before = 0
+  for (let kill = 1; kill <= kills; kill += 1) {
+    await killAfter(place, erasureId, 1 + ((kill * 7) % 13))
+    before = await assertGoesOn(place, erasureId, before)
+  }
+  await using store = await open(place)
+  await reduceAll(store, erasureId)
+  const erasure = await store.erasures.find(tenantA, erasureId)
+  assert.deepEqual([erasure?.state, erasure?.reduced], ['reduced', erasure?.events])
+  assert.ok(!(await wholeText(store)).includes(canary))
+  const others = (await list(store)).filter(({ transactionId }) => transactionId === uuid('q'))
+  assert.ok(others.length > 0 && others.every(({ payload }) => !isErasedPayload(payload)))
+}
+
 describe('an erasure that is killed', () => {
-  it('goes on where it was, and ends; nothing that was reduced comes back (D17, P7)', async () => {
+  it('goes on where it was, and ends; nothing that was reduced comes back, on SQLite (D17, P7)', async () => {
     using folder = temporaryFolder()
-    let erasureId = ''
-    {
-      await using store = await withTenants(await open(folder.path, true))
-      for (let from = 0; from < eventsOfSubject; from += 300) {
-        const drafts = Array.from({ length: 300 }, (_, index) =>
-          draft({
-            subject: index % 2 === 0 ? 'p' : 'q',
-            text: `${index % 2 === 0 ? canary : ''} ${from + index}`,
-          }),
-        )
-        await publish(store, drafts)
-      }
-      erasureId = (await begin(store, subject('p'))).erasureId
-    }
-    let before = 0
-    for (let kill = 1; kill <= kills; kill += 1) {
-      await killAfter(folder.path, erasureId, 1 + ((kill * 7) % 13))
-      await using store = await open(folder.path)
-      const erasure = await store.erasures.find(tenantA, erasureId)
-      const { reduced = 0, revision = 0 } = erasure ?? {}
-      assert.ok(reduced > before, 'a step that was told of is kept')
-      before = reduced
-      const gone = (await list(store)).filter(({ payload }) => isErasedPayload(payload)).length
-      // The closing event never had one.
-      assert.equal(gone, reduced + 1)
-      const told = await store.erasures.reductions({ tenantId: tenantA, feed: 'property' }, 0, 1_000_000)
-      assert.equal(told.at(-1)?.revision, revision)
-      assert.equal(told.flatMap(({ sequenceNumbers }) => sequenceNumbers).length, reduced)
-    }
-    await using store = await open(folder.path)
-    await reduceAll(store, erasureId)
-    const erasure = await store.erasures.find(tenantA, erasureId)
-    assert.deepEqual([erasure?.state, erasure?.reduced], ['reduced', erasure?.events])
-    assert.ok(!(await wholeText(store)).includes(canary))
-    const others = (await list(store)).filter(({ transactionId }) => transactionId === uuid('q'))
-    assert.ok(others.length > 0 && others.every(({ payload }) => !isErasedPayload(payload)))
+    await endsWhenKilled({ kind: 'sqlite', name: folder.path })
+  })
+
+  it('goes on where it was, and ends; nothing that was reduced comes back, on PostgreSQL (D17, P7)', async () => {
+    await endsWhenKilled({ kind: 'postgres', name: await (await sharedDatabases()).create() })
   })
 })

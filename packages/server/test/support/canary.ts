@@ -24,7 +24,8 @@ function canaryIn(schema: object, name = ''): unknown {
   const inner = 'properties' in schema ? Object.entries(schema.properties as Record<string, object>) : []
   if (inner.length > 0) return Object.fromEntries(inner.map(([name, field]) => [name, canaryIn(field, name)]))
   if (types.includes('array')) return [canaryIn('items' in schema ? (schema.items as object) : {}, name)]
-  if (types.includes('boolean')) return true
+  // One that says that it is erased would be taken at its word.
+  if (types.includes('boolean')) return undefined
   if (types.includes('number') || types.includes('integer')) return 1
   if (name === 'agent_ref') return crypto.randomUUID()
   return name.includes('url') ? `https://images.example.com/${canary}.jpg` : canary
