@@ -34,6 +34,7 @@ const cases: readonly Case[] = [
   ['property-events keys create --scope p', scopes.filter((scope) => scope.startsWith('p')), 'among others'],
   ['property-events --debug events tail --feed ', ['property', 'contact']],
   ['property-events events tail --feed=c', ['contact']],
+  ['property-events keys create --scope contact:r', ['contact:read']],
   ['property-events serve --log-level w', ['warn']],
   ['property-events completion ', ['bash', 'zsh']],
   // The name of a tenant, and not a command.
@@ -57,6 +58,7 @@ line="$2"
 COMP_LINE="$line" COMP_POINT=\${#line}
 # As readline does: = and : divide words.
 words=\${line//=/ = }
+words=\${words//:/ : }
 eval "COMP_WORDS=($words)"
 [[ "$line" == *' ' ]] && COMP_WORDS+=('')
 COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
@@ -80,7 +82,12 @@ describe('completion in bash', () => {
       const [line, offered] = one
       const { stdout } = await execute('bash', ['-c', askBash, 'bash', join(folder, 'completion.bash'), line])
       const found = stdout.split('\n').filter((word) => word !== '' && word !== 'compopt')
-      check(one, found)
+      // What stands before a colon is there already.
+      const [before = ''] = /[^ ]*:(?=[^ :]*$)/.exec(line) ?? []
+      check(
+        one,
+        found.map((word) => before + word),
+      )
       // With nothing to offer bash completes files, unless the function has turned that off.
       if (offered === 'path') assert.deepEqual([found, stdout.includes('compopt')], [[], false], line)
       if (offered === 'nothing') assert.ok(stdout.includes('compopt'), line)

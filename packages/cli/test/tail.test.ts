@@ -78,8 +78,8 @@ describe('events tail', () => {
       ),
     )
     assert.match(lines[0]?.[3] ?? '', /£450,000$/)
-    assert.deepEqual(lines[1]?.slice(2), ['Flat 2, The Old Malthouse, Station …', '£950 pcm', 'new'])
-    assert.match(lines[2]?.[4] ?? '', /£450,000 → .*£425,000, 2 → 3 photographs$/)
+    assert.deepEqual(lines[1]?.slice(2), ['Flat 2, The Old Malthouse, Statio…', '£950 pcm', 'new'])
+    assert.match(lines[2]?.[4] ?? '', /^was .*£450,000, 2 → 3 photographs$/)
     assert.match(lines[3]?.[4] ?? '', / → /)
     assert.equal(lines[4]?.[4], 'details')
     assert.deepEqual(lines[5]?.slice(1, 3), ['PropertyUnpublished', '12 Mill Lane, Wrenfold'])

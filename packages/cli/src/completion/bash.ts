@@ -2,17 +2,22 @@ import { armsOfOperands, armsOfOptions, quoted, steps, valueOptions } from './ca
 import type { CompletableCommand, Values } from './completable.ts'
 
 /**
- * A function for bash from 3.2 on, which macOS has; needs no other file. Where nothing of ours fits, bash completes names of files, and
+ * A function for bash, without what came after 3.2, which macOS has; tried in 5.2 alone. Needs no other file. Where nothing of ours fits, bash completes names of files, and
  * nothing at all where the user writes a text.
  */
 export function bashCompletion(program: string, commands: readonly CompletableCommand[]): string {
   return `# Completion of ${program} for bash. In ~/.bashrc: source <(${program} completion bash)
 _property_events() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command='' word index=1
-  # bash divides --feed=contact into three words.
-  if [[ $current == '=' ]]; then current=''
-  elif [[ $previous == '=' ]]; then previous="\${COMP_WORDS[COMP_CWORD-2]}"
+  local line="\${COMP_LINE:0:COMP_POINT}" command='' word index=1 at=$COMP_CWORD
+  local current="\${line##* }" previous before
+  # bash divides --feed=contact and contact:read into three words, and replaces the last of them.
+  while ((at > 1)) && [[ \${COMP_WORDS[at]} == [:=] || \${COMP_WORDS[at-1]} == [:=] ]]; do at=$((at - 1)); done
+  previous="\${COMP_WORDS[at-1]}"
+  if [[ $current == -*=* ]]; then
+    previous="\${current%%=*}"
+    current="\${current#*=}"
   fi
+  before="\${current%"\${current##*:}"}"
   while ((index < COMP_CWORD)); do
     word="\${COMP_WORDS[index]}"
     case "$command:$word" in
@@ -53,5 +58,5 @@ complete -o default -F _property_events ${program}
 function reply(values: Values): string {
   if (values === 'path') return ':'
   if (values === 'text') return 'compopt +o default 2>/dev/null'
-  return `COMPREPLY=($(compgen -W ${quoted(values.join(' '))} -- "$current"))`
+  return `COMPREPLY=($(compgen -W ${quoted(values.join(' '))} -- "$current")); COMPREPLY=("\${COMPREPLY[@]#"$before"}")`
 }

@@ -12,8 +12,9 @@ export type Before =
   | { readonly kind: 'none' }
   | { readonly kind: 'listing'; readonly listing: Listing }
 
-const addressWidth = 36
-const priceWidth = 22
+const addressWidth = 34
+/** `Offers in excess of £560,000`. */
+const priceWidth = 28
 
 /** The event's property; `undefined` for an event of another feed, and for one whose payload is gone. */
 export function listingOf({ payload }: FeedEvent): Listing | undefined {

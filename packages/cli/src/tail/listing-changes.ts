@@ -4,7 +4,8 @@ import type { Listing } from '@property-events/client/listing'
 /** Short phrases, those that readers care about most first; empty where nothing that a listing shows has changed. */
 export function listingChanges(before: Listing, after: Listing): readonly string[] {
   return [
-    moved('', before.price.text, after.price.text),
+    // The present price stands beside it.
+    before.price.text === after.price.text ? undefined : `was ${before.price.text ?? 'without a price'}`,
     moved('', before.status?.name, after.status?.name),
     moved('address ', before.address.display, after.address.display),
     counted('photograph', before.photographs.length, after.photographs.length),
