@@ -1,7 +1,7 @@
 /**
  * Makes the archives that are published, and prints the SHA-256 of each:
  *
- *     npm run pack -- <folder> [--repository <address>]
+ *     npm run pack -- <folder> [client|program] [--repository <address>]
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -21,10 +21,16 @@ export interface Archive {
 
 const builders = { client: buildPackage, program: buildProgram } as const
 
-/** Builds both packages and writes their archives into `folder`, which is made. */
-export function packAll(folder: string, release: ReleaseFacts = {}): readonly Archive[] {
+const packages = ['client', 'program'] as const
+
+/** Builds the packages and writes their archives into `folder`, which is made. */
+export function packAll(
+  folder: string,
+  release: ReleaseFacts = {},
+  wanted: readonly (keyof typeof builders)[] = packages,
+): readonly Archive[] {
   mkdirSync(folder, { recursive: true })
-  return Object.values(builders).map((build) => packBuilt(build, folder, release))
+  return wanted.map((name) => packBuilt(builders[name], folder, release))
 }
 
 /** The archive of one package. */
@@ -74,10 +80,13 @@ if (import.meta.main) {
     options: { repository: { type: 'string' } },
     allowPositionals: true,
   })
-  const [folder] = positionals
-  if (folder === undefined || positionals.length > 1) {
-    process.stderr.write('Name the folder for the archives: npm run pack -- ../packages\n')
+  const [folder, name, ...more] = positionals
+  const wanted = packages.filter((one) => name === undefined || name === one)
+  if (folder === undefined || more.length > 0 || wanted.length === 0) {
+    process.stderr.write(
+      'Name the folder for the archives, and client or program for one of them alone: npm run pack -- ../packages client\n',
+    )
     process.exit(2)
   }
-  for (const archive of packAll(folder, values)) process.stdout.write(archiveLine(archive))
+  for (const archive of packAll(folder, values, wanted)) process.stdout.write(archiveLine(archive))
 }

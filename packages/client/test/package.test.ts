@@ -149,7 +149,7 @@ describe('the published package', () => {
     const nodenext = ['--module', 'nodenext']
     const bundler = ['--module', 'esnext', '--moduleResolution', 'bundler']
     const node16 = ['--module', 'node16']
-    for (const [file, ...options] of [
+    const programs = [
       ['browser.ts', ...nodenext, ...browser],
       ['browser.ts', ...bundler, ...browser],
       ['server.ts', ...nodenext, ...node],
@@ -157,12 +157,15 @@ describe('the published package', () => {
       ['server.ts', ...node16, ...node],
       // What is required has types of its own: with those of the modules the compiler would refuse this file.
       ['required.cts', ...node16, ...browser],
-    ] as const) {
-      const checked = await run(process.execPath, [compiler, ...common, ...options, file], {
-        cwd: consumer,
-      }).catch((error: { stdout: string }) => error)
-      assert.equal(checked.stdout, '', `${file} ${options.join(' ')}`)
-    }
+    ] as const
+    const faults = await Promise.all(
+      programs.map(async ([file, ...options]) => {
+        const checking = run(process.execPath, [compiler, ...common, ...options, file], { cwd: consumer })
+        const { stdout } = await checking.catch((error: { stdout: string }) => error)
+        return stdout === '' ? [] : `${file} ${options.join(' ')}: ${stdout}`
+      }),
+    )
+    assert.deepEqual(faults.flat(), [])
   })
 
   it('is the same for import and for require, in each of its parts', async () => {
