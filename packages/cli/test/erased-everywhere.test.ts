@@ -24,6 +24,7 @@ import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestTenant } from '../../server/test/support/test-service.ts'
+import { until } from '../../server/test/support/until.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 
 const execFile = promisify(childProcess.execFile)
@@ -86,7 +87,8 @@ async function operatorsView(place: Place): Promise<string> {
   return (await Promise.all(texts.map(async (url) => (await fetch(url)).text()))).join('\n')
 }
 
-async function leavesNothing(folder: string, place: Place): Promise<void> {
+/** `data`: folders of the nodes, whose files of ready-made pages have nothing of it as soon as it is unreachable. */
+async function leavesNothing(folder: string, place: Place, data: readonly string[] = []): Promise<void> {
   const { tenant } = place
   const targets = place.nodes.map(({ url }) => ({ port: Number(new URL(url).port), tenant }))
   const [first] = targets
@@ -109,7 +111,16 @@ async function leavesNothing(folder: string, place: Place): Promise<void> {
     before.set(target, answers)
   }
 
+  const onDisk = (): readonly string[] => data.flatMap((each) => filesHolding(each, /sealed-pages/))
+  const areOnDisk = async (): Promise<boolean> => {
+    if (onDisk().length === data.length) return true
+    for (const target of targets) await readAll(target, addresses)
+    return false
+  }
+  await until(areOnDisk, { what: 'the pages to be on disk', timeoutMs: 60_000 })
   const receipts = await eraseAll(first, erased)
+  // Before any read, which would show a thread that its pages are of another state.
+  assert.deepEqual(onDisk(), [])
   for (const [index, { feed }] of erased.entries()) {
     const names = receipts[index]?.['recipients']
     assert.equal(Array.isArray(names) && names.length, feed === 'contact' ? 1 : false)
@@ -210,8 +221,7 @@ describe('what was erased', () => {
   it('is in no answer of three threads, in none of their pages on disk, in no copy and in nothing an operator is told (D17)', async () => {
     const data = join(root, 'store')
     const place = await startPrograms([['--data', data, '--workers', '3']], data, {})
-    await leavesNothing(join(root, 'copies of sqlite'), place)
-    assert.deepEqual(filesHolding(data, /sealed-pages/), [])
+    await leavesNothing(join(root, 'copies of sqlite'), place, [data])
     assert.ok(!(await place.stop()).includes(canary))
   })
 
@@ -226,10 +236,7 @@ describe('what was erased', () => {
       ['--data', join(root, 'second')],
     ]
     const place = await startPrograms(nodes, data, environment)
-    await leavesNothing(join(root, 'copies of postgres'), place)
-    for (const folder of [data, join(root, 'second')]) {
-      assert.deepEqual(filesHolding(folder, /sealed-pages/), [])
-    }
+    await leavesNothing(join(root, 'copies of postgres'), place, [data, join(root, 'second')])
     assert.ok(!(await place.stop()).includes(canary))
   })
 

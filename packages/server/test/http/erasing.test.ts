@@ -14,11 +14,12 @@ import {
 } from '../support/canary.ts'
 import type { ReceiptBody } from '../support/canary.ts'
 import type { ErasureList } from '../../src/index.ts'
-import { call, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
+import { call, contactListPath, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import type { StorageEngine } from '../../src/index.ts'
 import { until } from '../support/until.ts'
 
 /** Everything of a list but its payloads. */
@@ -217,6 +218,41 @@ describe('erasing by a node with a list of erasures', () => {
       isFull = false
       await until(async () => (await receiptOf(service, id)).state === 'unreachable')
       assert.deepEqual(noted, [id])
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+describe('erasing from a store whose notices of changes get lost', () => {
+  it('leaves no tag of before valid once it is unreachable (D17)', async () => {
+    const wrap = (storage: StorageEngine): StorageEngine => ({
+      ...storage,
+      events: { ...storage.events, changeCount: () => 0 },
+    })
+    const service = await startTestService({ wrap })
+    try {
+      const { readKey } = service.tenant
+      const payload = contact()
+      await publish(
+        service,
+        Array.from({ length: 20 }, () => ({ payload: contact() })),
+        { feed: 'contact' },
+      )
+      await publish(service, [{ payload }], { feed: 'contact' })
+      const path = `${contactListPath}?pageSize=10`
+      // What is known of a feed is believed for a second.
+      let tag = ''
+      const isKnown = async () => {
+        const answer = await call(service, path, { key: readKey })
+        tag = answer.headers.etag ?? ''
+        return pageOf(answer).availableCount === 21
+      }
+      await until(isKnown)
+      await eraseAll(service, [{ feed: 'contact', subjectId: String(payload['contact_ref']) }])
+      const again = await call(service, path, { key: readKey, headers: { 'if-none-match': tag } })
+      assert.equal(again.status, 200)
+      assert.equal(pageOf(again).availableCount, 22)
     } finally {
       await service.stop()
     }

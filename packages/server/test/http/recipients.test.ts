@@ -1,11 +1,12 @@
 /** A receipt names who had been sent what was erased, and who has been told (D17, D28). */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { eraseAll, postErasure, receiptOf } from '../support/canary.ts'
 import type { ReceiptBody } from '../support/canary.ts'
 import { call, contactGetPath, contactListPath as list, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
+import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -117,5 +118,22 @@ onEngines('a receipt', {}, (service) => {
     await call(service(), `/v1/properties/${agentRef}`, { key: first.text })
     const [receipt] = await eraseAll(service(), [{ feed: 'property', subjectId: agentRef }])
     assert.deepEqual([receipt?.['recipients'], receipt?.['unknownTimes']], [null, null])
+  })
+})
+
+describe('a receipt of a service with three threads', () => {
+  it('names the keys that any of them has served (D17)', async () => {
+    const service = await startTestService({ engine: 'threads' })
+    try {
+      const { subjectId } = await publishVersions(service, 1)
+      // On connections of their own, which the system spreads over the threads.
+      const readers = await Promise.all(Array.from({ length: 16 }, () => readerOf(service)))
+      for (const { text } of readers) await call(service, `/v1/contacts/${subjectId}`, { key: text })
+      const [receipt] = await eraseAll(service, [{ feed: 'contact', subjectId }])
+      const found = await recipientsOf(service, receipt?.id ?? '')
+      assert.deepEqual(new Set(found.map(({ keyId }) => keyId)), new Set(readers.map(({ keyId }) => keyId)))
+    } finally {
+      await service.stop()
+    }
   })
 })
