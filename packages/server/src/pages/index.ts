@@ -70,7 +70,8 @@ export function sealedPages(
           (prefix) => memory.forget(prefix),
         )
   const store = createSegmentStore({ memory, file })
-  return createPageReader(events, { store, sealer: createSealer(events, store, steadyClock, report) })
+  const sealed = { store, sealer: createSealer(events, store, steadyClock, report) }
+  return createPageReader(events, sealed, shared?.threads)
 }
 
 /** Opens the file for several threads. Each makes its `sealedPages` with a pass. */

@@ -15,6 +15,7 @@ import { readPlain, sealedPlain } from './plain-page.ts'
 import { streamedGzip } from './streamed-page.ts'
 import { seriesPrefix } from './segment-id.ts'
 import { eventsPerSegment } from './segment.ts'
+import { createTenantLines } from './tenant-lines.ts'
 
 type AnyBody = PageBody | StreamedBody
 
@@ -36,9 +37,14 @@ export interface PageReader {
   close(): Promise<void>
 }
 
-/** Without `sealed`, every page comes from the engine. */
-export function createPageReader(events: PageSources['events'], sealed: SealedPages | undefined): PageReader {
+/** Without `sealed`, every page comes from the engine. `threads`: that serve beside each other, this one included. */
+export function createPageReader(
+  events: PageSources['events'],
+  sealed: SealedPages | undefined,
+  threads = 1,
+): PageReader {
   const sources: PageSources = { events, sealed, making: createMakingRoom() }
+  const lines = createTenantLines(threads)
   const forgetFeed = async (key: FeedKey): Promise<void> => {
     const prefix = seriesPrefix(key)
     feedSeries.forget(key)
@@ -60,10 +66,12 @@ export function createPageReader(events: PageSources['events'], sealed: SealedPa
       const parts = partsOf(page, feedSeries.of(range.key, head, range.view))
       if (coding === 'gzip') {
         const made = sealed && sealedGzip(sealed, page, parts)
-        return made === 'long' ? streamedGzip(sources, page, parts) : (made ?? readGzip(sources, page, parts))
+        if (made === 'long') return streamedGzip(sources, page, parts)
+        return made ?? lines.run(range.key.tenantId, () => readGzip(sources, page, parts))
       }
       const made = sealed && sealedPlain(sealed, page, parts)
-      return made === 'long' || made === undefined ? readPlain(sources, page, parts) : made
+      if (made !== 'long' && made !== undefined) return made
+      return lines.run(range.key.tenantId, () => readPlain(sources, page, parts))
     },
     readSealedEvent(key, head, position) {
       const series = feedSeries.of(key, head, 'all')

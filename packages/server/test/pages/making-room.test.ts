@@ -1,5 +1,6 @@
 /** Pages that are made whole at the same time hold so much and no more: what finds no room is sent in pieces, with the same text. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { LocatedPage } from '../../src/feed/list.ts'
@@ -7,17 +8,16 @@ import { createPageReader } from '../../src/pages/page-reader.ts'
 import type { ContentCoding } from '../../src/pages/index.ts'
 import { rangeReads } from '../support/range-reads.ts'
 
-const key = { tenantId: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10', feed: 'property' } as const
-const page: LocatedPage = {
+const pageOf = (tenantId: string): LocatedPage => ({
   page: 1,
   pageSize: 10,
   availableCount: 10,
   totalPages: 1,
   head: { position: 10, sequenceNumber: 10, created: 1n, epoch: 'epoch', revision: 0 },
   // Of two segments, read one after the other.
-  range: { key, view: 'all', first: 96, count: 10 },
-}
-const atOnce = 20
+  range: { key: { tenantId, feed: 'property' }, view: 'all', first: 96, count: 10 },
+})
+const tenants = Array.from({ length: 20 }, () => randomUUID())
 const eventBytes = 700_000
 
 describe('pages that are made at the same time', () => {
@@ -30,7 +30,7 @@ describe('pages that are made at the same time', () => {
         return [Buffer.alloc(count * eventBytes, 'x')]
       })
       const reader = createPageReader(reads, undefined)
-      const asked = Array.from({ length: atOnce }, () => Promise.resolve(reader.read(page, coding)))
+      const asked = tenants.map((tenant) => Promise.resolve(reader.read(pageOf(tenant), coding)))
       gate.resolve()
       const bodies = await Promise.all(asked)
       const kinds = bodies.map(({ kind }) => kind)
@@ -45,7 +45,32 @@ describe('pages that are made at the same time', () => {
       }
       assert.equal(texts.size, 1)
       // All room is there again.
-      assert.equal((await reader.read(page, coding)).kind, 'whole')
+      assert.equal((await reader.read(pageOf(randomUUID()), coding)).kind, 'whole')
     })
   }
+
+  it('of one tenant are a few, and another tenant does not wait for them (P5)', async () => {
+    const gates: PromiseWithResolvers<void>[] = []
+    const asked: string[] = []
+    const reads = rangeReads(async ({ key, count }) => {
+      const gate = Promise.withResolvers<void>()
+      gates.push(gate)
+      asked.push(key.tenantId)
+      await gate.promise
+      return [Buffer.alloc(count * 100, 'x')]
+    })
+    const reader = createPageReader(reads, undefined)
+    const [many = '', other = ''] = tenants
+    const pages = Array.from({ length: 20 }, () => Promise.resolve(reader.read(pageOf(many), 'identity')))
+    await new Promise(setImmediate)
+    assert.equal(asked.length, 6)
+    const beside = Promise.resolve(reader.read(pageOf(other), 'identity'))
+    await new Promise(setImmediate)
+    assert.deepEqual(asked.slice(6), [other])
+    const opening = setInterval(() => gates.splice(0).forEach(({ resolve }) => resolve()), 1)
+    for (const body of await Promise.all([...pages, beside])) assert.equal(body.kind, 'whole')
+    clearInterval(opening)
+    // Each has two parts.
+    assert.equal(asked.filter((tenant) => tenant === many).length, 40)
+  })
 })
