@@ -77,6 +77,7 @@ function rowOf(
     payloadHash,
     spelling: '',
     updateDateHash: updateDateHashOf(payload.update_date),
+    keptCode: null,
   } as const
   const planned = {
     id,

@@ -34,6 +34,8 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   id_conflict:
     'Give the new content an id of its own. An id stands for the first content that was sent with it, for ever.',
   unknown_subject: 'Look at `agentRef`. A property that was never published needs no removal.',
+  restriction_not_found:
+    'Look at the id of the restriction. Restrictions of other agencies are not found either.',
   on_hold: 'Wait until the hold has expired, or end it if it is no longer needed. Then send the same again.',
   cursor_beyond_head:
     'Begin again with a snapshot. Each copy keeps its own checkpoint, for one feed of one service.',

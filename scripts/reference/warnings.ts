@@ -9,6 +9,7 @@ type WarningCode =
   | 'update_date_unchanged'
   | 'unknown_fields'
   | 'event_type_contradicts_payload'
+  | 'restricted'
 
 /** A new code of advice about payloads gets its line here, or the types do not check. */
 export const warnings: Readonly<Record<WarningCode, string>> = {
@@ -24,6 +25,7 @@ export const warnings: Readonly<Record<WarningCode, string>> = {
   unknown_fields: 'So many further members are none of the fields here. One warning for the request.',
   event_type_contradicts_payload:
     'The named type says published and the payload does not, or the other way round.',
+  restricted: 'The contact is restricted: the event is kept, and shown to nobody until that ends.',
   sales_only: 'A field or status of sales, in a letting.',
   lettings_only: 'A field or status of lettings, in a sale.',
   unknown_code: 'A code that is not in its list.',

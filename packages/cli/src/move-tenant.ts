@@ -148,11 +148,13 @@ async function isEmpty(store: StorageEngine, tenantId: string): Promise<boolean>
 }
 
 const erasing =
-  'An erasure of this tenant is under way. Wait until `erasures list` shows it as unreachable, and run this again.'
+  'An erasure or a restriction of this tenant is under way. Wait a moment, until `erasures list` and `contacts restrictions` show none, and run this again.'
 
-async function isErasing(store: StorageEngine, tenantId: string): Promise<boolean> {
-  return (await store.erasures.open()).some(
-    ({ key, state }) => key.tenantId === tenantId && state === 'reducing',
+async function isErasing({ erasures, restrictions }: StorageEngine, tenantId: string): Promise<boolean> {
+  const [erasing, restricting] = [await erasures.open(), await restrictions.open()]
+  return (
+    erasing.some(({ key, state }) => key.tenantId === tenantId && state === 'reducing') ||
+    restricting.some(({ key, state }) => key.tenantId === tenantId && state !== 'hidden')
   )
 }
 

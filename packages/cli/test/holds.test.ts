@@ -39,7 +39,7 @@ describe('what must be kept', () => {
     const answer = await fetch(`${service.line.url}/v1/contact-events`, {
       method: 'POST',
       headers: { 'x-api-key': keys.publish, 'content-type': 'application/json' },
-      body: JSON.stringify({ payload: { contact_ref: contactRef, last_name: 'Kept' } }),
+      body: JSON.stringify({ payload: { contact_ref: contactRef, first_name: 'First', last_name: 'Kept' } }),
     })
     assert.equal(answer.status, 201, await answer.text())
     return contactRef
@@ -76,6 +76,42 @@ describe('what must be kept', () => {
     ])
     const about = rows.filter(({ target }) => target === hold?.id).map(({ action }) => action)
     assert.deepEqual(about.toSorted(), ['hold.added', 'hold.ended'])
+  })
+
+  it('is restricted: shown to nobody but those who may reveal it, and shown again after it (D17)', async () => {
+    const ref = await newContact()
+    const read = async (): Promise<string> => {
+      const headers = { 'x-api-key': keys.read }
+      return (await fetch(`${service.line.url}/v1/contacts/${ref}/history`, { headers })).text()
+    }
+    const restricted = await run(['contacts', 'restrict', ref, '--case', 'R-1', ...over()])
+    assert.equal(restricted.code, 0, restricted.stderr)
+    assert.match(restricted.stdout, new RegExp(`^The contact ${ref} is kept, and no answer shows it`))
+    assert.ok(!(await read()).includes('Kept'))
+    const { stdout } = await run(['contacts', 'restrictions', ...over()])
+    assert.match(stdout, new RegExp(`${ref} +accuracy_contested +restricted +R-1`))
+    // At the command line of the store it is found and given, for somebody who asks for it.
+    const asked = [...store, '--tenant', tenantId]
+    const exported = await run(['contacts', 'export', ref, ...asked])
+    assert.match(exported.stdout, /"last_name": "Kept"/)
+    assert.match(exported.stdout, /Restrictions:\nbegun/)
+    assert.match(exported.stdout, /restriction\.begun/)
+    const { found } = await runJson<{ found: readonly { contactRef: string }[] }>([
+      'contacts',
+      'find',
+      '--name',
+      'First Kept',
+      ...asked,
+    ])
+    assert.deepEqual(
+      found.filter(({ contactRef }) => contactRef === ref).map(({ contactRef }) => contactRef),
+      [ref],
+    )
+    const lifted = await run(['contacts', 'unrestrict', ref, ...over()])
+    assert.match(lifted.stdout, /is not restricted any more/)
+    assert.equal((await read()).split('Kept').length - 1, 2, 'as it was, and published again')
+    const none = await run(['contacts', 'unrestrict', ref, ...over()])
+    assert.match(none.stderr, /is not restricted/)
   })
 
   it('asks for a ground, a day and a reference that the service knows, and says what to do', async () => {

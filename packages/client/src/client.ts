@@ -8,6 +8,7 @@ import { list } from './list.ts'
 import type { EventList, ListQuery } from './list.ts'
 import { publish, publishText } from './publish.ts'
 import type { PublishOptions, PublishTextOptions } from './publish.ts'
+import { endRestriction, getRestriction, listRestrictions, restrictContact } from './restrict.ts'
 import type { SyncOptions, SyncResult } from './sync/options.ts'
 import { sync } from './sync/sync.ts'
 import { feedPaths } from './wire.ts'
@@ -23,6 +24,8 @@ import type {
   HoldRequest,
   Publication,
   PublishReceipt,
+  Restriction,
+  RestrictionRequest,
 } from './wire.ts'
 
 /** One feed of one service, read and published to with one key. */
@@ -65,6 +68,14 @@ export interface Client<F extends FeedName = 'property'> {
   endHold(holdId: string, options?: CallOptions): Promise<Hold | undefined>
   /** All holds that the key may see, the oldest first. */
   holds(options?: CallOptions): AsyncIterable<Hold>
+  /** Keeps a contact and shows it to nobody. Needs a key with the scope `contact:erase`, as the next ones do. */
+  restrict(request: RestrictionRequest, options?: CallOptions): Promise<Restriction>
+  /** Shows it again; `undefined` if there is none that the key may see. */
+  endRestriction(restrictionId: string, options?: CallOptions): Promise<Restriction | undefined>
+  /** As it stands; `undefined` if there is none that the key may see. */
+  restriction(restrictionId: string, options?: CallOptions): Promise<Restriction | undefined>
+  /** All of them, the oldest first. */
+  restrictions(options?: CallOptions): AsyncIterable<Restriction>
 }
 
 /** Throws `InvalidOptionError` when an option cannot be used. Sends nothing. */
@@ -89,5 +100,9 @@ export function createClient<F extends FeedName = 'property'>(
     addHold: (request, call) => addHold(connection, request, call),
     endHold: (holdId, call) => endHold(connection, holdId, call),
     holds: (call) => listHolds(connection, call),
+    restrict: (request, call) => restrictContact(connection, request, call),
+    endRestriction: (restrictionId, call) => endRestriction(connection, restrictionId, call),
+    restriction: (restrictionId, call) => getRestriction(connection, restrictionId, call),
+    restrictions: (call) => listRestrictions(connection, call),
   }
 }

@@ -49,6 +49,7 @@ const codes = {
   subject_not_found: ['notFound', 'never'],
   erasure_not_found: ['notFound', 'never'],
   hold_not_found: ['notFound', 'never'],
+  restriction_not_found: ['notFound', 'never'],
   path_not_found: ['notFound', 'never'],
   not_found: ['notFound', 'never'],
 

@@ -65,4 +65,6 @@ export type {
   PublishWarning,
   ReceiptEvent,
   RemovalPublication,
+  Restriction,
+  RestrictionRequest,
 } from './wire.ts'

@@ -214,6 +214,31 @@ export interface Hold {
   readonly endedAt: string | null
 }
 
+/** Which contact is to be kept and not shown, and why (PROTOCOL §5.7). */
+export interface RestrictionRequest {
+  readonly subjectId: string
+  /** A code: `accuracy_contested`, `unlawful`, `legal_claim` or `objection`. */
+  readonly reason: string
+  /** At most 40 characters of `[A-Za-z0-9-]`, and no name of a person. */
+  readonly caseRef?: string
+}
+
+export interface Restriction {
+  readonly id: string
+  readonly tenantId: string
+  readonly feed: FeedName
+  readonly subjectId: string
+  readonly reason: string
+  readonly caseRef: string | null
+  readonly actor: string
+  /** `hiding`, `hidden`, `restricted`, `lifting`, `lifted` or `erased`. */
+  readonly state: string
+  readonly closing: { readonly id: string; readonly sequenceNumber: number }
+  readonly begunAt: string
+  readonly restrictedAt: string | null
+  readonly endedAt: string | null
+}
+
 /** One fault of a request: which parameter, or which place in the body. */
 export interface ProblemFault {
   readonly parameter?: string
@@ -253,3 +278,4 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
 export const headsPath = '/v1/heads'
 export const erasuresPath = '/v1/erasures'
 export const holdsPath = '/v1/holds'
+export const restrictionsPath = '/v1/restrictions'

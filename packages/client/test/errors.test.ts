@@ -38,6 +38,7 @@ const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
   subject_not_found: 'NotFoundError',
   erasure_not_found: 'NotFoundError',
   hold_not_found: 'NotFoundError',
+  restriction_not_found: 'NotFoundError',
   path_not_found: 'NotFoundError',
   not_found: 'NotFoundError',
   id_conflict: 'ConflictError',

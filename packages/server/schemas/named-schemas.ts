@@ -13,7 +13,13 @@ import {
   PublishWarning,
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
-import { erasureReasons, feedNames, holdGrounds, receiptReasons } from '@property-events/protocol'
+import {
+  erasureReasons,
+  feedNames,
+  holdGrounds,
+  receiptReasons,
+  restrictionReasons,
+} from '@property-events/protocol'
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { withExamples } from './examples.ts'
@@ -207,6 +213,40 @@ const hold = Type.Object(
   { title: 'Hold', description: 'A property or contact that is not erased for now.' },
 )
 
+const restrictionWords = {
+  subjectId: uuid('The contact.'),
+  reason: Type.Unsafe({ enum: [...restrictionReasons], description: 'Why; no text of your own.' }),
+  caseRef: erasureWords.caseRef,
+}
+
+const contactFeed = Type.Unsafe({ enum: ['contact'] })
+const restrictionRequest = Type.Object(
+  { feed: Type.Optional(contactFeed), ...restrictionWords },
+  { title: 'RestrictionRequest', additionalProperties: false },
+)
+
+const restriction = Type.Object(
+  {
+    id: uuid('Of the restriction.'),
+    tenantId: uuid('The tenant.'),
+    feed: contactFeed,
+    ...restrictionWords,
+    actor: Type.String({ description: 'The id of the key that asked for it.' }),
+    state: Type.Unsafe({
+      enum: ['hiding', 'hidden', 'restricted', 'lifting', 'lifted', 'erased'],
+      description: '`restricted`: no answer shows the contact; `lifted`: every answer does again.',
+    }),
+    closing: Type.Object(
+      { id: uuid('Of the event.'), sequenceNumber: whole('Of the event.') },
+      { description: 'The event that removed the contact from consumers.' },
+    ),
+    begunAt: Type.String({ format: 'date-time' }),
+    restrictedAt: time('When every node had forgotten it.'),
+    endedAt: time('When it was lifted, or the contact erased.'),
+  },
+  { title: 'Restriction' },
+)
+
 const reducedEvents = Type.Object(
   {
     items: Type.Array(
@@ -259,6 +299,21 @@ const namedSchemas = {
     ),
     properties: {
       holds: listOf('Hold'),
+      next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
+    },
+  },
+  RestrictionRequest: restrictionRequest,
+  Restriction: restriction,
+  Restrictions: {
+    ...Type.Object(
+      {
+        restrictions: Type.Array(Type.Unknown()),
+        next: Type.Union([uuid('Ask after it next.'), Type.Null()]),
+      },
+      { title: 'Restrictions' },
+    ),
+    properties: {
+      restrictions: listOf('Restriction'),
       next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
     },
   },

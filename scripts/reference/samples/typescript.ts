@@ -44,6 +44,15 @@ console.log(hold.id, hold.state)`,
     listHolds: () => `for await (const hold of client.holds()) console.log(hold.id, hold.state)`,
     endHold: () => `const hold = await client.endHold('${params['holdId'] ?? ''}')
 console.log(hold?.state)`,
+    restrict: () => `const restriction = await client.restrict(${literal(withoutFeed(body))})
+console.log(restriction.id, restriction.state)`,
+    listRestrictions: () => `for await (const { id, state } of client.restrictions()) console.log(id, state)`,
+    getRestriction: () =>
+      `const restriction = await client.restriction('${params['restrictionId'] ?? ''}')
+console.log(restriction?.state)`,
+    endRestriction: () =>
+      `const restriction = await client.endRestriction('${params['restrictionId'] ?? ''}')
+console.log(restriction?.state)`,
     listErasures: () =>
       `for await (const receipt of client.erasures()) console.log(receipt.id, receipt.state)`,
     getErasure: () => `const receipt = await client.erasure('${params['erasureId'] ?? ''}')

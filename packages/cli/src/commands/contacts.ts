@@ -14,6 +14,7 @@ import { momentJson, momentText } from '../moment.ts'
 import { changeSettings, findTenant, withStore } from '../open-store.ts'
 import { createProgress } from '../progress.ts'
 import { addEraseSubject } from './erasures.ts'
+import { addRestricting } from './restrictions.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
@@ -21,10 +22,11 @@ import { jsonText, plainText, tableText } from '../terminal-text.ts'
 export function addContacts(program: Command, context: CommandContext): void {
   const contacts = program
     .command('contacts')
-    .description('find a contact of a tenant, give all that is held about it, or erase it')
+    .description('find a contact of a tenant, give all that is held about it, restrict or erase it')
   addFind(contacts, context)
   addExport(contacts, context)
   addEraseSubject(contacts, context, 'contact')
+  addRestricting(contacts, context)
 }
 
 function addFind(contacts: Command, context: CommandContext): void {
@@ -109,7 +111,7 @@ function addExport(contacts: Command, context: CommandContext): void {
   })
 }
 
-function jsonOf({ events, recipients, erasures, audit }: ContactRecord) {
+function jsonOf({ events, recipients, erasures, holds, restrictions, audit }: ContactRecord) {
   return {
     events: events.map((event) => ({ ...objectOf(event), payload: payloadOf(event) })),
     recipients: recipients.map(({ firstMs, lastMs, ...recipient }) => {
@@ -118,8 +120,24 @@ function jsonOf({ events, recipients, erasures, audit }: ContactRecord) {
     erasures: erasures.map(({ erasureId, state, reason, begunMs }) => {
       return { erasureId, state, reason, begun: momentJson(begunMs) }
     }),
+    holds: holds.map(({ holdId, ground, addedMs, untilMs, endedMs }) => {
+      return {
+        holdId,
+        ground,
+        added: momentJson(addedMs),
+        until: momentJson(untilMs),
+        ended: endedJson(endedMs),
+      }
+    }),
+    restrictions: restrictions.map(({ restrictionId, state, reason, begunMs, endedMs }) => {
+      return { restrictionId, state, reason, begun: momentJson(begunMs), ended: endedJson(endedMs) }
+    }),
     audit: audit.map(({ atMs, ...row }) => ({ ...row, at: momentJson(atMs) })),
   }
+}
+
+function endedJson(ms: number | undefined): string | null {
+  return ms === undefined ? null : momentJson(ms)
 }
 
 function objectOf(value: unknown): object {
@@ -127,7 +145,7 @@ function objectOf(value: unknown): object {
 }
 
 function recordText(contactRef: string, tenant: string, record: ContactRecord): string {
-  const { events, recipients, erasures, audit } = record
+  const { events, recipients, erasures, holds, restrictions, audit } = record
   const versions = events.map((event) => {
     const when = (memberText(event, 'createdDate') ?? '').slice(0, 19).replace('T', ' ')
     const title = `${String(memberOf(event, 'sequenceNumber'))}  ${when} UTC  ${memberText(event, 'eventTypeShortCode') ?? ''}`
@@ -138,6 +156,12 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
   })
   const erased = erasures.map(({ erasureId, state, reason, begunMs }) => {
     return [momentText(begunMs), erasureId, reason, state]
+  })
+  const held = holds.map(({ holdId, ground, addedMs, untilMs, endedMs }) => {
+    return [momentText(addedMs), holdId, ground, momentText(endedMs ?? untilMs)]
+  })
+  const restricted = restrictions.map(({ restrictionId, state, reason, begunMs }) => {
+    return [momentText(begunMs), restrictionId, reason, state]
   })
   const rows = audit.map(({ atMs, actor, action }) => [momentText(atMs), actor, action])
   return [
@@ -150,6 +174,10 @@ function recordText(contactRef: string, tenant: string, record: ContactRecord): 
     erased.length === 0
       ? 'It has not been erased.\n'
       : `Erasures:\n${tableText(['begun (UTC)', 'receipt', 'reason', 'state'], erased)}`,
+    ...(held.length === 0 ? [] : [`Holds:\n${tableText(['added (UTC)', 'hold', 'ground', 'until'], held)}`]),
+    ...(restricted.length === 0
+      ? []
+      : [`Restrictions:\n${tableText(['begun (UTC)', 'restriction', 'reason', 'state'], restricted)}`]),
     rows.length === 0
       ? 'Nothing in the audit names it.\n'
       : `Audit:\n${tableText(['at (UTC)', 'actor', 'action'], rows)}`,

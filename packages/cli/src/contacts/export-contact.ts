@@ -1,15 +1,18 @@
 /** Everything the store holds about one contact. */
 import { placesOf, recipientsOf } from '@property-events/server'
-import type { AuditRow, Erasure, Recipient, StorageEngine } from '@property-events/server'
+import type { AuditRow, Erasure, Hold, Recipient, Restriction, StorageEngine } from '@property-events/server'
 import { memberText } from '../members.ts'
+import { readKept } from './kept-events.ts'
 
 export interface ContactRecord {
-  /** As they stand in the feed, in the order of their numbers. */
+  /** As they stand in the feed, in the order of their numbers; what is kept of a restricted contact as it was published. */
   readonly events: readonly unknown[]
   /** Keys that were sent any of them. */
   readonly recipients: readonly Recipient[]
   /** Of the contact, or of one of its events. */
   readonly erasures: readonly Erasure[]
+  readonly holds: readonly Hold[]
+  readonly restrictions: readonly Restriction[]
   /** Rows of the audit about it and its erasures: searches are not among them, because they name nobody. */
   readonly audit: readonly AuditRow[]
 }
@@ -25,21 +28,56 @@ export async function readContactRecord(
 ): Promise<ContactRecord | undefined> {
   const key = { tenantId, feed: 'contact' } as const
   const events: unknown[] = []
+  const kept = await readKept(storage, tenantId, contactRef)
   for (let after = 0; ;) {
     const query = { key, subjectId: contactRef, after, limit: eventsPerPiece }
     const piece = await storage.events.readSubject(query)
-    for (const { json } of piece) events.push(JSON.parse(Buffer.from(json).toString()))
+    for (const { sequenceNumber, json } of piece)
+      events.push(kept.get(sequenceNumber) ?? JSON.parse(Buffer.from(json).toString()))
     after = piece.at(-1)?.sequenceNumber ?? after
     if (piece.length < eventsPerPiece) break
   }
   if (events.length === 0) return undefined
   const ids = new Set(events.map((event) => memberText(event, 'id')))
   const erasures = await erasuresOf(storage, tenantId, contactRef, ids)
+  const holds = await allAbout(
+    contactRef,
+    ({ holdId }: Hold) => holdId,
+    (after) => storage.holds.list(tenantId, after, rowsPerPiece),
+  )
+  const restrictions = await allAbout(
+    contactRef,
+    ({ restrictionId }: Restriction) => restrictionId,
+    (after) => storage.restrictions.list(tenantId, after, rowsPerPiece),
+  )
+  const targets = [
+    ...erasures.map((one) => one.erasureId),
+    ...holds.map((one) => one.holdId),
+    ...restrictions.map((one) => one.restrictionId),
+  ]
   return {
     events,
     recipients: await recipientsOf(storage, key, await placesOf(storage, key, contactRef)),
     erasures,
-    audit: await rowsAbout(storage, tenantId, [contactRef, ...erasures.map((one) => one.erasureId)]),
+    holds,
+    restrictions,
+    audit: await rowsAbout(storage, tenantId, [contactRef, ...targets]),
+  }
+}
+
+/** Of a list that is read piece by piece, what is about the contact. */
+async function allAbout<T extends { readonly key: { readonly feed: string }; readonly subjectId: string }>(
+  contactRef: string,
+  idOf: (one: T) => string,
+  list: (after: string | undefined) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const about: T[] = []
+  for (let after: string | undefined; ;) {
+    const piece = await list(after)
+    about.push(...piece.filter(({ key, subjectId }) => key.feed === 'contact' && subjectId === contactRef))
+    const last = piece.at(-1)
+    if (last === undefined || piece.length < rowsPerPiece) return about
+    after = idOf(last)
   }
 }
 

@@ -2,6 +2,7 @@
 import type { StorageEngine } from '@property-events/server'
 import { memberText } from '../members.ts'
 import type { ContactMatch } from './contact-match.ts'
+import { readKept, restrictedContacts } from './kept-events.ts'
 
 export interface FoundContact {
   readonly contactRef: string
@@ -20,7 +21,7 @@ export interface ContactSearch {
 const contactsPerPiece = 250
 
 export async function findContacts(
-  { events }: Pick<StorageEngine, 'events'>,
+  storage: Pick<StorageEngine, 'events' | 'restrictions'>,
   tenantId: string,
   matches: ContactMatch,
   onProgress: (searched: number) => void,
@@ -30,20 +31,29 @@ export async function findContacts(
   const found: FoundContact[] = []
   let searched = 0
   for (let after = 0; ;) {
-    const piece = await events.readAfter({ ...query, after })
+    const piece = await storage.events.readAfter({ ...query, after })
     for (const { sequenceNumber, json } of piece) {
-      const event: unknown = JSON.parse(Buffer.from(json).toString())
-      const payload = payloadOf(event)
-      if (!matches(payload)) continue
-      const createdDate = memberText(event, 'createdDate') ?? ''
-      found.push({ contactRef: memberText(payload, 'contact_ref') ?? '', sequenceNumber, createdDate })
+      found.push(...match(sequenceNumber, JSON.parse(Buffer.from(json).toString()), matches))
     }
     searched += piece.length
     onProgress(searched)
     const last = piece.at(-1)
-    if (last === undefined || piece.length < contactsPerPiece) return { found, searched }
+    if (last === undefined || piece.length < contactsPerPiece) break
     after = last.sequenceNumber
   }
+  // What is shown of restricted contacts is nothing.
+  for (const contactRef of await restrictedContacts(storage, tenantId)) {
+    const latest = [...(await readKept(storage, tenantId, contactRef))].at(-1)
+    if (latest !== undefined) found.push(...match(...latest, matches))
+  }
+  return { found, searched }
+}
+
+function match(sequenceNumber: number, event: unknown, matches: ContactMatch): readonly FoundContact[] {
+  const payload = payloadOf(event)
+  if (!matches(payload)) return []
+  const createdDate = memberText(event, 'createdDate') ?? ''
+  return [{ contactRef: memberText(payload, 'contact_ref') ?? '', sequenceNumber, createdDate }]
 }
 
 export function payloadOf(event: unknown): unknown {

@@ -56,6 +56,11 @@ const sentences: Readonly<Record<AppendRemark, Advice>> = {
     message:
       'update_date is the same as in the previous event, but the property has changed: consumers that compare the date will miss that.',
   },
+  restricted: {
+    pointer: '',
+    code: 'restricted',
+    message: 'This contact is restricted: the event is kept, and shown to nobody until that ends.',
+  },
   otherSpelling: {
     pointer: '/transactionId',
     code: 'transaction_id_differs',

@@ -1,9 +1,16 @@
-/** Carries out erasures in the background (D17, docs/decisions/0027): steps, what this node has in hand, and the end. */
+/** Carries out erasures and restrictions in the background (D17, docs/decisions/0027, 0033): steps, what this node has in hand, and the end. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import type { ErasureList } from './erasure-list.ts'
-import type { FeedKey, Head, OpenErasure, StorageEngine } from '../storage/storage.ts'
+import type {
+  FeedKey,
+  Head,
+  OpenErasure,
+  OpenRestriction,
+  ReduceOutcome,
+  StorageEngine,
+} from '../storage/storage.ts'
 
 /** How often it looks whether there is something to do: one probe of a small index. */
 const lookEveryMs = 500
@@ -19,7 +26,7 @@ const erasuresPerPiece = 500
 const [fewestEvents, firstEvents, mostEvents] = [10, 50, 500]
 
 export interface ErasingParts {
-  readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'keys'>
+  readonly storage: Pick<StorageEngine, 'erasures' | 'events' | 'keys' | 'restrictions'>
   /** As announced (`NodeStore`): the others wait until it has said that it holds nothing of before. */
   readonly nodeId: string
   /**
@@ -89,18 +96,22 @@ async function hasCompared({ compare, storage, report }: Running): Promise<boole
  */
 async function look(running: Running): Promise<number> {
   const { storage, signal, report } = running
-  const open = (await reported(report, 'erase', storage.erasures.open())) ?? []
-  const isListed = await isOnList(running, open)
+  const erasures = (await reported(report, 'erase', storage.erasures.open())) ?? []
+  const restrictions = (await reported(report, 'erase', storage.restrictions.open())) ?? []
+  const isListed = await isOnList(running, erasures)
+  const open = [
+    ...erasures.map((one) => ofErasure(running, one, isListed)),
+    ...restrictions.map((one) => ofRestriction(running, one)),
+  ]
   let failed = !isListed
-  for (const erasure of open) {
+  for (const work of open) {
     if (signal.aborted) return 0
     try {
-      if (erasure.state === 'reducing') await reduceAll(running, erasure)
-      else if (isListed) await acknowledge(running, erasure)
+      if (work.hasSteps) await stepAll(running, work)
+      else if (work.mayEnd) await acknowledge(running, work)
     } catch (error) {
       failed = true
-      const { erasureId } = erasure
-      if (!signal.aborted) report.failed('erase', error, { erasureId })
+      if (!signal.aborted) report.failed('erase', error, work.ids)
     }
   }
   if (failed) return failureWaitMs
@@ -137,11 +148,56 @@ async function listAll({ storage }: Running, list: ErasureList): Promise<void> {
   }
 }
 
-async function reduceAll({ storage, signal }: Running, { erasureId }: OpenErasure): Promise<void> {
+/** An erasure or a restriction that is under way. */
+interface Work {
+  readonly key: FeedKey
+  /** For the log. */
+  readonly ids: Readonly<Record<string, string>>
+  /** Events are left to change; else nodes are left to forget what they were. */
+  readonly hasSteps: boolean
+  /** Nothing keeps this node from saying that it has forgotten. */
+  readonly mayEnd: boolean
+  readonly acknowledgedBy: readonly string[]
+  step(limit: number): Promise<ReduceOutcome>
+  acknowledge(nodeId: string | undefined): Promise<unknown>
+}
+
+function ofErasure(
+  { storage: { erasures } }: Running,
+  { erasureId, key, state, acknowledgedBy }: OpenErasure,
+  isListed: boolean,
+): Work {
+  return {
+    key,
+    ids: { erasureId },
+    hasSteps: state === 'reducing',
+    mayEnd: isListed,
+    acknowledgedBy,
+    step: (limit) => erasures.reduce(erasureId, limit),
+    acknowledge: (nodeId) => erasures.acknowledge(erasureId, nodeId),
+  }
+}
+
+function ofRestriction(
+  { storage: { restrictions } }: Running,
+  { restrictionId, key, state, acknowledgedBy }: OpenRestriction,
+): Work {
+  return {
+    key,
+    ids: { restrictionId },
+    hasSteps: state !== 'hidden',
+    mayEnd: true,
+    acknowledgedBy,
+    step: (limit) => restrictions.step(restrictionId, limit),
+    acknowledge: (nodeId) => restrictions.acknowledge(restrictionId, nodeId),
+  }
+}
+
+async function stepAll({ signal }: Running, work: Work): Promise<void> {
   let limit = firstEvents
   while (!signal.aborted) {
     const startedMs = performance.now()
-    const outcome = await storage.erasures.reduce(erasureId, limit)
+    const outcome = await work.step(limit)
     const tookMs = performance.now() - startedMs
     if (outcome.kind !== 'reduced') return
     if (tookMs > stepTargetMs) limit = Math.max(fewestEvents, Math.floor(limit / 2))
@@ -150,12 +206,9 @@ async function reduceAll({ storage, signal }: Running, { erasureId }: OpenErasur
   }
 }
 
-/** Of an erasure that is reduced: what was forgotten before its last step may have been read again. */
-async function acknowledge(
-  { storage, nodeId, forget }: Running,
-  { erasureId, key, acknowledgedBy }: OpenErasure,
-): Promise<void> {
-  const isKnown = acknowledgedBy.includes(nodeId)
-  if (!isKnown) await forget(key)
-  await storage.erasures.acknowledge(erasureId, isKnown ? undefined : nodeId)
+/** After the last step: what was forgotten before it may have been read again. */
+async function acknowledge({ nodeId, forget }: Running, work: Work): Promise<void> {
+  const isKnown = work.acknowledgedBy.includes(nodeId)
+  if (!isKnown) await forget(work.key)
+  await work.acknowledge(isKnown ? undefined : nodeId)
 }

@@ -11,7 +11,7 @@ import type { NodeWords } from '../keys/node-words.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
-import type { Erasure, ErasureStore, EventStore, HoldStore } from '../storage/storage.ts'
+import type { Erasure, ErasureStore, EventStore, HoldStore, RestrictionStore } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -26,6 +26,7 @@ export interface HttpContext {
   readonly backups: () => Promise<readonly number[]>
   /** To whom what it erased had been sent; `undefined`: that is not noted of its feed. */
   readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
+  readonly restrictions: RestrictionStore
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions

@@ -183,7 +183,7 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
-  const { erasures, events, holds, keys, settings } = storage
+  const { erasures, events, holds, keys, restrictions, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
   const metrics = createMetrics()
@@ -215,6 +215,7 @@ function contextOf(
     holds,
     backups: () => recentBackups(storage),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
+    restrictions,
     maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),

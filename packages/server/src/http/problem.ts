@@ -104,6 +104,11 @@ export const problems = {
     title: 'No such hold',
     detail: 'There is no hold with this id that this key may see.',
   },
+  restriction_not_found: {
+    status: 404,
+    title: 'No such restriction',
+    detail: 'There is no restriction with this id that this key may see.',
+  },
   path_not_found: {
     status: 404,
     title: 'No such path',

@@ -21,6 +21,8 @@ export interface EventDraft {
   readonly category: Category | undefined
   /** SHA-256 over payload text, type, transaction id and category as sent (D14). 32 bytes. */
   readonly contentHash: Uint8Array
+  /** The service's own event with which a restriction begins or ends (D17). */
+  readonly restriction?: 'begins' | 'ends'
   /** Internal loading only (D25): the time this event would like; it gets that, or the last one's plus a tick. */
   readonly wishedCreated?: Ticks
 }
@@ -83,6 +85,8 @@ export type AppendRemark =
   | 'updateDateUnchanged'
   /** The transaction id sent is the subject's UUID, but not as its first event spells it. */
   | 'otherSpelling'
+  /** The contact is restricted: the event is kept and not shown (D17). */
+  | 'restricted'
 
 export type AppendOutcome =
   /** Everything is on disk (P7), or was there before. */

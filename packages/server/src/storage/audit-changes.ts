@@ -7,6 +7,7 @@ import type { Hold, HoldRequest } from './hold-store.ts'
 import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveState } from './move-store.ts'
+import type { Restriction, RestrictionRequest } from './restriction-store.ts'
 import type { WholeRecord } from './store-records.ts'
 
 type Changes = readonly AuditChange[]
@@ -43,6 +44,14 @@ export function holdsExpired(holds: readonly Hold[]): Changes {
   return holds.map(({ holdId, key }) => {
     return { action: 'hold.expired', tenant: key.tenantId, target: holdId, detail: {} }
   })
+}
+
+export function restrictionBegun({ restrictionId, key, reason }: RestrictionRequest): Changes {
+  return [{ action: 'restriction.begun', tenant: key.tenantId, target: restrictionId, detail: { reason } }]
+}
+
+export function restrictionLifted({ restrictionId, key }: Restriction): Changes {
+  return [{ action: 'restriction.lifted', tenant: key.tenantId, target: restrictionId, detail: {} }]
 }
 
 function stageOf(state: MoveState): AuditedMove {

@@ -1,5 +1,5 @@
 /** The port's part for the audit: who changed or searched what, and when. */
-import type { ErasureReason, FeedName, HoldGround, Scope } from '@property-events/protocol'
+import type { ErasureReason, FeedName, HoldGround, RestrictionReason, Scope } from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
 
 /**
@@ -53,6 +53,9 @@ interface AuditDetails {
   'erasures.loss_accepted': Nothing
   /** Everything that ever held a payload was rewritten, after so many erasures. The target is the id of the store. */
   'store.compacted': { readonly erasures: number }
+  /** A contact is kept and not shown any more. The target is the id of the restriction. */
+  'restriction.begun': { readonly reason: RestrictionReason }
+  'restriction.lifted': Nothing
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
   /** Somebody looked for contacts: by what, never for whom. */

@@ -8,6 +8,7 @@ import type {
   LedgerStore,
   MoveStore,
   NodeStore,
+  RestrictionStore,
   StorageRefusal,
 } from './storage.ts'
 
@@ -160,6 +161,19 @@ export function guardedHolds(verbs: Unguarded<HoldStore>, guard: Guard): HoldSto
     list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
     active: (key, subjectId) => guard(() => verbs.active(key, subjectId)),
     reportExpired: () => guard(() => verbs.reportExpired()),
+  }
+}
+
+export function guardedRestrictions(verbs: Unguarded<RestrictionStore>, guard: Guard): RestrictionStore {
+  return {
+    begin: (request) => guard(() => verbs.begin(request)),
+    lift: (request) => guard(() => verbs.lift(request)),
+    step: (restrictionId, limit) => guard(() => verbs.step(restrictionId, limit)),
+    open: () => guard(() => verbs.open()),
+    acknowledge: (restrictionId, nodeId) => guard(() => verbs.acknowledge(restrictionId, nodeId)),
+    find: (tenantId, restrictionId) => guard(() => verbs.find(tenantId, restrictionId)),
+    list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
+    kept: (query) => guard(() => verbs.kept(query)),
   }
 }
 

@@ -14,7 +14,7 @@ import {
   spelled,
   updateDateHashOf,
 } from './subject-identity.ts'
-import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes } from './subject-state.ts'
+import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes, standing } from './subject-state.ts'
 import type { Meaning, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
 
@@ -36,8 +36,10 @@ export interface PlannedEvent {
   readonly eventType: number
   readonly state: SubjectState
   readonly payload: string
-  /** `erased`: it was never there (D17). */
-  readonly payloadState: 'full' | 'erased'
+  /** `erased`: it was never there (D17). `restricted`: it is `kept`, and not shown. */
+  readonly payloadState: 'full' | 'erased' | 'restricted'
+  /** The payload that is kept aside; what stands in `payload` is shown. */
+  readonly kept?: string
   readonly contentHash: Uint8Array | null
   readonly wishedCreated: Ticks | undefined
   readonly remarks: readonly AppendRemark[]
@@ -96,7 +98,8 @@ export function planAppend(
     }
 
     if (plannedIds.has(draft.id)) return { kind: 'idConflict', index, id: draft.id }
-    const latest = latestOf(draft.subjectId, planned, lookups)
+    const shown = latestOf(draft.subjectId, planned, lookups)
+    const latest = shown && { ...shown, state: stateToPlanFrom(feed, draft, shown.state) }
     if (draft.content.kind !== 'payload' && latest === undefined) {
       return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
     }
@@ -111,7 +114,8 @@ export function planAppend(
       continue
     }
     const event = planEvent(feed, draft, latest, after, { lookups, catalogue })
-    let appended = event
+    let appended = shown?.state.keptCode == null ? event : restrictedEvent(feed, draft, event, catalogue)
+    if (draft.restriction === 'begins' && shown !== undefined) appended = withRestriction(event, shown.state)
     // An erased subject has nothing left that could be shown in another view.
     const mayLeave = feed === 'property' && draft.content.kind !== 'erased'
     if (mayLeave && latest !== undefined && leavesAView(latest.state, event.state)) {
@@ -142,6 +146,37 @@ function conflictOf(
 ): AppendPlan {
   const isGone = contentHash === null && isErasedPayload(lookups.event(position).payload)
   return { kind: 'idConflict', index, id, ...(isGone ? { isGone } : {}) }
+}
+
+/** What is published of a restricted contact is planned as if it were not, and then kept (D17). */
+function stateToPlanFrom(feed: FeedName, { restriction }: EventDraft, state: SubjectState): SubjectState {
+  return restriction === 'ends' ? { ...state, keptCode: null } : standing(feed, state)
+}
+
+/** Kept, with the removal in its place; unless the event ends the restriction itself. */
+function restrictedEvent(
+  feed: FeedName,
+  draft: EventDraft,
+  event: PlannedEvent,
+  catalogue: EventTypeCatalogue,
+): PlannedEvent {
+  if (draft.restriction === 'ends' || draft.content.kind === 'erased') return event
+  const { gone } = standardCodes[feed]
+  const spelling = spelled(event.subjectId, event.state.spelling ?? '')
+  return {
+    ...event,
+    eventType: numberOf(catalogue, feed, gone),
+    state: { ...event.state, code: gone, published: false, keptCode: event.state.code },
+    payload: erasedPayload(feed, spelling),
+    payloadState: 'restricted',
+    kept: event.payload,
+    remarks: [...event.remarks, 'restricted'],
+  }
+}
+
+/** The event that takes a contact from consumers. The hash of what is kept stays, so that the same again is no change. */
+function withRestriction(event: PlannedEvent, { keptCode, code, payloadHash }: SubjectState): PlannedEvent {
+  return { ...event, state: { ...event.state, keptCode: keptCode ?? code, payloadHash } }
 }
 
 function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {
@@ -186,7 +221,7 @@ function planEvent(
   const spelling = spelled(subjectId, identity.spelling)
   const { transactionId = spelling } = draft
   const updateDateHash = updateDateHashAfter(content, identity.updateDateHash)
-  const state = { ...meaning, spelling: identity.spelling, updateDateHash }
+  const state = { ...meaning, spelling: identity.spelling, updateDateHash, keptCode: null }
   const remarks: AppendRemark[] = []
   if (transactionId !== spelling && transactionId.toLowerCase() === subjectId) {
     remarks.push('otherSpelling')
@@ -202,7 +237,7 @@ function planEvent(
     state,
     payload: payloadOf(feed, content, spelling, latest),
     payloadState: content.kind === 'erased' ? 'erased' : 'full',
-    contentHash: content.kind === 'erased' ? null : draft.contentHash,
+    contentHash: content.kind === 'erased' || draft.restriction !== undefined ? null : draft.contentHash,
     wishedCreated: draft.wishedCreated,
     remarks,
   }

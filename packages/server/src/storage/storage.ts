@@ -14,6 +14,7 @@ import type { LedgerStore } from './ledger-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
+import type { RestrictionStore } from './restriction-store.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
 
@@ -28,6 +29,7 @@ export * from './ledger-store.ts'
 export * from './maintenance.ts'
 export type * from './move-store.ts'
 export type * from './node-store.ts'
+export * from './restriction-store.ts'
 export * from './storage-errors.ts'
 export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
 
@@ -80,6 +82,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly ledger: LedgerStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
+  readonly restrictions: RestrictionStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

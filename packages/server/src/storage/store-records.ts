@@ -6,6 +6,7 @@ import type { Category, Ticks } from '@property-events/protocol'
 import type { MoveState } from './move-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { Hold } from './hold-store.ts'
+import type { Restriction, RestrictionProgress } from './restriction-store.ts'
 import type { SubjectState } from './subject-state.ts'
 
 export interface EventRecord {
@@ -54,7 +55,31 @@ export interface ReductionRecord {
   /** The feed's, since that step. */
   readonly revision: number
   /** Ascending, `recordsPerPiece` at most: a step may be handed over in several records. */
-  readonly events: readonly { readonly position: number; readonly sequenceNumber: number }[]
+  readonly events: readonly ReducedPlace[]
+}
+
+export interface ReducedPlace {
+  readonly position: number
+  readonly sequenceNumber: number
+  /** What was taken is kept, or is shown again: a `KeptRecord` has it. Left out: it is gone. */
+  readonly isKept?: true
+}
+
+/** What was published of a restricted contact (`RestrictionStore`). It comes after the reductions. */
+export interface KeptRecord {
+  readonly kind: 'kept'
+  readonly key: FeedKey
+  readonly position: number
+  readonly subjectId: string
+  /** As it was published. */
+  readonly json: string
+  readonly contentHash: Uint8Array | null
+  /** False: the restriction was lifted, and the event shows it again. */
+  readonly isHidden: boolean
+}
+
+export interface RestrictionRecord extends Restriction, RestrictionProgress {
+  readonly kind: 'restriction'
 }
 
 /** A hold on a property or contact of the feed (`HoldStore`), as it stands. One that is there already becomes as this one is. */
@@ -96,6 +121,8 @@ export type StoreRecord =
   | IdRecord
   | SubjectRecord
   | ReductionRecord
+  | KeptRecord
+  | RestrictionRecord
   | HoldRecord
   | FeedRecord
   | WholeRecord
@@ -103,13 +130,17 @@ export type StoreRecord =
 /** From rows in the order of revisions and positions. */
 export function reductionRecords(
   key: FeedKey,
-  rows: readonly { readonly revision: number; readonly position: number; readonly sequenceNumber: number }[],
+  rows: readonly (ReducedPlace & { readonly revision: number; readonly state: string })[],
 ): readonly ReductionRecord[] {
   return [...Map.groupBy(rows, ({ revision }) => revision)].map(([revision, step]) => ({
     kind: 'reduction',
     key,
     revision,
-    events: step.map(({ position, sequenceNumber }) => ({ position, sequenceNumber })),
+    events: step.map(({ position, sequenceNumber, state }) => ({
+      position,
+      sequenceNumber,
+      ...(state === 'erased' ? {} : { isKept: true as const }),
+    })),
   }))
 }
 

@@ -16,12 +16,16 @@ export interface SubjectState {
    * this was kept, so its events have to be looked at once, and then `updateDateHash` is not known either.
    */
   readonly spelling: string | null
+  /**
+   * The short code that the latest of a restricted contact would be shown with (D17); `null`: it is not restricted.
+   */
+  readonly keptCode: string | null
   /** Of the latest payload's `update_date` (`updateDateHashOf`); `null` where it has none. */
   readonly updateDateHash: Uint8Array | null
 }
 
 /** What a draft says about its subject, before it is known how its subject is spelled. */
-export type Meaning = Omit<SubjectState, 'spelling' | 'updateDateHash'>
+export type Meaning = Omit<SubjectState, 'spelling' | 'updateDateHash' | 'keptCode'>
 
 export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): Meaning {
   const { content } = draft
@@ -33,6 +37,13 @@ export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectStat
     branch: branchAfter(content, before),
     payloadHash: content.kind === 'payload' ? content.hash : null,
   }
+}
+
+/** A restricted contact as it would be without the restriction, so that what is published of it means what it would. */
+export function standing<State extends SubjectState>(feed: FeedName, state: State): State {
+  const { keptCode } = state
+  if (keptCode === null) return state
+  return { ...state, code: keptCode, published: keptCode !== standardCodes[feed].gone, keptCode: null }
 }
 
 function branchAfter(content: DraftContent, before: SubjectState | undefined): string | null {

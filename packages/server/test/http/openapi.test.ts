@@ -15,7 +15,8 @@ import {
 } from '../support/openapi-document.ts'
 import type { JsonSchema } from '../support/openapi-document.ts'
 import { postErasure } from '../support/canary.ts'
-import { property } from '../support/property.ts'
+import { contact, property } from '../support/property.ts'
+import { postRestriction } from '../support/restrictions.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 
@@ -84,6 +85,10 @@ describe('the OpenAPI document', () => {
         'POST /v1/holds',
         'GET /v1/holds',
         'POST /v1/holds/{holdId}/end',
+        'POST /v1/restrictions',
+        'GET /v1/restrictions',
+        'GET /v1/restrictions/{restrictionId}',
+        'POST /v1/restrictions/{restrictionId}/end',
         'GET /v1/heads',
         'GET /docs',
         'GET /openapi.json',
@@ -141,15 +146,22 @@ describe('the OpenAPI document', () => {
     await publish(service, { payload: other })
     const words = { feed: 'property', subjectId: other.agent_ref, reason: 'objection' }
     const { id: erasureId } = JSON.parse((await postErasure(service, words)).text) as { id: string }
+    const contactRef = crypto.randomUUID()
+    await publish(service, [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })
+    const restricted = await postRestriction(service, contactRef)
+    const { id: restrictionId } = JSON.parse(restricted.text) as { id: string }
     for (const { method, path, operationId, responses } of operations) {
       if (method !== 'GET' || path.includes('contact')) continue
       const asked = path
         .replace('{eventId}', event?.id ?? '')
         .replace('{subjectId}', agent_ref)
         .replace('{erasureId}', erasureId)
+        .replace('{restrictionId}', restrictionId)
       // The spec's routes name what they ignore; ours take nothing they do not know.
       const target = path.startsWith('/api/') ? `${asked}?fom=1` : asked
-      const key = /^\/v1\/(erasures|holds)/.test(path) ? service.tenant.eraseKey : service.tenant.readKey
+      const key = /^\/v1\/(erasures|holds|restrictions)/.test(path)
+        ? service.tenant.eraseKey
+        : service.tenant.readKey
       const conditions = responses['304'] === undefined ? [{}] : [{}, { 'if-none-match': '*' }]
       for (const headers of conditions) {
         const answer = await call(service, target, { key, headers })

@@ -83,11 +83,28 @@ describe('the samples of the reference', () => {
     return (JSON.parse(answer.text) as { id: string }).id
   }
 
+  async function spareContact(): Promise<string> {
+    const { events } = await publish(
+      service,
+      { payload: { contact_ref: crypto.randomUUID() } },
+      { feed: 'contact' },
+    )
+    return events[0]?.transactionId ?? ''
+  }
+
+  async function restricted(): Promise<string> {
+    const subjectId = await spareContact()
+    return begun('/v1/restrictions', { feed: 'contact', subjectId, reason: 'objection' })
+  }
+
   /** As it stands but for the ids of what is erased and held: each language begins anew, and no document knows a receipt's id. */
   async function textOf(operationId: string, language: string): Promise<string> {
     const idOf: Readonly<Record<string, () => Promise<string>>> = {
       erase: spareSubject,
       addHold: spareSubject,
+      restrictContact: spareContact,
+      getRestriction: restricted,
+      endRestriction: restricted,
       getErasure: () => begun('/v1/erasures', { reason: 'unlawful' }),
       endHold: () => begun('/v1/holds', { ground: 'complaint', until: '2036-12-31' }),
     }

@@ -76,6 +76,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const storage = {
       events: store.events,
       keys: store.keys,
+      restrictions: store.restrictions,
       erasures: { ...store.erasures, open: once([]) },
     }
     const nothing = async () => undefined

@@ -22,6 +22,7 @@ import { recipientsContract } from './contract/recipients.ts'
 import { removingContract } from './contract/removing.ts'
 import { readSubjectContract } from './contract/read-subject.ts'
 import { replayingContract } from './contract/replaying.ts'
+import { restrictingContract } from './contract/restricting.ts'
 import { repeatingContract } from './contract/repeating.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { spellingContract } from './contract/spelling.ts'
@@ -59,6 +60,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     erasingContract(factory)
     replayingContract(factory)
     holdingContract(factory)
+    restrictingContract(factory)
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)

@@ -47,7 +47,8 @@ export function openApiText(operations: readonly Operation[], basePath: string):
       { name: 'Publishing', description: 'Putting events into a feed.' },
       {
         name: 'Erasing',
-        description: 'Taking payloads out of a feed for good, receipts of it, and what is on hold.',
+        description:
+          'Taking payloads out of a feed for good, receipts of it, what is on hold, and what is kept and not shown.',
       },
       { name: 'Description', description: 'About the service itself; no key is needed.' },
     ],

@@ -19,6 +19,8 @@ import { readEventRun } from './read-run.ts'
 import { readReductions } from './read-reductions.ts'
 import { readSnapshot } from './snapshot.ts'
 import { madeOnce, staticDocument } from './static-document.ts'
+import { endRestriction, restrictContact } from './restrict.ts'
+import { getRestriction, listRestrictions } from './restrictions.ts'
 import { subjectHistory } from './subject-history.ts'
 
 /** What has been announced of operations, by their `operationId`. */
@@ -48,6 +50,10 @@ export function operationTable(context: HttpContext, deprecations: Deprecations 
     addHold(context),
     listHolds(context),
     endHold(context),
+    restrictContact(context),
+    listRestrictions(context),
+    getRestriction(context),
+    endRestriction(context),
     openApi(context, document),
     docs(context, page),
   ]

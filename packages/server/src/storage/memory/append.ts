@@ -81,6 +81,10 @@ function insert(feed: MemoryFeed, key: FeedKey, row: EventRow): void {
   const json = new TextEncoder().encode(eventJson(key, event, sequenceNumber, createdDate))
   feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, json })
   feed.ids.set(id, { position, contentHash, skipped: null })
+  if (event.kept !== undefined) {
+    const whole = eventJson(key, { ...event, payload: event.kept }, sequenceNumber, createdDate)
+    feed.kept.set(position, new TextEncoder().encode(whole))
+  }
   feed.subjects.set(subjectId, { ...state, position })
   if (state.category !== null) feed.views.get(state.category)?.push(position)
 }

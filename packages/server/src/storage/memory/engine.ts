@@ -19,6 +19,7 @@ import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
 import { memoryMoves } from './moves.ts'
 import { memoryNodes } from './nodes.ts'
+import { memoryRestrictions } from './restrictions.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { newState, openState } from './state.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
@@ -55,6 +56,7 @@ export async function openMemory(
     ledger: memoryLedger(store),
     erasures: memoryErasures(store, clock, overrideClockCheck, watching),
     holds: memoryHolds(store),
+    restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {
       startEpoch(store, continueAfter, actor, feeds)
@@ -117,6 +119,9 @@ async function writeBackup(store: MemoryStore, path: string): Promise<void> {
 
 async function readBackup(file: string): Promise<MemoryState> {
   const state: MemoryState = deserialize(await readFile(file))
-  // A backup of an earlier version has no audit.
-  return { ...newState(state.settings), ...state }
+  // A backup of an earlier version has no audit, and nothing of restrictions.
+  const feeds = [...state.feeds].map(
+    ([name, feed]) => [name, Object.assign({ kept: new Map<number, Uint8Array>() }, feed)] as const,
+  )
+  return { ...newState(state.settings), ...state, feeds: new Map(feeds) }
 }

@@ -23,6 +23,7 @@ import type { Watchers } from '../watchers.ts'
 import { append } from './append.ts'
 import { noteChanges } from './audit.ts'
 import { activeHold } from './holds.ts'
+import { endRestrictions } from './restrictions.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryErasure, MemoryFeed, MemoryStore } from './state.ts'
 
@@ -165,10 +166,22 @@ function rangeOf(store: MemoryStore, key: FeedKey, target: ErasureTarget): Erase
   const event = feed.events[index]
   if (event === undefined) return { kind: 'unknownTarget' }
   const position = index + 1
-  if (feed.subjects.get(event.subjectId)?.position === position) return { kind: 'eventIsLatest' }
+  if (feed.subjects.get(event.subjectId)?.position === position || isLatestKept(feed, event, position)) {
+    return { kind: 'eventIsLatest' }
+  }
   const onHold = activeHold(store, key, event.subjectId)
   if (onHold !== undefined) return onHold
   return { firstPosition: position, lastPosition: position, events: 1 }
+}
+
+/** Of a restricted contact: a later event that is shown in its place says nothing of how the contact is. */
+function isLatestKept(
+  feed: MemoryFeed,
+  { subjectId }: { readonly subjectId: string },
+  position: number,
+): boolean {
+  const kept = [...feed.kept.keys()].filter((at) => feed.events[at - 1]?.subjectId === subjectId)
+  return kept.length > 0 && Math.max(...kept) === position
 }
 
 function begin(
@@ -185,6 +198,7 @@ function begin(
     if (outcome?.kind !== 'stored') return refusalOfClosing(outcome ?? { kind: 'unknownFeed' })
     const { id: eventId = '', stored } = outcome.events.at(-1) ?? {}
     closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
+    endRestrictions(store, key, target.subjectId, request.actor, millisecondsOfTicks(context.now))
   } else if (feedOf(store, key)?.move !== 'open') return { kind: 'tenantMoving' }
   const { events, firstPosition, lastPosition } = range
   const revision = feedOf(store, key)?.revision ?? 0
@@ -208,7 +222,11 @@ function reduce(store: MemoryStore, erasureId: string, limit: number, nowMs: num
   // What another store has already taken over is not changed here any more.
   if (feed.move !== 'open') return { kind: 'busy' }
   const step = positionsOf(feed, one, limit)
-  const positions = step.filter((position) => reduceEvent(feed, one.erasure.key, position))
+  // What was kept is gone without a sign: the event is shown as it was.
+  const positions = step.filter((position) => {
+    const isShown = !feed.kept.delete(position)
+    return reduceEvent(feed, one.erasure.key, position) && isShown
+  })
   if (positions.length > 0) {
     feed.revision += 1
     feed.reductions.push({ revision: feed.revision, positions })

@@ -8,7 +8,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { noteChanges } from './audit.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
-import { eventRecords, holdsOf, reductionsOf } from './transfer.ts'
+import { eventRecords, holdsOf, keptOf, reductionsOf } from './transfer.ts'
 
 /** `changed`: told of each feed whose state is another one. */
 export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void): MoveStore {
@@ -36,7 +36,7 @@ export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void)
         const counter = counterOf(store, key, feed, floorAfter(readClock(store.clock)))
         for (const piece of piecesOf(feed, key, held(key))) await take(piece)
         await take(reductionsOf(feed, key))
-        await take(holdsOf(store, key))
+        await take([...keptOf(store, key), ...holdsOf(store, key)])
         await take([counter])
       }
     },

@@ -16,6 +16,8 @@ import type {
   MoveState,
   NodeAnnouncement,
   SentBefore,
+  Restriction,
+  RestrictionProgress,
   SentPiece,
   SentRun,
   StoreSettings,
@@ -53,6 +55,8 @@ export interface MemoryFeed {
   readonly subjects: Map<string, SubjectState & { readonly position: number }>
   /** Per view the positions of its events; the one with ordinal n stands at index n - 1. */
   readonly views: Map<Category, number[]>
+  /** What is kept of restricted contacts and not shown, by position: the bytes as they were published. */
+  readonly kept: Map<number, Uint8Array>
   /** What was reduced, in the order of revisions. */
   readonly reductions: MemoryReduction[]
 }
@@ -72,6 +76,11 @@ export interface MemoryErasure {
   readonly sentBefore: SentBefore | undefined
 }
 
+export interface MemoryRestriction extends RestrictionProgress {
+  readonly restriction: Restriction
+  readonly acknowledgedBy: readonly string[]
+}
+
 export interface MemoryState {
   readonly settings: StoreSettings
   needsEpoch: boolean
@@ -84,6 +93,7 @@ export interface MemoryState {
   readonly keys: Map<string, KeyRecord>
   /** By id, in the order in which they were begun. */
   readonly erasures: Map<string, MemoryErasure>
+  readonly restrictions: Map<string, MemoryRestriction>
   /** By id. */
   readonly holds: Map<string, Hold>
   /** The pepper that new keys are made with, once a node has said which. */
@@ -114,6 +124,7 @@ export function newState(settings: StoreSettings): MemoryState {
     tenants: new Map(),
     keys: new Map(),
     erasures: new Map(),
+    restrictions: new Map(),
     holds: new Map(),
     pepperId: undefined,
     maintenance: undefined,
@@ -135,6 +146,7 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     ids: new Map(),
     subjects: new Map(),
     views: new Map(viewsOf(feed).map((view) => [view, []])),
+    kept: new Map(),
     reductions: [],
   }
 }

@@ -4,9 +4,10 @@ import { feedName } from '../storage.ts'
 import { storeFilled } from '../audit-changes.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import { positionFault, recordsPerPiece } from '../store-records.ts'
-import type { EventRecord, StoreRecord } from '../store-records.ts'
+import type { EventRecord, KeptRecord, StoreRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
 import { reduceEvent } from './erasures.ts'
+import { hide, show } from './restrictions.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 
@@ -42,6 +43,7 @@ function feedRecords(
       return { kind: 'subject' as const, key, subjectId, position, state }
     }),
     ...reductionsOf(feed, key),
+    ...keptOf(store, key),
     ...holdsOf(store, key),
     { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor },
   ]
@@ -51,10 +53,35 @@ export function reductionsOf(feed: MemoryFeed, key: FeedKey): readonly StoreReco
   return feed.reductions.map(({ revision, positions }) => {
     const events = positions.flatMap((position) => {
       const event = feed.events[position - 1]
-      return event === undefined ? [] : [{ position, sequenceNumber: event.sequenceNumber }]
+      if (event === undefined) return []
+      const kept = event.payloadState === 'erased' ? {} : { isKept: true as const }
+      return [{ position, sequenceNumber: event.sequenceNumber, ...kept }]
     })
     return { kind: 'reduction', key, revision, events }
   })
+}
+
+/** What is kept of restricted contacts, what is shown again, and the restrictions. */
+export function keptOf(store: MemoryStore, key: FeedKey): readonly StoreRecord[] {
+  const feed = feedOf(store, key)
+  if (feed === undefined) return []
+  const touched = feed.reductions.flatMap(({ positions }) => positions)
+  const positions = [...new Set([...touched, ...feed.kept.keys()])].toSorted((a, b) => a - b)
+  const kept = positions.flatMap((position): StoreRecord[] => {
+    const event = feed.events[position - 1]
+    if (event?.payloadState !== 'full' && event?.payloadState !== 'restricted') return []
+    const hidden = feed.kept.get(position)
+    const { subjectId, id } = event
+    const json = new TextDecoder().decode(hidden ?? event.json)
+    const contentHash = feed.ids.get(id)?.contentHash ?? null
+    return [{ kind: 'kept', key, position, subjectId, json, contentHash, isHidden: hidden !== undefined }]
+  })
+  const restrictions = [...openState(store).restrictions.values()]
+    .filter(({ restriction }) => feedName(restriction.key) === feedName(key))
+    .map(({ restriction, nextPosition, lastPosition }): StoreRecord => {
+      return { kind: 'restriction', ...restriction, nextPosition, lastPosition }
+    })
+  return [...kept, ...restrictions]
 }
 
 export function holdsOf(store: MemoryStore, key: FeedKey): readonly StoreRecord[] {
@@ -147,12 +174,30 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
     case 'reduction': {
       const { revision, key } = record
       const positions = record.events.map(({ position }) => position)
-      for (const position of positions) reduceEvent(feed, key, position)
+      for (const { position, isKept } of record.events) {
+        if (isKept === true) continue
+        feed.kept.delete(position)
+        reduceEvent(feed, key, position)
+      }
       const known = feed.reductions.findIndex((one) => one.revision === revision)
       const before = feed.reductions[known]?.positions ?? []
       const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
       if (known >= 0) feed.reductions[known] = { revision, positions: all }
       else feed.reductions.push({ revision, positions: all })
+      break
+    }
+    case 'kept':
+      putKept(feed, record)
+      break
+    case 'restriction': {
+      const { kind: _, nextPosition, lastPosition, ...restriction } = record
+      const { acknowledgedBy = [] } = state.restrictions.get(record.restrictionId) ?? {}
+      state.restrictions.set(record.restrictionId, {
+        restriction,
+        nextPosition,
+        lastPosition,
+        acknowledgedBy,
+      })
       break
     }
     case 'hold': {
@@ -170,4 +215,15 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
         feed.stampFloor = record.stampFloor
       }
   }
+}
+
+/** As the event stands in the source: its bytes kept, or shown again. */
+function putKept(feed: MemoryFeed, { key, position, json, contentHash, isHidden }: KeptRecord): void {
+  const event = feed.events[position - 1]
+  if (event === undefined) return
+  feed.kept.set(position, new TextEncoder().encode(json))
+  show(feed, position)
+  if (isHidden) hide(feed, key, position)
+  const taken = feed.ids.get(event.id)
+  if (taken !== undefined) feed.ids.set(event.id, { ...taken, contentHash })
 }

@@ -15,6 +15,7 @@ import { isOfStatement } from './failure.ts'
 import { feedNumbers } from './feed-number.ts'
 import { inKeyOrder } from './feed-reading.ts'
 import { lostCalls } from './lost-calls.ts'
+import { keepAside } from './kept-events.ts'
 import type { LostCallsOfAppend } from './lost-calls.ts'
 import { planRead, planRemembered } from './make-plan.ts'
 import type { PlanningContext } from './make-plan.ts'
@@ -81,9 +82,10 @@ async function appendOnce(
   lost: LostCallsOfAppend,
   lockWaitMs: number | undefined,
 ): Promise<readonly AppendOutcome[]> {
-  const writeIn = (session: Session) => write(session, context, batches, lost)
+  const writeIn = (session: Session) => write(session, context, batches, lost, alone)
+  let alone = false
   for (let plans = 1; ; plans += 1) {
-    const alone = plans > freePlans
+    alone ||= plans > freePlans
     const answer = alone
       ? await database.transaction(async (session) => {
           await takeCounters(session, batches)
@@ -91,7 +93,8 @@ async function appendOnce(
         }, lockWaitMs)
       : await database.write(writeIn, lockWaitMs)
     lost.answered()
-    if (answer === 'unvouched') {
+    if (answer === 'keeps') alone = true
+    else if (answer === 'unvouched') {
       if (!(await context.vouch())) return batches.map(() => ({ kind: 'epochRequired' }))
     } else if (answer !== 'stale') return answer
     else if (alone) throw new StorageFailure('storage_unavailable', new Error('overtaken under the lock'))
@@ -147,16 +150,22 @@ async function write(
   context: AppendContext,
   batches: readonly AppendBatch[],
   lost: LostCallsOfAppend,
-): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched'> {
+  /** Within a transaction that holds the counters. */
+  alone: boolean,
+): Promise<readonly AppendOutcome[] | 'stale' | 'unvouched' | 'keeps'> {
   const { remembered, historyOf, clockToleranceTicks } = context
-  const made =
-    (await planRemembered(session, batches, context)) ?? (await planRead(session, batches, context))
+  // Under the counters what is read holds; what is remembered may be older.
+  const known = alone ? undefined : await planRemembered(session, batches, context)
+  const made = known ?? (await planRead(session, batches, context))
   const feeds = feedsToWrite(made)
   if (feeds.length === 0) {
     // What a crash has left can be read before a standby has it, and a repeat acknowledges it (P7).
     if (made.outcomes.some(({ kind }) => kind === 'stored')) await session.query(awaitStandbys, [])
     return made.outcomes
   }
+  // What is kept of restricted contacts goes aside in the same commit: seldom, and so with more calls.
+  const keeps = feeds.some(({ rows }) => rows.some(({ event }) => event.kept !== undefined))
+  if (keeps && !alone) return 'keeps'
   lost.sending(feeds)
   const answer = await callAppend(session, feeds, {
     now: context.now(),
@@ -166,6 +175,7 @@ async function write(
   if (answer.kind !== 'appended') remembered.forget(batches.map(({ key }) => key))
   if (answer.kind === 'stale' || answer.kind === 'unvouched') return answer.kind
   if (answer.kind === 'epochRequired') return refuseWriting(batches, made, feeds)
+  if (keeps) await keepAside(session, feeds, (key) => answer.feeds.get(feedName(key)))
   remembered.note(feeds, answer.feeds, historyOf(session))
   return settleOutcomes(batches, made.outcomes, answer.feeds)
 }

@@ -39,6 +39,8 @@ const tables: Readonly<Record<string, string>> = {
   erasure_noted: 'erasure',
   reduced_event: 'tenant, feed, revision, position',
   hold: 'hold',
+  kept_event: 'tenant, feed, subject, position',
+  restriction: 'restriction',
   audit: 'audit_no',
   sent: 'key_id, tenant, feed, view, hour, block',
   sent_run: 'run',

@@ -17,6 +17,7 @@ import { erasureOf, erasureValues, insertErasure, readErasure } from './erasure-
 import type { ErasureRow } from './erasure-row.ts'
 import { feedNumbers } from './feed-number.ts'
 import { activeHold } from './holds.ts'
+import { endRestrictions, lockRestrictions, readLatestKept } from './kept-events.ts'
 
 /** The condition on `sequence` lets the index of subjects be used. */
 const countEvents: Statement = {
@@ -35,7 +36,7 @@ const findEvent: Statement = {
     LEFT JOIN subject s ON s.tenant = e.tenant AND s.feed = e.feed AND s.subject = e.subject
     WHERE f.tenant = $1 AND f.feed = $2`,
 }
-const markClosing: Statement = {
+export const markClosing: Statement = {
   name: 'erasure-mark-closing',
   text: `UPDATE event SET state = 'erased' WHERE tenant = $1 AND feed = $2 AND position = $3`,
 }
@@ -97,7 +98,9 @@ async function eventOf(
   const [row] = await ask<EventRow>(findEvent, [key.tenantId, feedNumbers[key.feed], eventId])
   if (row === undefined) return { kind: 'unknownFeed' }
   if (row.position === null) return { kind: 'unknownTarget' }
-  if (row.position === row.latest) return { kind: 'eventIsLatest' }
+  // Of a restricted contact a later event is shown in its place, and says nothing of how the contact is.
+  const kept = await readLatestKept(ask, key, row.subject)
+  if (row.position === row.latest || row.position === kept?.position) return { kind: 'eventIsLatest' }
   const onHold = await activeHold(ask, key, row.subject, nowMs)
   if (onHold !== undefined) return onHold
   const { move, needs_epoch: needsEpoch } = row
@@ -155,6 +158,7 @@ async function beginSubject(
 ): Promise<BeginErasureOutcome | 'unvouched'> {
   const { key } = request
   const ask: Ask = (...asked) => session.query(...asked)
+  await lockRestrictions(session, key, subjectId)
   // Before the counter is taken, since it may take a while; those that come meanwhile are counted after.
   const before = await countSubject(ask, key, subjectId, 0)
   if (before === undefined) return { kind: 'unknownFeed' }
@@ -171,6 +175,7 @@ async function beginSubject(
   const { lastPosition, stored, reading } = appended.stamped
   const since = await countSubject(ask, key, subjectId, before.last)
   await session.query(markClosing, [key.tenantId, feedNumbers[key.feed], lastPosition])
+  await endRestrictions(session, key, subjectId, request.actor, nowMs)
   const { sequenceNumber = 0 } = stored.at(-1) ?? {}
   const erasure = begunErasure({
     request,

@@ -12,6 +12,7 @@ import {
   guardedLedger,
   guardedMoves,
   guardedNodes,
+  guardedRestrictions,
   storeGuard,
 } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
@@ -41,6 +42,7 @@ import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
+import { databaseRestrictions } from './restrictions.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 
 /** Feeds that another session has locked are waited for beside the appends, two at a time; other writes take two. */
@@ -142,6 +144,7 @@ function engineOver(
     audit: guardedAudit(databaseAudit(database, note), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
     erasures: guardedErasures(databaseErasures(parts, settings.storeId), guarded),
+    restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
     holds: guardedHolds(databaseHolds(database, given, note), guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>

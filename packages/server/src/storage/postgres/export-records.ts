@@ -7,6 +7,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { exportRestrictions } from './export-restrictions.ts'
 import { holdsOfFeed } from './holds.ts'
 
 /** In one transaction, which shows one moment for as long as the copy takes. */
@@ -82,6 +83,7 @@ export interface SubjectRow extends StateRow {
   readonly payload_hash: Buffer | null
   readonly spelling: string | null
   readonly update_date_hash: Buffer | null
+  readonly kept_code: string | null
 }
 
 async function exportFeed(
@@ -103,21 +105,24 @@ async function exportFeed(
     await take(rows.map((subject) => subjectRecord(key, subject)))
   }
   await exportReductions((...asked) => session.query(...asked), key, take)
+  await exportRestrictions((...asked) => session.query(...asked), key, take)
   await take(holdRecords(await holdsOfFeed((...asked) => session.query(...asked), key)))
   await take([feedRecord(key, row)])
 }
 
 const readReductions: Statement = {
   name: 'export-reductions',
-  text: `SELECT revision, position, sequence FROM reduced_event
-    WHERE tenant = $1 AND feed = $2 AND (revision, position) > ($3, $4)
-    ORDER BY tenant, feed, revision, position LIMIT ${recordsPerPiece}`,
+  text: `SELECT r.revision, r.position, r.sequence, e.state FROM reduced_event r
+    JOIN event e ON e.tenant = r.tenant AND e.feed = r.feed AND e.position = r.position
+    WHERE r.tenant = $1 AND r.feed = $2 AND (r.revision, r.position) > ($3, $4)
+    ORDER BY r.tenant, r.feed, r.revision, r.position LIMIT ${recordsPerPiece}`,
 }
 
 interface ReducedRow extends Row {
   readonly revision: string
   readonly position: string
   readonly sequence: string
+  readonly state: string
 }
 
 /** What steps of erasures have reduced, piece by piece. */
@@ -132,6 +137,7 @@ export async function exportReductions(
       revision: Number(row.revision),
       position: Number(row.position),
       sequenceNumber: Number(row.sequence),
+      state: row.state,
     }))
     const last = found.at(-1)
     if (last === undefined) return
@@ -184,8 +190,8 @@ export function eventRecord(key: FeedKey, event: EventRow): EventRecord {
 
 export function subjectRecord(key: FeedKey, row: SubjectRow): SubjectRecord {
   const { published, category, branch, code, spelling } = row
-  const { payload_hash: payloadHash, update_date_hash: updateDateHash } = row
-  const state = { code, published, category, branch, payloadHash, spelling, updateDateHash }
+  const { payload_hash: payloadHash, update_date_hash: updateDateHash, kept_code: keptCode } = row
+  const state = { code, published, category, branch, payloadHash, spelling, updateDateHash, keptCode }
   return { kind: 'subject', key, subjectId: row.subject, position: Number(row.position), state }
 }
 

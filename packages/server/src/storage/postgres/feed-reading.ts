@@ -66,7 +66,7 @@ export function inKeyOrder(keys: readonly FeedKey[]): readonly FeedKey[] {
 
 const lookUp: Statement = {
   name: 'append-look-up',
-  text: 'SELECT * FROM look_up_2($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
+  text: 'SELECT * FROM look_up_3($1::uuid[], $2::smallint[], $3::integer[], $4::uuid[], $5::integer[], $6::uuid[])',
 }
 
 const readJson: Statement = {
@@ -101,6 +101,7 @@ interface LookUpRow {
   readonly sequence: string | null
   readonly spelling: string | null
   readonly update_date_hash: Buffer | null
+  readonly kept_code: string | null
 }
 
 /** Reads everything the batches name: their feeds, ids and subjects. */
@@ -219,7 +220,8 @@ function addFound(feed: FeedReading | undefined, row: LookUpRow): void {
   const position = Number(row.position)
   if (row.kind === 'id') feed?.ids.set(row.key, { position, contentHash: row.hash })
   if (row.kind !== 'subject') return
-  const { code, published, category, branch, hash, spelling, update_date_hash: updateDateHash } = row
-  const state = { code, published, category, branch, payloadHash: hash, spelling, updateDateHash }
+  const { code, published, category, branch, hash, spelling } = row
+  const { update_date_hash: updateDateHash, kept_code: keptCode } = row
+  const state = { code, published, category, branch, payloadHash: hash, spelling, updateDateHash, keptCode }
   feed?.subjects.set(row.key, { ...state, position })
 }

@@ -16,6 +16,8 @@ import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { putHold } from './hold-row.ts'
+import { importKept } from './import-kept.ts'
+import { putRestriction } from './restriction-row.ts'
 import { raiseFloorToReservation } from './witness.ts'
 
 const lockFeed: Statement = {
@@ -55,15 +57,16 @@ const putIds: Statement = {
 const putSubjects: Statement = {
   name: 'import-subjects',
   text: `INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash, spelling,
-      update_date_hash)
+      update_date_hash, kept_code)
     SELECT $1, $2, subject, position, published, category, branch, code, decode(hash, 'hex'), spelling,
-      decode(date_hash, 'hex')
+      decode(date_hash, 'hex'), kept_code
     FROM unnest($3::uuid[], $4::bigint[], $5::boolean[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-      $11::text[]) AS r (subject, position, published, category, branch, code, hash, spelling, date_hash)
+      $11::text[], $12::text[]) AS r (subject, position, published, category, branch, code, hash, spelling, date_hash,
+        kept_code)
     ON CONFLICT (tenant, feed, subject) DO UPDATE SET position = excluded.position, published = excluded.published,
       category = excluded.category, branch = excluded.branch, code = excluded.code,
       payload_hash = excluded.payload_hash, spelling = excluded.spelling,
-      update_date_hash = excluded.update_date_hash`,
+      update_date_hash = excluded.update_date_hash, kept_code = excluded.kept_code`,
 }
 const putFeed: Statement = {
   name: 'import-feed',
@@ -156,11 +159,19 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
         texts(subjects.map(({ state }) => hex(state.payloadHash))),
         texts(subjects.map(({ state }) => state.spelling)),
         texts(subjects.map(({ state }) => hex(state.updateDateHash))),
+        texts(subjects.map(({ state }) => state.keptCode)),
       ])
       break
     }
     case 'reduction':
       for (const record of run) if (record.kind === 'reduction') await importReduction(session, record)
+      break
+    case 'kept':
+      for (const record of run) if (record.kind === 'kept') await importKept(session, record)
+      break
+    case 'restriction':
+      for (const record of run)
+        if (record.kind === 'restriction') await putRestriction(session, record, record)
       break
     case 'hold':
       for (const record of run) if (record.kind === 'hold') await putHold(session, record)
@@ -222,7 +233,7 @@ async function importReduction(session: Session, { key, revision, events }: Redu
   const positions = bigints(events.map(({ position }) => position))
   const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
     readFull,
-    [...feed, positions],
+    [...feed, bigints(events.flatMap((one) => (one.isKept === true ? [] : [one.position])))],
   )
   await session.query(reduceImported, [
     ...feed,

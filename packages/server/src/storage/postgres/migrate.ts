@@ -46,6 +46,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0018-holds.sql'),
   filesOf('0019-keys-version.sql'),
   { ...filesOf('0020-recipients.sql'), afterwards: [sentBlock] },
+  filesOf('0021-restrictions.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

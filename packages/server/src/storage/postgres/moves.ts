@@ -18,6 +18,7 @@ import {
   subjectRecord,
 } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
+import { exportRestrictions } from './export-restrictions.ts'
 import { feedNumbers } from './feed-number.ts'
 import { holdsOfFeed } from './holds.ts'
 
@@ -103,6 +104,7 @@ export async function exportTenant(
     }
     await exportSkipped(database, key, held(key).skippedUntil, take)
     await exportReductions((...asked) => database.read(...asked), key, take)
+    await exportRestrictions((...asked) => database.read(...asked), key, take)
     await take(holdRecords(await holdsOfFeed((...asked) => database.read(...asked), key)))
     await take([counter])
   }

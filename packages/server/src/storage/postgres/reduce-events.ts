@@ -3,7 +3,7 @@ import { bytesPerReduction } from '../erasure-store.ts'
 import { erasedEventJson } from '../reduced-event.ts'
 import type { ReduceOutcome } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
-import type { Database, Row, Statement } from './connection.ts'
+import type { Database, Row, Session, Statement } from './connection.ts'
 import { erasureOf, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 
@@ -21,6 +21,11 @@ const atPosition: Statement = {
 const call: Statement = {
   name: 'erasure-reduce',
   text: `SELECT reduce_events($1, $2, $3, $4, $5, $6::bigint[], $7::uuid[], $8::bigint[], $9::text[], $10) AS status`,
+}
+
+const takeKept: Statement = {
+  name: 'erasure-take-kept',
+  text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
 }
 
 interface EventRow extends Row {
@@ -41,7 +46,8 @@ export async function reduceEvents(
   const [row] = await database.read<ErasureRow & Row>(readErasure, [erasureId])
   if (row?.state !== 'reducing') return { kind: 'finished' }
   const { events, isLast } = await nextEvents(database, row, limit)
-  const full = events.filter(({ state }) => state !== 'erased')
+  const full = events.filter(({ state }) => state !== 'erased' && state !== 'restricted')
+  const kept = events.filter(({ state }) => state === 'restricted')
   const { feed } = erasureOf(row).key
   const next = isLast ? Number(row.last_position) + 1 : Number(events.at(-1)?.position) + 1
   const values = [
@@ -56,9 +62,24 @@ export async function reduceEvents(
     texts(full.map(({ subject, json }) => erasedEventJson(feed, subject, json))),
     nowMs,
   ]
-  return database.write(async (session) => {
+  const reduce = async (session: Session): Promise<ReduceOutcome> => {
     const [answer] = await session.query<{ status: string }>(call, values)
     return answer?.status === 'reduced' ? { kind: 'reduced', events: events.length } : { kind: 'busy' }
+  }
+  if (kept.length === 0) return database.write(reduce)
+  return database.transaction(async (session) => {
+    const outcome = await reduce(session)
+    // What was kept is gone without a sign: the events are shown as they were.
+    if (outcome.kind === 'reduced') {
+      await session.query(takeKept, [
+        row.tenant,
+        row.feed,
+        bigints(kept.map(({ position }) => BigInt(position))),
+        uuids(kept.map(({ id }) => id)),
+        texts(kept.map(({ json }) => json)),
+      ])
+    }
+    return outcome
   })
 }
 

@@ -12,7 +12,7 @@ import type { HeldSnapshotRow } from './held-snapshots.ts'
 
 /** The large one last. */
 const statistics = 'pg_catalog.pg_statistic'
-const tables = [statistics, 'subject', 'event_id', 'event'] as const
+const tables = [statistics, 'subject', 'event_id', 'kept_event', 'event'] as const
 
 const setLockWait: Statement = {
   name: 'rewrite-lock-wait',
@@ -23,7 +23,7 @@ const look: Statement = {
   name: 'rewrite-look',
   text: `SELECT
       (SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class
-        WHERE oid = ANY (ARRAY['subject', 'event_id', 'event']::regclass[])) AS owns_tables,
+        WHERE oid = ANY (ARRAY['subject', 'event_id', 'kept_event', 'event']::regclass[])) AS owns_tables,
       (SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()) AS owns_database,
       (SELECT relowner::regrole::text FROM pg_class WHERE oid = 'event'::regclass) AS owner, current_user::text AS role,
       current_setting('vacuum_defer_cleanup_age', true) AS deferred`,

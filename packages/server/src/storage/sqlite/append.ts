@@ -115,7 +115,7 @@ function lookupReader(db: Connection): (feedNo: number) => AppendLookups {
     'SELECT position, content_hash FROM event_id WHERE feed_no = ? AND id = ?',
   )
   const subject = db.prepare<[number, Uint8Array], SubjectRow>(
-    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash
+    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash, kept_code
       FROM subject WHERE feed_no = ? AND subject = ?`,
   )
   const event = db.prepare<[number, number], { json: Buffer; checksum: number | null }>(

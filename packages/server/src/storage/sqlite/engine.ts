@@ -11,6 +11,7 @@ import {
   guardedLedger,
   guardedMoves,
   guardedNodes,
+  guardedRestrictions,
   storeGuard,
 } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
@@ -48,6 +49,7 @@ import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
+import { fileRestrictions } from './restriction-reads.ts'
 import { settledLocator } from './settled-locate.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriter } from './writer-host.ts'
@@ -177,6 +179,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     audit: guardedAudit(fileAudit(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
+    restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: guardedHolds(fileHolds(db, clock, link), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>

@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { activeHoldReader } from './holds.ts'
+import { latestKeptReader } from './kept-events.ts'
 
 export interface ErasedRange {
   readonly feed: FeedRow
@@ -19,6 +20,7 @@ export function erasedRangeReader(
 ): (key: FeedKey, target: ErasureTarget) => ErasedRange | ErasureRefusal {
   const feedOf = feedReader(db)
   const activeHold = activeHoldReader(db)
+  const latestKept = latestKeptReader(db)
   // By the index alone: 100,000 events of a subject take some milliseconds.
   const countEvents = db
     .prepare<[number, Uint8Array], number>(
@@ -47,7 +49,9 @@ export function erasedRangeReader(
     const event = findEvent.get(feed.feedNo, bytesOfUuid(target.eventId))
     if (event === undefined) return { kind: 'unknownTarget' }
     const { position, latest } = event
-    if (position === latest) return { kind: 'eventIsLatest' }
+    // Of a restricted contact a later event is shown in its place, and says nothing of how the contact is.
+    const kept = latestKept(feed.feedNo, event.subject)?.position
+    if (position === latest || position === kept) return { kind: 'eventIsLatest' }
     const onHold = activeHold(feed.feedNo, uuidOfBytes(event.subject), nowMs())
     if (onHold !== undefined) return onHold
     return { feed, firstPosition: position, lastPosition: position, events: 1 }

@@ -18,6 +18,7 @@ import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureValues } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { feedReader } from './feed-row.ts'
+import { restrictionEnder } from './kept-events.ts'
 import { metaOf, readSettings } from './meta.ts'
 import { reducer } from './reduce-events.ts'
 
@@ -68,6 +69,7 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
   const rangeOf = erasedRangeReader(db, nowMs)
   const feedOf = feedReader(db)
   const meta = metaOf(db)
+  const endRestrictions = restrictionEnder(db)
   const insert = db.prepare(`INSERT INTO erasure VALUES (${Array(20).fill('?').join(', ')})`)
   return db.transaction((request: ErasureRequest, floor: Ticks): BeginErasureOutcome => {
     const { erasureId, key, target } = request
@@ -82,6 +84,7 @@ function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs:
       if (outcome?.kind !== 'stored') return refusalOfClosing(outcome ?? { kind: 'unknownFeed' })
       const { id: eventId = '', stored } = outcome.events.at(-1) ?? {}
       closing = { eventId, sequenceNumber: stored?.sequenceNumber ?? 0 }
+      endRestrictions(feed.feedNo, target.subjectId, request.actor, nowMs())
     } else {
       if (feed.needsEpoch || meta.get('needs_epoch') === '1') return { kind: 'epochRequired' }
       if (feed.move !== 'open') return { kind: 'tenantMoving' }

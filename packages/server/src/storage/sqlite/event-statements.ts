@@ -5,12 +5,12 @@ export function eventStatements(db: Connection) {
   return {
     putSubject: db.prepare(
       `INSERT INTO subject (feed_no, subject, position, published, category, branch, code, payload_hash, spelling,
-          update_date_hash)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          update_date_hash, kept_code)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO UPDATE SET position = excluded.position, published = excluded.published,
           category = excluded.category, branch = excluded.branch, code = excluded.code,
           payload_hash = excluded.payload_hash, spelling = excluded.spelling,
-          update_date_hash = excluded.update_date_hash`,
+          update_date_hash = excluded.update_date_hash, kept_code = excluded.kept_code`,
     ),
     /** Takes so many ordinals of a view and answers with the last of them; nothing if the feed has no such view. */
     takeOrdinals: db

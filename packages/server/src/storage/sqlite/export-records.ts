@@ -3,12 +3,13 @@ import type { Category, FeedName } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece, reductionRecords } from '../store-records.ts'
-import type { EventRecord, IdRecord, StoreRecord } from '../store-records.ts'
+import type { EventRecord, IdRecord, ReducedPlace, StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
 import { holdsOfFeed } from './holds.ts'
 import { metaOf } from './meta.ts'
+import { restrictionRecords } from './restriction-reads.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
 import { readReservation } from './stored-reservation.ts'
@@ -63,6 +64,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* ids(db, key, row.feed_no)
     yield* subjects(db, key, row.feed_no)
     yield* reductions(db, key, row.feed_no)
+    yield* restrictionRecords(db, key, row.feed_no)
     yield* holdRecords(db, key)
     const { epoch, offset, revision, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
@@ -86,10 +88,11 @@ export function holdRecords(db: Connection, key: FeedKey): readonly StoreRecord[
 export function* reductions(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
   const select = db.prepare<
     [number, number, number, number],
-    { readonly revision: number; readonly position: number; readonly sequenceNumber: number }
+    ReducedPlace & { readonly revision: number; readonly state: string }
   >(
-    `SELECT revision, position, sequence AS sequenceNumber FROM reduced_event
-      WHERE feed_no = ? AND (revision, position) > (?, ?) ORDER BY revision, position LIMIT ?`,
+    `SELECT revision, position, reduced_event.sequence AS sequenceNumber, event.state FROM reduced_event
+      JOIN event ON event.place = (reduced_event.feed_no << 40) | position
+      WHERE reduced_event.feed_no = ? AND (revision, position) > (?, ?) ORDER BY revision, position LIMIT ?`,
   )
   for (let [revision, position] = [0, 0]; ;) {
     const rows = select.all(feedNo, revision, position, recordsPerPiece)
@@ -167,7 +170,7 @@ export function idRecordOf(key: FeedKey, row: IdRow): IdRecord {
 
 function* subjects(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
   const select = db.prepare<[number], SubjectRow & { readonly subject: Buffer }>(
-    `SELECT subject, position, published, category, branch, code, payload_hash, spelling, update_date_hash
+    `SELECT subject, position, published, category, branch, code, payload_hash, spelling, update_date_hash, kept_code
       FROM subject WHERE feed_no = ?`,
   )
   for (const row of select.iterate(feedNo)) {

@@ -3,7 +3,7 @@ import { storeFilled } from '../audit-changes.ts'
 import type { Actor } from '../audit-store.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
-import type { EventRecord, FeedRecord, ReductionRecord, StoreRecord } from '../store-records.ts'
+import type { EventRecord, FeedRecord, KeptRecord, ReductionRecord, StoreRecord } from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
@@ -11,9 +11,11 @@ import { eventStatements } from './event-statements.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { holdPutter } from './holds.ts'
+import { keptEvents } from './kept-events.ts'
 import { metaOf } from './meta.ts'
 import { eventReducer } from './reduce-events.ts'
 import type { EventRow } from './reduce-events.ts'
+import { restrictionPutter } from './restriction-row.ts'
 import { subjectValues } from './subject-row.ts'
 import { raiseReservation } from './stored-reservation.ts'
 
@@ -49,6 +51,13 @@ function importStatements(db: Connection) {
     ...eventStatements(db),
     reduceEvent: eventReducer(db),
     putHold: holdPutter(db),
+    kept: keptEvents(db),
+    putRestriction: restrictionPutter(db),
+    setHash: db.prepare('UPDATE event_id SET content_hash = ? WHERE feed_no = ? AND id = ?'),
+    findEvent: db.prepare<[number, number], EventRow>(
+      `SELECT place & 0xffffffffff AS position, sequence, id, subject, state, checksum, json FROM event
+        WHERE place = (? << 40) | ?`,
+    ),
     findFull: db.prepare<[number, number], EventRow>(
       `SELECT place & 0xffffffffff AS position, sequence, id, subject, state, checksum, json FROM event
         WHERE place = (? << 40) | ? AND state <> 'erased'`,
@@ -93,6 +102,12 @@ function putOfFeed(
     case 'reduction':
       putReduction(statements, feedNo, record)
       break
+    case 'kept':
+      putKept(statements, feedNo, record)
+      break
+    case 'restriction':
+      statements.putRestriction(feedNo, record, record)
+      break
     case 'hold':
       statements.putHold(feedNo, record)
       break
@@ -119,15 +134,34 @@ function putEvent(
 }
 
 function putReduction(
-  { reduceEvent, findFull, noteReduced }: ImportStatements,
+  { reduceEvent, findFull, noteReduced, kept }: ImportStatements,
   feedNo: number,
   { key, revision, events }: ReductionRecord,
 ): void {
-  for (const { position, sequenceNumber } of events) {
-    const event = findFull.get(feedNo, position)
-    if (event !== undefined) reduceEvent(feedNo, key.feed, event)
+  for (const { position, sequenceNumber, isKept } of events) {
+    const event = isKept === true ? undefined : findFull.get(feedNo, position)
+    if (event !== undefined) {
+      reduceEvent(feedNo, key.feed, event)
+      kept.drop(feedNo, event.subject, position)
+    }
     noteReduced.run(feedNo, revision, position, sequenceNumber)
   }
+}
+
+/** As the event stands in the source: its bytes kept, or shown again. */
+function putKept(
+  { kept, findEvent, setHash }: ImportStatements,
+  feedNo: number,
+  { key, position, isHidden, contentHash, ...record }: KeptRecord,
+): void {
+  const event = findEvent.get(feedNo, position)
+  if (event === undefined) return
+  const { sequence, subject } = event
+  const json = Buffer.from(record.json)
+  const row = { position, sequence, subject, json, checksum: eventChecksum(position, json) }
+  if (isHidden) kept.hide(feedNo, key.feed, row)
+  else kept.show(feedNo, row)
+  setHash.run(contentHash, feedNo, event.id)
 }
 
 function putCounter({ putFeed }: ImportStatements, feed: FeedRow, record: FeedRecord): void {

@@ -7,6 +7,7 @@ import type { FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
+import { keptEvents } from './kept-events.ts'
 import { subjectValues } from './subject-row.ts'
 
 /** Call inside a transaction only. */
@@ -32,6 +33,7 @@ export function insertStatements(db: Connection): InsertEvents {
     'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
   )
   const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
+  const { keep } = keptEvents(db)
 
   const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
     const { position, sequenceNumber, created, event } = row
@@ -72,7 +74,12 @@ export function insertStatements(db: Connection): InsertEvents {
   return {
     events(key, feedNo, rows, reserved, now) {
       for (const row of rows) {
-        insertRow(feedNo, row, utf8(eventJson(key, row.event, row.sequenceNumber, row.createdDate)))
+        const { event, position, sequenceNumber, createdDate } = row
+        insertRow(feedNo, row, utf8(eventJson(key, event, sequenceNumber, createdDate)))
+        if (event.kept === undefined) continue
+        const whole = eventJson(key, { ...event, payload: event.kept }, sequenceNumber, createdDate)
+        const subject = bytesOfUuid(event.subjectId)
+        keep(feedNo, { position, sequence: sequenceNumber, subject, json: Buffer.from(whole) })
       }
       for (const { id, position, contentHash } of reserved) {
         insertId.run(feedNo, bytesOfUuid(id), position, contentHash, now)

@@ -26,6 +26,7 @@ const migrations: readonly string[] = [
   '0013-holds.sql',
   '0014-keys-version.sql',
   '0015-recipients.sql',
+  '0016-restrictions.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -13,6 +13,7 @@ import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { eventRecordOf, holdRecords, idRecordOf, reductions } from './export-records.ts'
 import type { EventRow, IdRow } from './export-records.ts'
+import { restrictionRecords } from './restriction-reads.ts'
 import { readReservation } from './stored-reservation.ts'
 import { subjectStateOf } from './subject-row.ts'
 import type { SubjectRow } from './subject-row.ts'
@@ -63,6 +64,7 @@ export async function exportTenant(
       }
       await take(partOf.skipped(key, counter.feedNo, held(key).skippedUntil))
       for (const record of reductions(db, key, counter.feedNo)) await take([record])
+      for (const record of restrictionRecords(db, key, counter.feedNo)) await take([record])
       await take(holdRecords(db, key))
       await take([counter.record])
     }
@@ -129,7 +131,7 @@ function partReader(db: Connection) {
     )
     .safeIntegers()
   const subject = db.prepare<[number, Buffer], SubjectRow>(
-    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash
+    `SELECT position, published, category, branch, code, payload_hash, spelling, update_date_hash, kept_code
       FROM subject WHERE feed_no = ? AND subject = ?`,
   )
   const subjectRecord = (key: FeedKey, feedNo: number, bytes: Buffer): readonly SubjectRecord[] => {

@@ -6,6 +6,7 @@ import { erasedEventJson } from '../reduced-event.ts'
 import type { ReduceOutcome } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, eventChecksum } from './event-checksum.ts'
+import { keptEvents } from './kept-events.ts'
 import { erasureOf, erasureReader } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 
@@ -26,6 +27,7 @@ export function reducer(
   const read = erasureReader(db)
   const nextEvents = eventsReader(db)
   const reduceEvent = eventReducer(db)
+  const { drop } = keptEvents(db)
   const isClosed = db.prepare<[number], number>('SELECT move IS NOT NULL FROM feed WHERE feed_no = ?').pluck()
   const raise = db
     .prepare<[number], number>('UPDATE feed SET revision = revision + 1 WHERE feed_no = ? RETURNING revision')
@@ -45,10 +47,13 @@ export function reducer(
     const { rows, isLast } = nextEvents(row, limit)
     const { feed } = erasureOf(row).key
     const full = rows.filter(({ state }) => state !== 'erased')
-    const revision = full.length === 0 ? undefined : raise.get(row.feed_no)
+    const shown = full.filter(({ state }) => state !== 'restricted')
+    const revision = shown.length === 0 ? undefined : raise.get(row.feed_no)
     for (const event of full) {
       reduceEvent(row.feed_no, feed, event)
-      note.run(row.feed_no, revision, event.position, event.sequence)
+      // What was kept is gone without a sign: the event is shown as it was.
+      if (event.state === 'restricted') drop(row.feed_no, event.subject, event.position)
+      else note.run(row.feed_no, revision, event.position, event.sequence)
     }
     const next = isLast ? row.last_position + 1 : (rows.at(-1)?.position ?? row.last_position) + 1
     const [state, reducedMs] = isLast ? ['reduced', nowMs()] : ['reducing', null]

@@ -12,10 +12,11 @@ export interface SubjectRow {
   readonly payload_hash: Uint8Array | null
   readonly spelling: string | null
   readonly update_date_hash: Uint8Array | null
+  readonly kept_code: string | null
 }
 
 export function subjectStateOf(row: SubjectRow): SubjectState {
-  const { code, published, category, branch, payload_hash, spelling, update_date_hash } = row
+  const { code, published, category, branch, payload_hash, spelling, update_date_hash, kept_code } = row
   return {
     code,
     published: published === 1,
@@ -24,6 +25,7 @@ export function subjectStateOf(row: SubjectRow): SubjectState {
     payloadHash: payload_hash,
     spelling,
     updateDateHash: update_date_hash,
+    keptCode: kept_code,
   }
 }
 
@@ -32,9 +34,10 @@ export function subjectValues(
   feedNo: number,
   subjectId: string,
   position: number,
-  { published, category, branch, code, payloadHash, spelling, updateDateHash }: SubjectState,
+  { published, category, branch, code, payloadHash, spelling, updateDateHash, keptCode }: SubjectState,
 ): readonly (number | string | Uint8Array | null)[] {
   const subject = bytesOfUuid(subjectId)
   const shown = published ? 1 : 0
-  return [feedNo, subject, position, shown, category, branch, code, payloadHash, spelling, updateDateHash]
+  const hashes = [payloadHash, spelling, updateDateHash, keptCode]
+  return [feedNo, subject, position, shown, category, branch, code, ...hashes]
 }

@@ -17,9 +17,10 @@ import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { NodeWrites } from './nodes.ts'
+import type { RestrictionWrites } from './restriction-writes.ts'
 
 export interface WriterVerbs
-  extends KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites, HoldWrites {
+  extends KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites, HoldWrites, RestrictionWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void

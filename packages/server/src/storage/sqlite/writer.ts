@@ -22,6 +22,7 @@ import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
+import { restrictionWrites } from './restriction-writes.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
@@ -61,6 +62,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...auditWrites(db, note),
     ...ledgerWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
+    ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...holdWrites(db, clock, note),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))

@@ -5,13 +5,14 @@ import * as fc from 'fast-check'
 import { feedNames, millisecondsOfTicks, ticksPerSecond } from '@property-events/protocol'
 import type { FeedEvent, ViewName } from '@property-events/protocol'
 import { isErasedPayload } from '../../../src/storage/reduced-event.ts'
-import type { ErasureTarget, FeedKey, StorageEngine } from '../../../src/storage/storage.ts'
+import type { ErasureTarget, FeedKey, Restriction, StorageEngine } from '../../../src/storage/storage.ts'
 import { uuid } from './drafts.ts'
 import { erasureOf } from './erasing.ts'
 import { holdOn } from './holding.ts'
+import { restrictionOf } from './restricting.ts'
 import { actions, batchOf } from './histories.ts'
 import type { Action } from './histories.ts'
-import { list } from './read-back.ts'
+import { list, parseEvent } from './read-back.ts'
 import { memoryStores } from './stores.ts'
 import type { StoreFactory } from './stores.ts'
 import { testClock, ticks } from './test-clock.ts'
@@ -26,6 +27,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
     let runs = 0
     let erasures = 0
     let holds = 0
+    let restrictions = 0
 
     before(async () => {
       stores = await Promise.all(factories.map((factory) => factory.create({ clock })))
@@ -69,6 +71,28 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       }
     }
 
+    async function restrict(action: Action & { kind: 'restrict' }, tenantId: string): Promise<void> {
+      const { subject, steps, limit } = action
+      const key: FeedKey = { tenantId, feed: 'contact' }
+      restrictions += 1
+      const [restrictionId, eventId] = [uuid(`restriction ${restrictions}`), uuid(`event ${restrictions}`)]
+      if (typeof subject === 'string') {
+        const request = restrictionOf(subject, { key, restrictionId, closingEventId: eventId })
+        await agree((store) => store.restrictions.begin(request))
+      } else {
+        const all = await agree((store) => store.restrictions.list(tenantId, undefined, 100))
+        const asked = { tenantId, restrictionId: all[subject]?.restrictionId ?? restrictionId }
+        const lifting = { ...asked, actor: 'cli:test', reopeningEventId: eventId } as const
+        await agree((store) => store.restrictions.lift(lifting))
+      }
+      for (let step = 0; step < steps; step += 1) {
+        const open = await agree((store) => store.restrictions.open())
+        for (const one of open) await agree((store) => store.restrictions.step(one.restrictionId, limit))
+        for (const one of open)
+          await agree((store) => store.restrictions.acknowledge(one.restrictionId, undefined))
+      }
+    }
+
     async function play(action: Action, tenants: readonly [string, string]): Promise<void> {
       switch (action.kind) {
         case 'append': {
@@ -100,6 +124,9 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
         }
         case 'erase':
           await erase(action, { tenantId: tenants[0], feed: action.feed })
+          return
+        case 'restrict':
+          await restrict(action, tenants[0])
           return
         case 'hold': {
           holds += 1
@@ -134,10 +161,14 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           ({ closing }) => closing?.eventId ?? [],
         ),
       )
-      assert.deepEqual(
-        told.flatMap(({ sequenceNumbers }) => sequenceNumbers).toSorted((a, b) => a - b),
-        gone.filter(({ id }) => !closings.has(id)).map(({ sequenceNumber }) => sequenceNumber),
-      )
+      const restricted = await agree((store) => store.restrictions.list(key.tenantId, undefined, 1_000))
+      // What a restriction has hidden may be shown again.
+      if (key.feed === 'property' || restricted.length === 0) {
+        assert.deepEqual(
+          told.flatMap(({ sequenceNumbers }) => sequenceNumbers).toSorted((a, b) => a - b),
+          gone.filter(({ id }) => !closings.has(id)).map(({ sequenceNumber }) => sequenceNumber),
+        )
+      } else await compareRestricted(key, restricted)
       assert.equal(revision, told.at(-1)?.revision ?? 0)
       await compareErased(key, all)
       for (const view of views) {
@@ -170,6 +201,23 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           return event && Buffer.from(event.json).toString()
         })
         await agree(async (store) => store.events.positionOf(key, id))
+      }
+    }
+
+    /** Of a contact whose restriction is in force nothing is shown; what is kept is the same, and nothing where it is lifted. */
+    async function compareRestricted(key: FeedKey, all: readonly Restriction[]): Promise<void> {
+      for (const { subjectId } of all) {
+        const query = { key, subjectId, after: 0, limit: 10_000 }
+        const kept = await agree(async (store) =>
+          (await store.restrictions.kept(query)).map(({ json }) => Buffer.from(json).toString()),
+        )
+        const states = all.filter((one) => one.subjectId === subjectId).map(({ state }) => state)
+        if (states.every((state) => state === 'lifted')) assert.deepEqual(kept, [])
+        if (!states.includes('hidden') && !states.includes('restricted')) continue
+        const shown = await agree(async (store) =>
+          (await store.events.readSubject(query)).map(({ json }) => parseEvent(json).payload),
+        )
+        assert.ok(shown.every(isErasedPayload))
       }
     }
 

@@ -56,6 +56,13 @@ export type Action =
   /** On hold for so many seconds; or the nth hold is ended. */
   | { readonly kind: 'hold'; readonly feed: FeedName; readonly subject: string; readonly seconds: number }
   | { readonly kind: 'endHold'; readonly nth: number }
+  /** A contact is restricted, or the nth restriction lifted; then so many steps of those that are under way. */
+  | {
+      readonly kind: 'restrict'
+      readonly subject: string | number
+      readonly steps: number
+      readonly limit: number
+    }
 
 function eventWords(feed: FeedName, options: { readonly plain: boolean }): fc.Arbitrary<EventWords> {
   const { plain } = options
@@ -137,6 +144,15 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
       {
         weight: 1,
         arbitrary: fc.record({ kind: fc.constant('endHold' as const), nth: fc.integer({ min: 0, max: 2 }) }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant('restrict' as const),
+          subject: fc.oneof(fc.constantFrom(...subjects), fc.integer({ min: 0, max: 3 })),
+          steps: fc.integer({ min: 0, max: 4 }),
+          limit: fc.integer({ min: 1, max: 3 }),
+        }),
       },
       {
         weight: 1,

@@ -1,0 +1,165 @@
+/** `POST /v1/restrictions` and `…/end`: keeps a contact and shows it to nobody, or shows it again (PROTOCOL §5.7, D17). */
+import { parseUuid, uuidV7 } from '@property-events/protocol'
+import type { LiftOutcome, RestrictOutcome, Restriction } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Access, Outcome, Refused } from '../exchange.ts'
+import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { refTo } from '../openapi/schemas.ts'
+import { success } from '../problem.ts'
+import { refusalOfParameters } from '../requests/query.ts'
+import { readRestrictionBody } from '../requests/restriction-body.ts'
+import { receiptHeaders } from './erasure-receipt.ts'
+import type { Operation } from './operation.ts'
+import { refusalOfPublish } from './publish-refusal.ts'
+import { withSmallBody } from './read-small-body.ts'
+import { restrictionAnswer } from './restriction-answer.ts'
+
+const path = '/v1/restrictions'
+const access = { scope: 'contact:erase', refusal: 'own' } as const
+
+export function restrictContact(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path,
+    mediaType: 'application/json',
+    access,
+    schema: () => ({
+      operationId: 'restrictContact',
+      summary: 'Restrict a contact',
+      description:
+        'What was published of the contact is kept and shown in no answer, and so is what is published of it meanwhile. Consumers get an event that removes it. Where it is restricted already, that restriction is answered.',
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      body: { content: { 'application/json': { schema: refTo('RestrictionRequest') } } },
+      response: {
+        [success.accepted]: answer('It has begun, and is on disk.', refTo('Restriction'), keyedHeaders),
+        ...keyedProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'invalid_body',
+          'subject_not_found',
+          'body_too_large',
+          'unsupported_media_type',
+          'unsupported_charset',
+          'unsupported_content_encoding',
+          'storage_full',
+          'clock_behind',
+          'epoch_required',
+          'tenant_moving',
+          'maintenance',
+        ),
+      },
+    }),
+
+    prepare({ query }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return async (request, granted) =>
+        withSmallBody(context, request, granted, async (text) => begin(context, granted, text))
+    },
+  }
+}
+
+async function begin(
+  context: HttpContext,
+  { keyId = '', tenantId = '' }: Access,
+  text: string,
+): Promise<Outcome> {
+  const read = readRestrictionBody(text)
+  if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
+  const outcome = await context.restrictions.begin({
+    restrictionId: uuidV7(Date.now()),
+    key: { tenantId, feed: 'contact' },
+    ...read.body,
+    actor: `key:${keyId}`,
+    closingEventId: uuidV7(Date.now()),
+  })
+  return outcome.kind === 'restricted' ? accepted(outcome.restriction) : refused(refusalOf(outcome))
+}
+
+/** Both publish an event. */
+async function inMaintenance({ maintenance }: HttpContext): Promise<Refused | undefined> {
+  const stopped = await maintenance.now()
+  return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
+}
+
+function accepted(restriction: Restriction): Outcome {
+  const body = JSON.stringify(restrictionAnswer(restriction))
+  return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
+}
+
+function refusalOf(outcome: Exclude<RestrictOutcome | LiftOutcome, { kind: 'restricted' | 'lifting' }>) {
+  if (outcome.kind === 'unknownTarget') return { code: 'subject_not_found' } as const
+  if (outcome.kind === 'unknownRestriction') return { code: 'restriction_not_found' } as const
+  return refusalOfPublish({ ...outcome, inList: false })
+}
+
+export function endRestriction(context: HttpContext): Operation {
+  return {
+    method: 'POST',
+    path: `${path}/:restrictionId/end`,
+    mediaType: 'application/json',
+    access,
+    schema: () => ({
+      operationId: 'endRestriction',
+      summary: 'End a restriction',
+      description:
+        'Publishes the contact again as it was published last; then earlier events show their payloads again. One that was ended before stays as it is.',
+      tags: ['Erasing'],
+      security: [{ apiKey: [] }],
+      params: {
+        type: 'object',
+        properties: {
+          restrictionId: { type: 'string', format: 'uuid', description: 'The `id` of the restriction.' },
+        },
+        required: ['restrictionId'],
+      },
+      response: {
+        [success.accepted]: answer('It is being lifted.', refTo('Restriction'), keyedHeaders),
+        ...keyedProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'restriction_not_found',
+          'storage_full',
+          'clock_behind',
+          'epoch_required',
+          'tenant_moving',
+          'maintenance',
+        ),
+      },
+    }),
+
+    prepare({ query, params: [given = ''] }) {
+      const refusal = refusalOfParameters(query, context.limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      const restrictionId = parseUuid(given)
+      if (restrictionId === undefined) return () => notAnId
+      return async (_request, { keyId = '', tenantId = '' }) => {
+        const stopped = await inMaintenance(context)
+        if (stopped !== undefined) return stopped
+        const outcome = await context.restrictions.lift({
+          tenantId,
+          restrictionId,
+          actor: `key:${keyId}`,
+          reopeningEventId: uuidV7(Date.now()),
+        })
+        return outcome.kind === 'lifting' ? accepted(outcome.restriction) : refused(refusalOf(outcome))
+      }
+    },
+  }
+}
+
+/** What stands in a path in place of an id. */
+export const notAnId = refused({
+  code: 'invalid_parameter',
+  errors: [
+    {
+      parameter: 'restrictionId',
+      code: 'not_a_uuid',
+      message: 'The id of a restriction is a UUID: 8-4-4-4-12 hexadecimal digits.',
+    },
+  ],
+})

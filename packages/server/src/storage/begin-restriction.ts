@@ -1,0 +1,96 @@
+/** What restricting a contact and lifting a restriction mean on every engine (P12): the events, and the rows. */
+import { standardCodes } from '@property-events/protocol/plain'
+import type { AppendBatch, AppendOutcome, EventDraft } from './append-batch.ts'
+import { parseEventJson } from './event-json.ts'
+import type { LiftRequest, Restriction, RestrictionRequest } from './restriction-store.ts'
+import type { SubjectState } from './subject-state.ts'
+import type { FeedKey } from './feed-key.ts'
+
+const common = {
+  idGiven: false,
+  transactionId: undefined,
+  category: undefined,
+  contentHash: new Uint8Array(),
+} as const
+
+/** The publication that takes a contact from consumers. */
+export function closingOfRestriction({ key, subjectId, closingEventId }: RestrictionRequest): AppendBatch {
+  const draft: EventDraft = {
+    ...common,
+    id: closingEventId,
+    subjectId,
+    subjectSpelling: subjectId,
+    content: { kind: 'erased' },
+    eventTypeShortCode: undefined,
+    restriction: 'begins',
+  }
+  return { key, drafts: [draft], unchanged: 'store' }
+}
+
+/**
+ * The publication that shows a contact again, as what it was published last. `keptJson`: the latest event that is kept;
+ * `undefined`, or a subject without a hash of its payload: nothing is left to show, and the contact stays removed.
+ */
+export function reopening(
+  key: FeedKey,
+  subjectId: string,
+  { reopeningEventId }: LiftRequest,
+  { keptCode, payloadHash }: Pick<SubjectState, 'keptCode' | 'payloadHash'>,
+  keptJson: string | undefined,
+): AppendBatch {
+  const gone = standardCodes[key.feed].gone
+  const base = { ...common, id: reopeningEventId, subjectId, subjectSpelling: subjectId }
+  const draft: EventDraft =
+    keptJson === undefined || payloadHash === null
+      ? { ...base, content: { kind: 'erased' }, eventTypeShortCode: undefined }
+      : {
+          ...base,
+          content: {
+            kind: 'payload',
+            text: parseEventJson(keptJson).payload,
+            hash: payloadHash,
+            published: undefined,
+            branch: undefined,
+            impliedCategory: undefined,
+            updateDateHash: null,
+          },
+          eventTypeShortCode: keptCode === gone ? gone : undefined,
+        }
+  return { key, drafts: [{ ...draft, restriction: 'ends' }], unchanged: 'store' }
+}
+
+type Refused = Exclude<AppendOutcome, { readonly kind: 'stored' }>
+
+/** Why nothing was begun or lifted, where the event was not stored. The subject and the feed were found before. */
+export function refusalOfRestriction(
+  outcome: Refused,
+): Exclude<Refused, { readonly kind: 'idConflict' | 'unknownSubject' | 'unknownFeed' }> {
+  if (outcome.kind === 'idConflict') throw new Error(`the id ${outcome.id} for the event is taken`)
+  if (outcome.kind === 'unknownSubject' || outcome.kind === 'unknownFeed') {
+    throw new Error(`a contact was found and is not there: ${outcome.kind}`)
+  }
+  return outcome
+}
+
+/** A restriction that has just begun. */
+export function begunRestriction(
+  request: RestrictionRequest,
+  sequenceNumber: number,
+  begunMs: number,
+): Restriction {
+  const { restrictionId, key, subjectId, reason, caseRef, actor, closingEventId } = request
+  return {
+    restrictionId,
+    key,
+    subjectId,
+    reason,
+    caseRef,
+    actor,
+    state: 'hiding',
+    closing: { eventId: closingEventId, sequenceNumber },
+    begunMs,
+    restrictedMs: undefined,
+    endedMs: undefined,
+    endedBy: undefined,
+  }
+}

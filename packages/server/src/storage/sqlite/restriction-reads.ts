@@ -1,0 +1,113 @@
+/** What is asked about restrictions, on the connection for reading. */
+import { bytesOfUuid, uuidOfBytes } from '@property-events/protocol/plain'
+import type { Unguarded } from '../guarded-verbs.ts'
+import type { FeedKey, RestrictionStore } from '../storage.ts'
+import type { KeptRecord, RestrictionRecord } from '../store-records.ts'
+import type { Watchers } from '../watchers.ts'
+import type { Connection } from './connection.ts'
+import { assertUndamaged } from './event-checksum.ts'
+import { feedReader } from './feed-row.ts'
+import type { KeptRow } from './kept-events.ts'
+import { restrictionOf, restrictionReader, restrictionSelect } from './restriction-row.ts'
+import type { RestrictionRow } from './restriction-row.ts'
+import type { WriterLink } from './writer-link.ts'
+
+export function fileRestrictions(
+  db: Connection,
+  link: WriterLink,
+  watching: Watchers,
+): Unguarded<RestrictionStore> {
+  return {
+    ...restrictionReads(db),
+    async begin(request) {
+      const outcome = await link.call('beginRestriction', request)
+      if (outcome.kind === 'restricted') watching.tell(request.key)
+      return outcome
+    },
+    async lift(request) {
+      const outcome = await link.call('liftRestriction', request)
+      if (outcome.kind === 'lifting') watching.tell(outcome.restriction.key)
+      return outcome
+    },
+    async step(restrictionId, limit) {
+      const outcome = await link.call('stepRestriction', restrictionId, limit)
+      if (outcome.kind === 'reduced') watching.tell(undefined)
+      return outcome
+    },
+    acknowledge: (restrictionId, nodeId) => link.call('acknowledgeRestriction', restrictionId, nodeId),
+  }
+}
+
+function restrictionReads(
+  db: Connection,
+): Pick<Unguarded<RestrictionStore>, 'open' | 'find' | 'list' | 'kept'> {
+  const read = restrictionReader(db)
+  const feedOf = feedReader(db)
+  const selectOpen = db.prepare<[], RestrictionRow & { readonly nodes: string | null }>(
+    `SELECT restriction.*, feed.tenant, feed.feed,
+        (SELECT group_concat(node, ' ') FROM erasure_node WHERE erasure = restriction) AS nodes
+      FROM restriction INDEXED BY restriction_open JOIN feed USING (feed_no)
+      WHERE state IN ('hiding', 'hidden', 'lifting') ORDER BY restriction`,
+  )
+  const selectOwn = db.prepare<[string, string, number], RestrictionRow>(
+    `${restrictionSelect} WHERE tenant = ? AND restriction > ? ORDER BY restriction LIMIT ?`,
+  )
+  const selectKept = db.prepare<[number, Uint8Array, number, number], KeptRow>(
+    `SELECT position, sequence, subject, json, checksum FROM kept_event
+      WHERE feed_no = ? AND subject = ? AND sequence > ? ORDER BY position LIMIT ?`,
+  )
+  return {
+    open: () =>
+      selectOpen.all().map((row) => ({ ...restrictionOf(row), acknowledgedBy: row.nodes?.split(' ') ?? [] })),
+    find(tenantId, restrictionId) {
+      const row = read(restrictionId)
+      return row?.tenant === tenantId ? restrictionOf(row) : undefined
+    },
+    list: (tenantId, after, limit) => selectOwn.all(tenantId, after ?? '', limit).map(restrictionOf),
+    kept({ key, subjectId, after, limit }) {
+      const feedNo = feedOf(key)?.feedNo
+      if (feedNo === undefined) return []
+      return selectKept.all(feedNo, bytesOfUuid(subjectId), after, limit).map((row) => {
+        assertUndamaged(row, row.json)
+        return { sequenceNumber: row.sequence, json: row.json }
+      })
+    },
+  }
+}
+
+/** What is kept in a feed, what is shown again, and the restrictions: for another store. */
+export function* restrictionRecords(
+  db: Connection,
+  key: FeedKey,
+  feedNo: number,
+): Generator<KeptRecord | RestrictionRecord> {
+  type Row = KeptRow & { readonly hash: Uint8Array | null }
+  const hidden = db.prepare<[number], Row>(
+    `SELECT kept_event.position, kept_event.sequence, kept_event.subject, kept_event.json, kept_event.checksum,
+        (SELECT content_hash FROM event_id WHERE event_id.feed_no = kept_event.feed_no AND event_id.id = event.id) AS hash
+      FROM kept_event JOIN event ON event.place = (kept_event.feed_no << 40) | kept_event.position
+      WHERE kept_event.feed_no = ?`,
+  )
+  const shownAgain = db.prepare<[number], Row>(
+    `SELECT DISTINCT reduced_event.position, event.sequence, event.subject, event.json, event.checksum,
+        (SELECT content_hash FROM event_id WHERE event_id.feed_no = event.feed_no AND event_id.id = event.id) AS hash
+      FROM reduced_event JOIN event ON event.place = (reduced_event.feed_no << 40) | reduced_event.position
+      WHERE reduced_event.feed_no = ? AND event.state = 'full'`,
+  )
+  for (const [rows, isHidden] of [
+    [hidden, true],
+    [shownAgain, false],
+  ] as const) {
+    for (const row of rows.iterate(feedNo)) {
+      assertUndamaged(row, row.json)
+      const { position, subject, json, hash: contentHash } = row
+      const subjectId = uuidOfBytes(subject)
+      yield { kind: 'kept', key, position, subjectId, json: json.toString('utf8'), contentHash, isHidden }
+    }
+  }
+  const own = db.prepare<[number], RestrictionRow>(`${restrictionSelect} WHERE feed_no = ?`)
+  for (const row of own.iterate(feedNo)) {
+    const { next_position: nextPosition, last_position: lastPosition } = row
+    yield { kind: 'restriction', ...restrictionOf(row), nextPosition, lastPosition }
+  }
+}
