@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
+import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
 import { erasedPayload, isErasedPayload } from './reduced-event.ts'
 import {
   firstSpelling,
@@ -14,7 +15,7 @@ import {
   spelled,
   updateDateHashOf,
 } from './subject-identity.ts'
-import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes, standing } from './subject-state.ts'
+import { derivedCode, isUnchanged, leavesAView, meaningOf, sameBytes } from './subject-state.ts'
 import type { Meaning, SubjectState } from './subject-state.ts'
 import type { AppendBatch, AppendRemark, DraftContent, EventDraft } from './storage.ts'
 
@@ -82,6 +83,7 @@ export function planAppend(
   const feed = batch.key.feed
   const steps: PlanStep[] = []
   const planned = new Map<string, PlannedEvent>()
+  const removalType = (): number => numberOf(catalogue, feed, standardCodes[feed].gone)
   const plannedIds = new Set<string>()
   const timesNamed = batch.unchanged === 'skip' ? timesOfSubjects(batch) : undefined
 
@@ -114,7 +116,7 @@ export function planAppend(
       continue
     }
     const event = planEvent(feed, draft, latest, after, { lookups, catalogue })
-    let appended = shown?.state.keptCode == null ? event : restrictedEvent(feed, draft, event, catalogue)
+    let appended = shown?.state.keptCode == null ? event : restrictedEvent(feed, draft, event, removalType)
     if (draft.restriction === 'begins' && shown !== undefined) appended = withRestriction(event, shown.state)
     // An erased subject has nothing left that could be shown in another view.
     const mayLeave = feed === 'property' && draft.content.kind !== 'erased'
@@ -146,37 +148,6 @@ function conflictOf(
 ): AppendPlan {
   const isGone = contentHash === null && isErasedPayload(lookups.event(position).payload)
   return { kind: 'idConflict', index, id, ...(isGone ? { isGone } : {}) }
-}
-
-/** What is published of a restricted contact is planned as if it were not, and then kept (D17). */
-function stateToPlanFrom(feed: FeedName, { restriction }: EventDraft, state: SubjectState): SubjectState {
-  return restriction === 'ends' ? { ...state, keptCode: null } : standing(feed, state)
-}
-
-/** Kept, with the removal in its place; unless the event ends the restriction itself. */
-function restrictedEvent(
-  feed: FeedName,
-  draft: EventDraft,
-  event: PlannedEvent,
-  catalogue: EventTypeCatalogue,
-): PlannedEvent {
-  if (draft.restriction === 'ends' || draft.content.kind === 'erased') return event
-  const { gone } = standardCodes[feed]
-  const spelling = spelled(event.subjectId, event.state.spelling ?? '')
-  return {
-    ...event,
-    eventType: numberOf(catalogue, feed, gone),
-    state: { ...event.state, code: gone, published: false, keptCode: event.state.code },
-    payload: erasedPayload(feed, spelling),
-    payloadState: 'restricted',
-    kept: event.payload,
-    remarks: [...event.remarks, 'restricted'],
-  }
-}
-
-/** The event that takes a contact from consumers. The hash of what is kept stays, so that the same again is no change. */
-function withRestriction(event: PlannedEvent, { keptCode, code, payloadHash }: SubjectState): PlannedEvent {
-  return { ...event, state: { ...event.state, keptCode: keptCode ?? code, payloadHash } }
 }
 
 function timesOfSubjects({ drafts }: AppendBatch): ReadonlyMap<string, number> {

@@ -171,21 +171,9 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
     case 'subject':
       feed.subjects.set(record.subjectId, { ...record.state, position: record.position })
       break
-    case 'reduction': {
-      const { revision, key } = record
-      const positions = record.events.map(({ position }) => position)
-      for (const { position, isKept } of record.events) {
-        if (isKept === true) continue
-        feed.kept.delete(position)
-        reduceEvent(feed, key, position)
-      }
-      const known = feed.reductions.findIndex((one) => one.revision === revision)
-      const before = feed.reductions[known]?.positions ?? []
-      const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
-      if (known >= 0) feed.reductions[known] = { revision, positions: all }
-      else feed.reductions.push({ revision, positions: all })
+    case 'reduction':
+      importReduction(feed, record)
       break
-    }
     case 'kept':
       putKept(feed, record)
       break
@@ -215,6 +203,21 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
         feed.stampFloor = record.stampFloor
       }
   }
+}
+
+function importReduction(feed: MemoryFeed, record: Extract<StoreRecord, { kind: 'reduction' }>): void {
+  const { revision, key } = record
+  const positions = record.events.map(({ position }) => position)
+  for (const { position, isKept } of record.events) {
+    if (isKept === true) continue
+    feed.kept.delete(position)
+    reduceEvent(feed, key, position)
+  }
+  const known = feed.reductions.findIndex((one) => one.revision === revision)
+  const before = feed.reductions[known]?.positions ?? []
+  const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
+  if (known >= 0) feed.reductions[known] = { revision, positions: all }
+  else feed.reductions.push({ revision, positions: all })
 }
 
 /** As the event stands in the source: its bytes kept, or shown again. */

@@ -27,13 +27,13 @@ export function keptEvents(db: Connection) {
     void update.run(json, eventChecksum(position, json), state, feedNo, position)
   return {
     keep,
-    hide(feedNo: number, feed: FeedName, row: ShownRow): void {
+    hide: (feedNo: number, feed: FeedName, row: ShownRow): void => {
       assertUndamaged(row, row.json)
       keep(feedNo, row)
       const json = erasedEventJson(feed, uuidOfBytes(row.subject), row.json.toString('utf8'))
       change(feedNo, row.position, Buffer.from(json), 'restricted')
     },
-    show(feedNo: number, row: KeptRow): void {
+    show: (feedNo: number, row: KeptRow): void => {
       assertUndamaged(row, row.json)
       change(feedNo, row.position, row.json, 'full')
       remove.run(feedNo, row.subject, row.position)

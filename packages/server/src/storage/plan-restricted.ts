@@ -1,0 +1,47 @@
+/** What a restriction makes of an event that is being planned (D17, docs/decisions/0033). */
+import { standardCodes } from '@property-events/protocol/plain'
+import type { FeedName } from '@property-events/protocol'
+import type { PlannedEvent } from './plan-append.ts'
+import { erasedPayload } from './reduced-event.ts'
+import { spelled } from './subject-identity.ts'
+import { standing } from './subject-state.ts'
+import type { SubjectState } from './subject-state.ts'
+import type { EventDraft } from './storage.ts'
+
+/** What is published of a restricted contact is planned as if it were not, and then kept (D17). */
+export function stateToPlanFrom(
+  feed: FeedName,
+  { restriction }: EventDraft,
+  state: SubjectState,
+): SubjectState {
+  return restriction === 'ends' ? { ...state, keptCode: null } : standing(feed, state)
+}
+
+/** Kept, with the removal (of this number of event type) in its place; unless the event ends the restriction itself. */
+export function restrictedEvent(
+  feed: FeedName,
+  draft: EventDraft,
+  event: PlannedEvent,
+  removalType: () => number,
+): PlannedEvent {
+  if (draft.restriction === 'ends' || draft.content.kind === 'erased') return event
+  const { gone } = standardCodes[feed]
+  const spelling = spelled(event.subjectId, event.state.spelling ?? '')
+  return {
+    ...event,
+    eventType: removalType(),
+    state: { ...event.state, code: gone, published: false, keptCode: event.state.code },
+    payload: erasedPayload(feed, spelling),
+    payloadState: 'restricted',
+    kept: event.payload,
+    remarks: [...event.remarks, 'restricted'],
+  }
+}
+
+/** The event that takes a contact from consumers. The hash of what is kept stays, so that the same again is no change. */
+export function withRestriction(
+  event: PlannedEvent,
+  { keptCode, code, payloadHash }: SubjectState,
+): PlannedEvent {
+  return { ...event, state: { ...event.state, keptCode: keptCode ?? code, payloadHash } }
+}
