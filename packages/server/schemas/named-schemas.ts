@@ -219,7 +219,7 @@ const restrictionWords = {
   caseRef: erasureWords.caseRef,
 }
 
-const contactFeed = Type.Unsafe({ enum: ['contact'] })
+const contactFeed = Type.Unsafe({ enum: ['contact'], description: 'Only contacts are restricted.' })
 const restrictionRequest = Type.Object(
   { feed: Type.Optional(contactFeed), ...restrictionWords },
   { title: 'RestrictionRequest', additionalProperties: false },
@@ -240,11 +240,11 @@ const restriction = Type.Object(
       { id: uuid('Of the event.'), sequenceNumber: whole('Of the event.') },
       { description: 'The event that removed the contact from consumers.' },
     ),
-    begunAt: Type.String({ format: 'date-time' }),
+    begunAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
     restrictedAt: time('When every node had forgotten it.'),
     endedAt: time('When it was lifted, or the contact erased.'),
   },
-  { title: 'Restriction' },
+  { title: 'Restriction', description: 'A contact that is kept and shown to nobody.' },
 )
 
 const reducedEvents = Type.Object(
