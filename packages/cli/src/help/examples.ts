@@ -96,6 +96,14 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'erasures list': [['all that the key may see', 'erasures list']],
   'erasures show': [['how far it is', `erasures show ${eventId}`]],
+  'contacts restrict': [
+    [
+      'while its accuracy is looked into',
+      `contacts restrict ${contactReference} --reason accuracy_contested --case DSR-12`,
+    ],
+  ],
+  'contacts unrestrict': [['when that is settled', `contacts unrestrict ${contactReference}`]],
+  'contacts restrictions': [['ended ones included', 'contacts restrictions']],
   'holds add': [
     [
       'while a claim is open',
