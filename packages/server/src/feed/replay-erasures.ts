@@ -1,6 +1,12 @@
 /** Erases again what an older state of the store has brought back (D17, docs/decisions/0030). */
 import { setTimeout as delay } from 'node:timers/promises'
-import { feeds, replayedReason, uuidV7 } from '@property-events/protocol'
+import {
+  feeds,
+  millisecondsOfTicks,
+  parseCreatedDate,
+  replayedReason,
+  uuidV7,
+} from '@property-events/protocol'
 import type { FeedEvent } from '@property-events/protocol'
 import { StorageFailure } from '../storage/storage.ts'
 import { parseEventJson } from '../storage/event-json.ts'
@@ -16,7 +22,7 @@ import type {
 } from '../storage/storage.ts'
 import type { ListedErasure } from './erasure-list.ts'
 
-type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds'>
+type Store = Pick<StorageEngine, 'erasures' | 'events' | 'holds' | 'moves'>
 
 export interface Replay {
   /** Erased again, under the ids of their old receipts. */
@@ -46,7 +52,8 @@ export async function countMissing(store: Store, listed: readonly ListedErasure[
 
 /**
  * Begins each of the list that the store does not know, and takes every payload of these, and of all others that are under way in
- * it. Beside nodes that serve the store, or without any. Rejects with a `StorageFailure` where the store does not let it.
+ * it, except of tenants that are being moved to another store, or were: those are carried out there, or when the tenant is back. Beside
+ * nodes that serve the store, or without any. Rejects with a `StorageFailure` where the store does not let it.
  */
 export async function replayErasures(
   store: Store,
@@ -97,12 +104,19 @@ async function isLeft({ events }: Store, { key, target, begunMs }: ListedErasure
     const piece = await events.readSubject({ key, subjectId, after, limit: eventsPerPiece })
     for (const event of piece) {
       const { createdDate, payload } = parsed(event)
-      if (Date.parse(createdDate) > begunMs + stampsAheadMs) return false
+      if (millisecondsOf(createdDate) > begunMs + stampsAheadMs) return false
       if (!isErasedPayload(payload)) return true
     }
     after = piece.at(-1)?.sequenceNumber ?? after
     if (piece.length < eventsPerPiece) return false
   }
+}
+
+/** Of a `createdDate`, which is in UTC and does not say so: `Date.parse` would take it for local time. */
+function millisecondsOf(createdDate: string): number {
+  const ticks = parseCreatedDate(createdDate)
+  if (ticks === undefined) throw new Error(`the store holds an event of ${createdDate}, which is no time`)
+  return millisecondsOfTicks(ticks)
 }
 
 function parsed({ json }: StoredEvent): FeedEvent {
@@ -143,12 +157,14 @@ const eventsPerStep = 200
 const lookEveryMs = 100
 
 /** Until no row has a payload any more. A node that serves the store may be at the same ones. */
-async function reduceOpen({ erasures }: Store): Promise<void> {
-  for (const { erasureId, state } of await erasures.open()) {
+async function reduceOpen({ erasures, moves }: Store): Promise<void> {
+  for (const { erasureId, key, state } of await erasures.open()) {
     for (let isReduced = state !== 'reducing'; !isReduced;) {
       const { kind } = await erasures.reduce(erasureId, eventsPerStep)
       isReduced = kind === 'finished'
       if (kind === 'busy') {
+        // Else by another node, which does not take long.
+        if ((await moves.states()).has(key.tenantId)) break
         await delay(lookEveryMs)
         const open = await erasures.open()
         isReduced = !open.some((one) => one.erasureId === erasureId && one.state === 'reducing')

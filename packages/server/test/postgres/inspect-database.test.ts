@@ -45,6 +45,15 @@ describe('an inspection of a database', () => {
         GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA public TO node;`),
     )
     assert.deepEqual((await reached(url)).store?.missingPrivileges, [])
+    await withClient(server.url(), (client) => client.query('REVOKE ALL ON keys_version FROM node, PUBLIC'))
+    assert.deepEqual((await reached(url)).store?.missingPrivileges, ['SELECT on keys_version'])
+    // Where the role may not see the holds, the rest is told all the same.
+    await withClient(server.url(), (client) =>
+      client.query('GRANT SELECT ON keys_version TO node; REVOKE ALL ON hold FROM node, PUBLIC'),
+    )
+    const { store: withoutHolds } = await reached(url)
+    assert.deepEqual([withoutHolds?.missingPrivileges, withoutHolds?.expiredHolds], [[], 0])
+    await withClient(server.url(), (client) => client.query('GRANT SELECT, INSERT, UPDATE ON hold TO node'))
 
     // As in databases where functions are not everybody's to call; one of an extension is none of a node's business.
     await withClient(server.url(), (client) =>

@@ -72,6 +72,8 @@ async function begin(
   if (stopped !== undefined) {
     return refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
   }
+  // Before it begins: what has begun is not answered with a failure.
+  const madeBackups = await backups()
   const outcome = await erasures.begin({
     erasureId: uuidV7(Date.now()),
     key,
@@ -83,7 +85,7 @@ async function begin(
     closingEventId: uuidV7(Date.now()),
   })
   if (outcome.kind !== 'begun') return refused(refusalOf(outcome, target))
-  const body = JSON.stringify(erasureReceipt(outcome.erasure, await backups()))
+  const body = JSON.stringify(erasureReceipt(outcome.erasure, madeBackups))
   return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
 }
 

@@ -163,7 +163,8 @@ const privilegesQuery = `
   SELECT privilege || ' on answered_until' FROM unnest('{SELECT,UPDATE}'::text[]) AS privilege
   WHERE NOT has_sequence_privilege(to_regclass('answered_until'), privilege)
   UNION ALL
-  SELECT 'SELECT on window_floor' WHERE NOT has_table_privilege(to_regclass('window_floor'), 'SELECT')
+  SELECT 'SELECT on ' || relation FROM unnest('{window_floor,keys_version}'::text[]) AS relation
+  WHERE NOT has_table_privilege(to_regclass(relation), 'SELECT')
   UNION ALL
   SELECT 'EXECUTE on ' || proname FROM pg_proc
   WHERE pronamespace = current_schema()::regnamespace AND NOT has_function_privilege(oid, 'EXECUTE')

@@ -41,7 +41,7 @@ interface Look {
 export async function rewriteTables(database: Database): Promise<void> {
   await database.longSession(async (session) => {
     await checkRole(session)
-    await session.query(setLockWait, ['1s'])
+    await session.query(setLockWait, [`${lockWaitMs}ms`])
     try {
       await rewriteAll(session)
     } finally {
@@ -152,9 +152,11 @@ END $$`
 
 const attemptsAtMost = 20
 const attemptPauseMs = 2_000
+/** Longer than `deadlock_timeout` (1 s as PostgreSQL is shipped): only then is an autovacuum in the way told to stop. */
+const lockWaitMs = 1_500
 
 /**
- * The lock that it needs is waited for a second at a time: all statements of others queue after one that waits. `lock_not_available` is
+ * The lock that it needs is waited for 1.5 s at a time: all statements of others queue after one that waits. `lock_not_available` is
  * what PostgreSQL says then.
  */
 async function patiently(run: () => Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { uuidV7 } from '@property-events/protocol'
 import { countMissing, replayErasures } from '../../../src/feed/replay-erasures.ts'
 import { draft, feedKey, tenantA, uuid } from '../support/drafts.ts'
@@ -82,6 +83,39 @@ export function replayingContract(factory: StoreFactory): void {
       assert.deepEqual(again, { begun: 0, widened: [], endedHolds: [], known: 1, absent: 1, moved: 0 })
       const receipt = await store.erasures.find(tenantA, two.erasureId)
       assert.deepEqual([receipt?.state, receipt?.reason], ['unreachable', 'replayed'])
+    })
+
+    it('tells old from new in every time zone of the machine (D17)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'p', text: 'old' })])
+      const line = erasureOf(subject('p'))
+      const zone = process.env['TZ']
+      try {
+        for (const name of ['America/New_York', 'Asia/Tokyo', 'UTC']) {
+          process.env['TZ'] = name
+          const nowMs = Date.now()
+          assert.equal(await countMissing(store, [{ ...line, begunMs: nowMs + 1_000 }]), 1, name)
+          assert.equal(await countMissing(store, [{ ...line, begunMs: nowMs - 60_000 }]), 0, name)
+        }
+      } finally {
+        if (zone === undefined) delete process.env['TZ']
+        else process.env['TZ'] = zone
+      }
+    })
+
+    it('does not wait for tenants that are moved to another store (D17)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'p', text: canary })])
+      const { erasureId, ...request } = erasureOf(subject('p'))
+      await store.erasures.begin({ ...request, erasureId })
+      assert.equal(await store.moves.change(tenantA, 'open', 'leaving', 'cli:test'), 'done')
+      const replay = replayErasures(store, [], 'cli:test').then(() => 'done')
+      const outcome = await Promise.race([replay, delay(10_000, 'still waiting', { ref: false })])
+      assert.equal(outcome, 'done')
+      assert.equal((await store.erasures.find(tenantA, erasureId))?.state, 'reducing')
+      await store.moves.change(tenantA, 'leaving', 'open', 'cli:test')
+      await replayErasures(store, [], 'cli:test')
+      assert.equal((await store.erasures.find(tenantA, erasureId))?.state, 'unreachable')
     })
   })
 }
