@@ -13,13 +13,13 @@ import {
   tagsOf,
 } from '../support/canary.ts'
 import type { ReceiptBody } from '../support/canary.ts'
-import type { ErasureList } from '../../src/index.ts'
+import { StorageFailure } from '../../src/index.ts'
+import type { ErasureList, StorageEngine } from '../../src/index.ts'
 import { call, contactListPath, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact, property } from '../support/property.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
-import type { StorageEngine } from '../../src/index.ts'
 import { until } from '../support/until.ts'
 
 /** Everything of a list but its payloads. */
@@ -253,6 +253,36 @@ describe('erasing from a store whose notices of changes get lost', () => {
       const again = await call(service, path, { key: readKey, headers: { 'if-none-match': tag } })
       assert.equal(again.status, 200)
       assert.equal(pageOf(again).availableCount, 22)
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+describe('erasing from a store that cannot say which backups were made', () => {
+  it('begins nothing where it answers with a failure (D17)', async () => {
+    let fails = true
+    const wrap = (storage: StorageEngine): StorageEngine => ({
+      ...storage,
+      audit: {
+        ...storage.audit,
+        read: async (query) => {
+          if (fails) throw new StorageFailure('storage_unavailable', new Error('no'))
+          return storage.audit.read(query)
+        },
+      },
+    })
+    const service = await startTestService({ wrap })
+    try {
+      const subjectId = crypto.randomUUID()
+      await publish(service, [{ payload: contact({ contact_ref: subjectId }) }], { feed: 'contact' })
+      const refused = await postErasure(service, { feed: 'contact', subjectId, reason: 'objection' })
+      assert.equal(refused.status, 503)
+      fails = false
+      const answer = await call(service, '/v1/erasures', { key: service.tenant.eraseKey })
+      assert.deepEqual((JSON.parse(answer.text) as { erasures: unknown }).erasures, [])
+      const list = await call(service, contactListPath, { key: service.tenant.readKey })
+      assert.equal(pageOf(list).availableCount, 1, 'and closes nothing')
     } finally {
       await service.stop()
     }
