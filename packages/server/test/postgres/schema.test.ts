@@ -63,6 +63,23 @@ describe('the schema in PostgreSQL', () => {
     assert.deepEqual(rows, [{ schema_version: migrations.length }])
   })
 
+  it('gives the keys no version a second time, also where a promotion has lost the last one (D11)', async () => {
+    const url = await databases.create()
+    const store = await open(url)
+    await store.keys.createTenant(
+      { tenantId: tenantA, name: 'A', createdMs: 0, suspended: false },
+      'cli:test',
+    )
+    const before = await store.keys.keysVersion()
+    await store.keys.setTenantSuspended(tenantA, true, 'cli:test')
+    const lost = await store.keys.keysVersion()
+    await withClient(url, (client) =>
+      client.query(`UPDATE keys_version SET version = ${before}; UPDATE tenant SET suspended = false`),
+    )
+    assert.notEqual(await store.keys.keysVersion(), lost)
+    await store.close()
+  })
+
   it('is brought up to date from every earlier one, with what is in it, while it is read', async () => {
     for (let version = 1; version <= migrations.length; version += 1) {
       const url = await databases.create()

@@ -11,7 +11,8 @@ INSERT INTO keys_version VALUES (0);
 -- With the rights of its owner: who may change keys need not be able to write this table otherwise.
 CREATE FUNCTION raise_keys_version() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
-  UPDATE keys_version SET version = version + 1;
+  -- No number comes twice, not even after a promotion that lost some: with the time it goes on beyond those that were lost.
+  UPDATE keys_version SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);
   RETURN NULL;
 END $$;
 
