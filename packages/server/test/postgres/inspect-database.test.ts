@@ -63,7 +63,7 @@ describe('an inspection of a database', () => {
     )
     const uncallable = (await reached(url)).store?.missingPrivileges ?? []
     const called = [
-      'look_up_2',
+      'look_up_3',
       'append_event_2',
       'append_events_2',
       'lock_feeds',

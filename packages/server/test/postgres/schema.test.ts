@@ -426,7 +426,7 @@ describe('the schema in PostgreSQL', () => {
         SELECT '${tenantA}', 1, gen_random_uuid(), n, true, 'sales', 'PropertyUpdated' FROM generate_series(1, 20000) AS n`)
       const ids = `{${Array.from({ length: 50 }, (_, n) => uuid(`s${n}`)).join(',')}}`
       const ones = `{${Array<number>(50).fill(1).join(',')}}`
-      const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM look_up_2($1, $2, $3, $4, $5, $6)`
+      const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM look_up_3($1, $2, $3, $4, $5, $6)`
       const values = [`{${tenantA}}`, '{1}', ones, ids, ones, ids]
       const [row] = await session.query<{ 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }>(
         { name: 'explain-look-up', text },
