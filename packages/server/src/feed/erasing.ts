@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { nodeSilenceMs } from '../storage/node-store.ts'
 import type { ErasureList } from './erasure-list.ts'
 import type {
   FeedKey,
@@ -22,6 +23,8 @@ const failureWaitMs = 5_000
 const pausePerStep = 1
 /** A step that took longer than this is followed by smaller ones. */
 const stepTargetMs = 20
+/** A node that the store was out of reach of for longer may have been taken for dead: others then end erasures without it. */
+const awayMs = nodeSilenceMs / 2
 const erasuresPerPiece = 500
 const [fewestEvents, firstEvents, mostEvents] = [10, 50, 500]
 
@@ -50,8 +53,12 @@ export interface Erasing {
 /** The parts, and the end. */
 interface Running extends ErasingParts {
   readonly signal: AbortSignal
-  /** The list has what the store had before this node began. */
+  /** What was erased while this node was away is in no file of its pages. */
+  isCompared: boolean
+  /** The list has what the store had before this node began, or came back. */
   isListed: boolean
+  /** It knew then of all that was erased: milliseconds since 1970. */
+  currentMs: number
 }
 
 /**
@@ -60,7 +67,8 @@ interface Running extends ErasingParts {
  */
 export function carryOutErasures(parts: ErasingParts): Erasing {
   const closing = new AbortController()
-  const running = run({ ...parts, signal: closing.signal, isListed: parts.list === undefined })
+  const { signal } = closing
+  const running = run({ ...parts, signal, isCompared: false, isListed: false, currentMs: Date.now() })
   return {
     async close() {
       closing.abort()
@@ -71,8 +79,6 @@ export function carryOutErasures(parts: ErasingParts): Erasing {
 
 async function run(running: Running): Promise<void> {
   const { signal } = running
-  // Before the first: what was erased while this node was away may still be in its file of pages.
-  while (!signal.aborted && !(await hasCompared(running))) await pause(failureWaitMs, signal)
   while (!signal.aborted) await pause(await look(running), signal)
 }
 
@@ -90,15 +96,33 @@ async function hasCompared({ compare, storage, report }: Running): Promise<boole
   }
 }
 
+/** Erasures that are open; `undefined`: the store did not say. A node that was not told of them for long may have missed some. */
+async function openErasures(running: Running): Promise<readonly OpenErasure[] | undefined> {
+  const { report, storage } = running
+  const open = await reported(report, 'erase', storage.erasures.open())
+  if (open === undefined || Date.now() - running.currentMs > awayMs) {
+    running.isCompared = false
+    running.isListed = false
+  }
+  return open
+}
+
 /**
  * Goes on with what is under way, and answers how long to wait for the next look. A store that does not answer is asked again. One
  * erasure that cannot go on does not hold up the others.
  */
 async function look(running: Running): Promise<number> {
   const { storage, signal, report } = running
-  const erasures = (await reported(report, 'erase', storage.erasures.open())) ?? []
+  const askedMs = Date.now()
+  const found = await openErasures(running)
+  const erasures = found ?? []
   const restrictions = (await reported(report, 'erase', storage.restrictions.open())) ?? []
+  // Before the first step: what was erased while this node was away may still be in its file of pages.
+  running.isCompared ||= await hasCompared(running)
+  if (!running.isCompared) return failureWaitMs
+  const wasListed = running.isListed
   const isListed = await isOnList(running, erasures)
+  if (found !== undefined && isListed) running.currentMs = wasListed ? askedMs : Date.now()
   const open = [
     ...erasures.map((one) => ofErasure(running, one, isListed)),
     ...restrictions.map((one) => ofRestriction(running, one)),
@@ -124,11 +148,10 @@ async function look(running: Running): Promise<number> {
  */
 async function isOnList(running: Running, open: readonly OpenErasure[]): Promise<boolean> {
   const { list, report, signal } = running
-  if (list === undefined) return true
   try {
-    if (!running.isListed) await listAll(running, list)
+    if (!running.isListed && list !== undefined) await listAll(running, list)
     running.isListed = true
-    await list.note(open)
+    await list?.note(open)
     return true
   } catch (error) {
     if (!signal.aborted) report.failed('erase', error)

@@ -3,6 +3,7 @@ import { numberRanges } from '../storage/number-ranges.ts'
 import type { NumberRanges } from '../storage/number-ranges.ts'
 import { numbersPerBlock } from '../storage/storage.ts'
 import type { FeedKey, PlacedEvent, SentPiece, StorageEngine } from '../storage/storage.ts'
+import { turnForStep } from '../step-turns.ts'
 import { hourMs } from './sent-ledger.ts'
 
 export interface Recipient {
@@ -34,9 +35,9 @@ export async function recipientsOf(
   return describeKeys({ keys }, gathered.byKey)
 }
 
-/** Where all events of a subject stand. */
+/** Where all events of a subject stand. Gives others a turn after each piece: the SQLite engine answers without one. */
 export async function placesOf(
-  { ledger }: Pick<StorageEngine, 'ledger'>,
+  { ledger }: { readonly ledger: Pick<StorageEngine['ledger'], 'placesOf'> },
   key: FeedKey,
   subjectId: string,
 ): Promise<readonly PlacedEvent[]> {
@@ -46,6 +47,7 @@ export async function placesOf(
     const found = await ledger.placesOf({ key, subjectId, after, limit: placesAtOnce })
     for (const place of found) places.push(place)
     if (found.length < placesAtOnce) return places
+    await turnForStep()
   }
 }
 
@@ -55,7 +57,7 @@ export interface Hours {
   readonly toHour?: number
 }
 
-/** What all keys were sent of the blocks that the events stand in. */
+/** What all keys were sent of the blocks that the events stand in. Gives others a turn after each piece, as `placesOf` does. */
 export async function* piecesOf(
   ledger: Pick<StorageEngine['ledger'], 'sentOf'>,
   key: FeedKey,
@@ -72,6 +74,7 @@ export async function* piecesOf(
       const query = { key, block, fromHour, toHour, after, limit: piecesAtOnce }
       const pieces = await ledger.sentOf(query)
       yield* pieces
+      await turnForStep()
       after = pieces.length < piecesAtOnce ? undefined : pieces.at(-1)
     } while (after !== undefined)
   }

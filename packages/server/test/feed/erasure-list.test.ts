@@ -127,4 +127,46 @@ describe('a node that is given a list', () => {
     await erasing.close()
     assert.deepEqual(noted, [erasureId])
   })
+
+  it('writes down what was erased while it was cut off from the store, or stood still (D17)', async (context) => {
+    context.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    await using store = await withTenants(
+      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
+    )
+    await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q' })])
+    const noted = new Set<string>()
+    const list = {
+      listed: [],
+      note: async (erasures: readonly ListedErasure[]) => erasures.forEach((one) => noted.add(one.erasureId)),
+      close: async () => undefined,
+    }
+    let [isAway, looks, compared] = [false, 0, 0]
+    // It sees none of those that are open: others have ended them.
+    const open = async () => {
+      looks += 1
+      if (isAway) throw new Error('no way to the store')
+      return []
+    }
+    const storage = { ...store, erasures: { ...store.erasures, open } }
+    const nothing = async () => undefined
+    const compare = async () => void (compared += 1)
+    const parts = { storage, nodeId: 'a', forget: nothing, compare, report: unreported, list }
+    const erasing = carryOutErasures(parts)
+    try {
+      await until(() => looks === 2)
+      assert.equal(compared, 1, 'once where all goes well')
+      isAway = true
+      const first = await erase(store, subject('p'))
+      await until(() => looks > 2)
+      isAway = false
+      await until(() => noted.has(first.erasureId))
+      const before = compared
+      const second = await erase(store, subject('q'))
+      context.mock.timers.tick(40_000)
+      await until(() => noted.has(second.erasureId))
+      assert.ok(compared > before)
+    } finally {
+      await erasing.close()
+    }
+  })
 })

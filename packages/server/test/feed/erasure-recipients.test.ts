@@ -3,9 +3,16 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { erasureRecipients } from '../../src/feed/erasure-recipients.ts'
+import { piecesOf, placesOf } from '../../src/feed/recipients.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { SharedClock } from '../../src/storage/clock.ts'
-import type { KeyRecord, SentPiece, StorageEngine } from '../../src/storage/storage.ts'
+import type {
+  KeyRecord,
+  PlacesQuery,
+  SentOfQuery,
+  SentPiece,
+  StorageEngine,
+} from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../storage/support/drafts.ts'
 import { begin, erase, reduceAll, subject } from '../storage/support/erasing.ts'
 import { publish } from '../storage/support/read-back.ts'
@@ -129,5 +136,35 @@ describe('recipients of what was erased', () => {
       (await receipt(store, erasureId)).recipients.map(({ keyId }) => keyId)
     assert.deepEqual(await keysOf(first.erasureId), ['early'])
     assert.deepEqual(await keysOf(second.erasureId), ['early', 'second'])
+  })
+
+  it('are gathered in steps, between which others are answered (P5, D28)', async (context) => {
+    context.after(() => clearImmediate(turn))
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      turn = setImmediate(count)
+    }
+    let turn = setImmediate(count)
+    const ledger = {
+      // Answers at once, as the SQLite engine does.
+      sentOf: async ({ after, limit }: SentOfQuery) =>
+        (after?.hour ?? 0) < 20
+          ? Array.from({ length: limit }, () => sent('k', 1, 1, { hour: (after?.hour ?? 0) + 1 }))
+          : [],
+      placesOf: async ({ after, limit }: PlacesQuery) =>
+        after < 20 * limit
+          ? Array.from({ length: limit }, (_, n) => ({
+              position: after + n + 1,
+              sequenceNumber: after + n + 1,
+            }))
+          : [],
+    }
+    const places = await placesOf({ ledger }, key, uuid('p'))
+    assert.equal(places.length, 200_000)
+    assert.ok(turns >= 20, `${turns} turns for 20 pieces of places`)
+    turns = 0
+    for await (const piece of piecesOf(ledger, key, places.slice(0, 1))) assert.equal(piece.keyId, 'k')
+    assert.ok(turns >= 20, `${turns} turns for 20 pieces of the ledger`)
   })
 })

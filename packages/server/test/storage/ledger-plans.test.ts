@@ -6,6 +6,7 @@ import { catalogues } from '@property-events/protocol'
 import { recipientsOf } from '../../src/feed/recipients.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { storeFileOf } from '../../src/storage/sqlite/connection.ts'
+import { sentOfErasedStatement } from '../../src/storage/sqlite/erasure-writes.ts'
 import { placesOfStatement, sentOfStatement } from '../../src/storage/sqlite/ledger.ts'
 import { feedKey, tenantA, tenantB } from './support/drafts.ts'
 import { withTenants } from './support/stores.ts'
@@ -38,6 +39,14 @@ describe('recipients on SQLite', () => {
       planOf(sentOfStatement)[0]?.detail ?? '',
       /sent_block \(tenant=\? AND feed=\? AND block=\? AND/,
     )
+    const erasure = { erasure: '', tenant: '', feed: '', feedNo: 1, subject: null, position: 1, fromHour: 0 }
+    const copying = db.prepare<[object], { detail: string }>(`EXPLAIN QUERY PLAN ${sentOfErasedStatement}`)
+    const steps = copying.all(erasure).map(({ detail }) => detail)
+    assert.ok(
+      steps.some((step) => /sent_block \(tenant=\? AND feed=\? AND block=\? AND hour>\?\)/.test(step)),
+      steps.join('; '),
+    )
+    assert.doesNotMatch(steps.join('; '), /SCAN (event|sent)\b/)
     db.close()
     const asked: string[] = []
     const keys: typeof store.keys = {

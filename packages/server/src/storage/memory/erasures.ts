@@ -4,7 +4,7 @@ import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.t
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { bytesPerReduction, firstNotedHour } from '../erasure-store.ts'
-import { runLagMs } from '../ledger-store.ts'
+import { numbersPerBlock, runLagMs } from '../ledger-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import { erasedEventJson } from '../reduced-event.ts'
 import type {
@@ -115,7 +115,7 @@ function acknowledge(
   return erasure.state === 'reduced' ? 'waiting' : 'unreachable'
 }
 
-function sentUntil(store: MemoryStore, { key, begunMs }: Erasure, nowMs: number): SentBefore {
+function sentUntil(store: MemoryStore, { key, target, begunMs }: Erasure, nowMs: number): SentBefore {
   const { sent, runs } = openState(store)
   const fromHour = firstNotedHour(begunMs)
   const ofFeed = [...sent.values()].filter(
@@ -125,7 +125,13 @@ function sentUntil(store: MemoryStore, { key, begunMs }: Erasure, nowMs: number)
     ({ throughMs, lostMs = Infinity }) => throughMs < nowMs - runLagMs && lostMs >= fromHour * 3_600_000,
   )
   const doubtMs = silent.length === 0 ? undefined : Math.min(...silent.map(({ throughMs }) => throughMs))
-  return { fromHour, pieces: ofFeed.filter(({ hour }) => hour >= fromHour), doubtMs }
+  const blocks = new Set<number>()
+  for (const [index, { id, subjectId, sequenceNumber }] of (feedOf(store, key)?.events ?? []).entries()) {
+    if (target.kind === 'event' ? id !== target.eventId : subjectId !== target.subjectId) continue
+    for (const number of [index + 1, sequenceNumber]) blocks.add(Math.floor(number / numbersPerBlock))
+  }
+  const pieces = ofFeed.filter(({ hour, block }) => hour >= fromHour && blocks.has(block))
+  return { fromHour, pieces, doubtMs }
 }
 
 function markOverwritten(

@@ -1,6 +1,6 @@
 /** What keys had been sent of a feed when an erasure became unreachable. */
 import { firstNotedHour } from '../erasure-store.ts'
-import { runLagMs } from '../ledger-store.ts'
+import { numbersPerBlock, runLagMs } from '../ledger-store.ts'
 import type { SentBefore, SentPiece } from '../storage.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import { erasureOf, readErasure } from './erasure-row.ts'
@@ -12,11 +12,22 @@ const noteErasure: Statement = {
   text: `INSERT INTO erasure_noted (erasure, doubt_ms) SELECT $1, min(through_ms) FROM sent_run
     WHERE NOT ended AND through_ms < $2 AND coalesce(lost_ms, $3) >= $3`,
 }
-/** Of the hours that later reads are added to. */
+/** Of the blocks that the erased events stand in, and of the hours that later reads are added to. */
+export const sentOfErasedStatement: Statement = {
+  name: 'erasure-sent-blocks',
+  text: `WITH erased AS MATERIALIZED (
+      SELECT position, sequence FROM event WHERE tenant = $2 AND feed = $3 AND subject = $5::uuid AND sequence > 0
+      UNION ALL
+      SELECT position, sequence FROM event WHERE tenant = $2 AND feed = $3 AND position = $6 AND $5::uuid IS NULL
+    )
+    SELECT $1::uuid, key_id, view, hour, block, ranges FROM sent
+    WHERE tenant = $2 AND feed = $3 AND hour >= $4 AND block = ANY (ARRAY(
+      SELECT position / ${numbersPerBlock} FROM erased UNION SELECT sequence / ${numbersPerBlock} FROM erased
+    ))`,
+}
 const copySent: Statement = {
   name: 'erasure-sent',
-  text: `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges)
-    SELECT $1, key_id, view, hour, block, ranges FROM sent WHERE tenant = $2 AND feed = $3 AND hour >= $4`,
+  text: `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges) ${sentOfErasedStatement.text}`,
 }
 const selectNoted: Statement = {
   name: 'erasure-noted-since',
@@ -45,7 +56,8 @@ export async function noteSent(session: Session, row: ErasureRow): Promise<void>
   const fromHour = firstNotedHour(Number(row.begun_ms))
   const silentMs = Number(row.unreachable_ms) - runLagMs
   await session.query(noteErasure, [row.erasure, silentMs, fromHour * 3_600_000])
-  await session.query(copySent, [row.erasure, row.tenant, row.feed, fromHour])
+  const { erasure, tenant, feed, subject, last_position: position } = row
+  await session.query(copySent, [erasure, tenant, feed, fromHour, subject, position])
 }
 
 export async function readSentBefore(database: Database, erasureId: string): Promise<SentBefore | undefined> {

@@ -7,7 +7,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import { firstNotedHour } from '../erasure-store.ts'
-import { runLagMs } from '../ledger-store.ts'
+import { numbersPerBlock, runLagMs } from '../ledger-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { Actor, BeginErasureOutcome, Erasure, ErasureRequest, ReduceOutcome } from '../storage.ts'
 import type { Appender } from './append.ts'
@@ -137,20 +137,39 @@ function overwriter(
   return (erasureIds, actor) => overwrite.immediate(erasureIds, actor)
 }
 
-/** What keys have been sent of the feed up to now, of the hours that later reads are added to. Within a transaction. */
+/** Of the blocks that the erased events stand in. */
+export const sentOfErasedStatement = `WITH erased AS (
+    SELECT place & 0xffffffffff AS position, sequence FROM event INDEXED BY event_subject
+      WHERE feed_no = @feedNo AND subject = @subject
+    UNION ALL
+    SELECT place & 0xffffffffff, sequence FROM event WHERE place = (@feedNo << 40) | @position AND @subject IS NULL
+  )
+  SELECT @erasure, key_id, view, hour, block, ranges FROM sent INDEXED BY sent_block
+  WHERE tenant = @tenant AND feed = @feed AND hour >= @fromHour AND block IN (
+    SELECT position / ${numbersPerBlock} FROM erased UNION SELECT sequence / ${numbersPerBlock} FROM erased
+  )`
+
+/** What keys have been sent of the erased events up to now, of the hours that later reads are added to. Within a transaction. */
 function sentNoter(db: Connection, nowMs: () => number): (row: ErasureRow) => void {
   const note = db.prepare(
     `INSERT INTO erasure_noted (erasure, doubt_ms)
       SELECT ?, min(through_ms) FROM sent_run WHERE ended = 0 AND through_ms < ? AND coalesce(lost_ms, ?) >= ?`,
   )
   const copy = db.prepare(
-    `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges)
-      SELECT ?, key_id, view, hour, block, ranges FROM sent INDEXED BY sent_block
-      WHERE tenant = ? AND feed = ? AND hour >= ?`,
+    `INSERT INTO erasure_sent (erasure, key_id, view, hour, block, ranges) ${sentOfErasedStatement}`,
   )
-  return ({ erasure, tenant, feed, begun_ms: begunMs }) => {
+  return (row) => {
+    const {
+      erasure,
+      tenant,
+      feed,
+      subject,
+      feed_no: feedNo,
+      last_position: position,
+      begun_ms: begunMs,
+    } = row
     const [now, fromHour] = [nowMs(), firstNotedHour(begunMs)]
     note.run(erasure, now - runLagMs, now, fromHour * 3_600_000)
-    copy.run(erasure, tenant, feed, fromHour)
+    copy.run({ erasure, tenant, feed, feedNo, subject, position, fromHour })
   }
 }
