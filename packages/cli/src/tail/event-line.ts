@@ -12,7 +12,8 @@ export type Before =
   | { readonly kind: 'none' }
   | { readonly kind: 'listing'; readonly listing: Listing }
 
-const addressWidth = 34
+/** As wide as a reference, which stands there where there is no address. */
+const addressWidth = 36
 /** `Offers in excess of £560,000`. */
 const priceWidth = 28
 
