@@ -14,6 +14,7 @@ import type { RequestLines } from '../observability/request-lines.ts'
 import type { Erasure, ErasureStore, EventStore, HoldStore, RestrictionStore } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
+import type { ReadsUnderWay } from './reads-under-way.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
 
@@ -33,6 +34,7 @@ export interface HttpContext {
   readonly pages: PageReader
   readonly publisher: Publisher
   readonly ledger: SentLedger
+  readonly reads: ReadsUnderWay
   readonly verifier: KeyVerifier
   readonly limits: ServiceLimits
   readonly inFlight: BytesInFlight

@@ -35,10 +35,12 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
   try {
     const outcome = admit(context, exchange)
     if (!(outcome instanceof Promise)) return settle(context, exchange, outcome)
-    return outcome.then(
+    const handling = outcome.then(
       (given) => settle(context, exchange, given),
       (error: unknown) => settle(context, exchange, failed(context, request, error)),
     )
+    if (request.method === 'GET') context.reads.add(handling)
+    return handling
   } catch (error) {
     return settle(context, exchange, failed(context, request, error))
   }

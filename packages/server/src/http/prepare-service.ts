@@ -33,6 +33,7 @@ import type { ServiceLimits } from './limits.ts'
 import { operationTable } from './operations/index.ts'
 import type { Deprecations } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
+import { readsUnderWay } from './reads-under-way.ts'
 import { createRouter } from './router.ts'
 import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
@@ -127,7 +128,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   const ledger = await createSentLedger(options.storage.ledger, options.clock)
   const counts = options.counts ?? nodeCounts()
   const context = contextOf({ ...options, basePath, counts }, stopping, ledger)
-  const { limits, metrics, outages, pages, publisher, ranges, verifier } = context
+  const { limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options.deprecations)
@@ -163,7 +164,9 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     async forgetFeed(key) {
       ranges.forget(key)
       await pages.forget(key)
-      // Who was sent what is gone now is to be known when the erasure is `unreachable`.
+      // Who was sent what is gone now is to be known when the erasure is `unreachable`: what was read before is noted when its answer
+      // is made.
+      await reads.settled(limits.requestTimeoutMs)
       await ledger.flush()
     },
     compareFeeds: (headOf) => pages.compare(headOf),
@@ -222,6 +225,7 @@ function contextOf(
     pages: pagesOf(options, outages),
     publisher,
     ledger,
+    reads: readsUnderWay(),
     verifier: createKeyVerifier({ keys, peppers, clock, report: outages }),
     limits,
     inFlight,

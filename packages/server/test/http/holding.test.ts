@@ -8,6 +8,7 @@ import { problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { contact } from '../support/property.ts'
 import type { TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 async function newContact(service: TestService): Promise<string> {
   const subjectId = crypto.randomUUID()
@@ -97,5 +98,24 @@ onEngines('holds', {}, (service) => {
     const none = await postEndOfHold(service(), crypto.randomUUID())
     assert.deepEqual([none.status, problemOf(none).code], [404, 'hold_not_found'])
     assert.equal((await postEndOfHold(service(), 'one')).status, 400)
+  })
+
+  it('are neither added nor ended under maintenance: a copy that is being made would not have it (PROTOCOL §5.9)', async () => {
+    const subjectId = await newContact(service())
+    const words = { feed: 'contact', subjectId, ground: 'complaint', until: dayFromNow(1) }
+    const { id } = JSON.parse((await postHold(service(), words)).text) as HoldBody
+    await service().storage.setMaintenance({ sinceMs: Date.now(), retryAfterSeconds: 77 }, 'cli:test')
+    try {
+      await until(async () => (await postHold(service(), words)).status === 503)
+      for (const refused of [await postHold(service(), words), await postEndOfHold(service(), id)]) {
+        assert.deepEqual([refused.status, problemOf(refused).code], [503, 'maintenance'])
+        assert.equal(refused.headers['retry-after'], '77')
+      }
+      const active = (await listHolds(service())).find((hold) => hold.id === id)
+      assert.equal(active?.state, 'active')
+    } finally {
+      await service().storage.setMaintenance(undefined, 'cli:test')
+    }
+    await until(async () => (await postEndOfHold(service(), id)).status === 200)
   })
 })

@@ -1,6 +1,8 @@
 /** A receipt names who had been sent what was erased, and who has been told (D17, D28). */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { StorageEngine } from '../../src/index.ts'
 import { eraseAll, postErasure, receiptOf } from '../support/canary.ts'
 import type { ReceiptBody } from '../support/canary.ts'
 import { call, contactGetPath, contactListPath as list, publish } from '../support/http-client.ts'
@@ -133,6 +135,52 @@ describe('a receipt of a service with three threads', () => {
       const found = await recipientsOf(service, receipt?.id ?? '')
       assert.deepEqual(new Set(found.map(({ keyId }) => keyId)), new Set(readers.map(({ keyId }) => keyId)))
     } finally {
+      await service.stop()
+    }
+  })
+})
+
+describe('a receipt of what was being read when it was erased', () => {
+  it('names the key that was sent it after the last step (D17)', async () => {
+    let isReached = false
+    const [isHeld, gate] = [{ value: false }, Promise.withResolvers<void>()]
+    const wrap = (storage: StorageEngine): StorageEngine => ({
+      ...storage,
+      events: {
+        ...storage.events,
+        readEvent: async (key, eventId) => {
+          const event = await storage.events.readEvent(key, eventId)
+          isReached ||= isHeld.value
+          if (isHeld.value) await gate.promise
+          return event
+        },
+      },
+    })
+    const service = await startTestService({ wrap })
+    try {
+      const { subjectId, ids } = await publishVersions(service, 2)
+      const { text, keyId } = await readerOf(service)
+      isHeld.value = true
+      const reading = call(service, `${contactGetPath}/${ids[0]}`, { key: text })
+      await until(() => isReached)
+      const begun = await postErasure(service, { feed: 'contact', subjectId, reason: 'objection' })
+      const { id } = JSON.parse(begun.text) as ReceiptBody
+      const isState = async (state: string) => (await receiptOf(service, id)).state === state
+      await until(() => isState('reduced'))
+      // As long as it would take if nothing waited for the read.
+      const isEarly = until(() => isState('unreachable')).then(() => true)
+      assert.equal(await Promise.race([isEarly, delay(1_500, false)]), false, 'the read is under way')
+      isHeld.value = false
+      gate.resolve()
+      assert.equal((await reading).status, 200)
+      await isEarly
+      const found = await recipientsOf(service, id)
+      assert.deepEqual(
+        found.map((one) => [one.keyId, one['certainty']]),
+        [[keyId, 'sent']],
+      )
+    } finally {
+      gate.resolve()
       await service.stop()
     }
   })

@@ -2,7 +2,7 @@
 import { parseUuid, uuidV7 } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Outcome } from '../exchange.ts'
+import type { Access, Outcome, Refused } from '../exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
@@ -13,6 +13,7 @@ import { receiptHeaders } from './erasure-receipt.ts'
 import { erasedFeed, erasingTenant, maySee } from './erasing-access.ts'
 import { holdAnswer } from './hold-answer.ts'
 import type { Operation } from './operation.ts'
+import { refusalOfPublish } from './publish-refusal.ts'
 import { withSmallBody } from './read-small-body.ts'
 
 const path = '/v1/holds'
@@ -45,6 +46,7 @@ export function addHold(context: HttpContext): Operation {
           'unsupported_content_encoding',
           'storage_full',
           'tenant_moving',
+          'maintenance',
         ),
       },
     }),
@@ -58,15 +60,23 @@ export function addHold(context: HttpContext): Operation {
   }
 }
 
-async function add({ holds }: HttpContext, access: Access, text: string): Promise<Outcome> {
+/** A copy that is being made of the store would not have what changes now. */
+async function inMaintenance({ maintenance }: HttpContext): Promise<Refused | undefined> {
+  const stopped = await maintenance.now()
+  return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
+}
+
+async function add(context: HttpContext, access: Access, text: string): Promise<Outcome> {
   const read = readHoldBody(text, Date.now())
   if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
   const { feed, subjectId, ground, untilMs, caseRef } = read.body
   const key = erasedFeed(access, feed)
   if ('refusal' in key) return key
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
   const words = { key, subjectId, ground, caseRef, untilMs }
   const actor = `key:${access.keyId ?? ''}` as const
-  const outcome = await holds.add({ holdId: uuidV7(Date.now()), ...words, actor })
+  const outcome = await context.holds.add({ holdId: uuidV7(Date.now()), ...words, actor })
   if (outcome.kind === 'unknownTarget') return refused({ code: 'subject_not_found' })
   if (outcome.kind === 'unknownFeed') return refused({ code: 'key_disabled' })
   if (outcome.kind === 'tenantMoving') return refused({ code: 'tenant_moving' })
@@ -144,7 +154,13 @@ export function endHold(context: HttpContext): Operation {
       },
       response: {
         [success.ok]: answer('The hold as it stands.', refTo('Hold'), keyedHeaders),
-        ...keyedProblems('missing_scope', 'ambiguous_tenant', 'hold_not_found', 'storage_full'),
+        ...keyedProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'hold_not_found',
+          'storage_full',
+          'maintenance',
+        ),
       },
     }),
 
@@ -162,13 +178,15 @@ export function endHold(context: HttpContext): Operation {
   }
 }
 
-async function end({ holds }: HttpContext, access: Access, holdId: string): Promise<Outcome> {
+async function end(context: HttpContext, access: Access, holdId: string): Promise<Outcome> {
   const tenant = erasingTenant(access)
   if (typeof tenant !== 'string') return tenant
   // First looked for: a key that may not see it must not end it.
-  const found = await holds.find(tenant, holdId)
+  const found = await context.holds.find(tenant, holdId)
   if (found === undefined || !maySee(access, found)) return refused({ code: 'hold_not_found' })
-  const hold = (await holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)) ?? found
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
+  const hold = (await context.holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)) ?? found
   const body = JSON.stringify(holdAnswer(hold, Date.now()))
   return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
 }

@@ -15,6 +15,7 @@ import { success } from '../problem.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { readCursorParameters, refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { cacheHeaders, gzipped } from './answers.ts'
+import type { ReadsUnderWay } from '../reads-under-way.ts'
 import type { Operation } from './operation.ts'
 
 const names = ['after', 'head', 'epoch', 'apiEventType'] as const
@@ -79,7 +80,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           }
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
-          const lines = () => linesOf(snapshot, onPiece)
+          const lines = () => linesOf(snapshot, onPiece, context.reads)
           const pieces = () => (coding === 'gzip' ? gzipped(lines()) : freed(lines()))
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
           return { ...stream, headers, feed, coding, pieces, release }
@@ -108,18 +109,34 @@ async function* freed(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8A
   }
 }
 
-/** `onPiece`: called before the piece is handed over. */
+/** `onPiece`: called before the piece is handed over. Each piece is a read of its own: its reader may take hours. */
 async function* linesOf(
   snapshot: Snapshot,
   onPiece: (events: readonly StoredEvent[], bytes: number) => void,
+  reads: ReadsUnderWay,
 ): AsyncGenerator<Uint8Array> {
   let count = 0
-  for await (const piece of snapshot.pieces()) {
+  const pieces = snapshot.pieces()
+  const readPiece = async (): Promise<Buffer | undefined> => {
+    const next = await pieces.next()
+    if (next.done === true) return undefined
+    const piece = next.value
     count += piece.length
     const lines = Buffer.concat(piece.flatMap(({ json }) => [json, lineEnd]))
     onPiece(piece, lines.byteLength)
     freeEvents(piece)
-    yield lines
+    return lines
+  }
+  try {
+    for (;;) {
+      const reading = readPiece()
+      reads.add(reading)
+      const lines = await reading
+      if (lines === undefined) break
+      yield lines
+    }
+  } finally {
+    await pieces.return(undefined)
   }
   const { headNumber, head } = snapshot
   const end = { end: true, head: headNumber, epoch: head.epoch, revision: head.revision, events: count }

@@ -1,0 +1,27 @@
+/** Reads whose answers are being made: an erasure waits for them, so that what they are to send is noted before it is `unreachable` (D17, D28). */
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface ReadsUnderWay {
+  /** `reading` settles once what was read is noted as sent, or will not be sent. */
+  add(reading: Promise<unknown>): void
+  /** Resolves when all that are under way now have settled, and after `atMostMs` in any case: one that hangs holds up no erasure for ever. */
+  settled(atMostMs: number): Promise<void>
+}
+
+export function readsUnderWay(): ReadsUnderWay {
+  const underWay = new Set<Promise<unknown>>()
+  return {
+    add(reading) {
+      underWay.add(reading)
+      const remove = (): void => void underWay.delete(reading)
+      reading.then(remove, remove)
+    },
+    async settled(atMostMs) {
+      if (underWay.size === 0) return
+      const over = new AbortController()
+      const late = delay(atMostMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
+      await Promise.race([Promise.allSettled(underWay), late])
+      over.abort()
+    },
+  }
+}
