@@ -323,7 +323,11 @@ final class PropertyFeed
     /** @param array<string, mixed> $event */
     private function isRemoval(array $event, mixed $payload): bool
     {
-        if (!is_array($payload) || $event['eventTypeShortCode'] === 'PropertyUnpublished' || ($payload['erased'] ?? false) === true) {
+        if (!is_array($payload) || $event['eventTypeShortCode'] === 'PropertyUnpublished') {
+            return true;
+        }
+        // Nothing is left to show. After a thinned event a later one of its property follows.
+        if (($payload['erased'] ?? false) === true || ($payload['thinned'] ?? false) === true) {
             return true;
         }
         if (in_array($event['eventTypeShortCode'], ['PropertyPublished', 'PropertyUpdated'], true)) {

@@ -6,6 +6,7 @@ import { copySent } from './copy-sent.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed } from './compare-feeds.ts'
 import { Refusal } from './refusal.ts'
+import { copyRules, withoutThinning } from './without-thinning.ts'
 
 export interface CopyOptions {
   readonly from: StorageEngine
@@ -23,7 +24,11 @@ export interface CopyOptions {
  * events. The target cannot be published to before a run has ended. Rejects with a `Refusal` when the target holds
  * something else, and then leaves it as it was.
  */
-export async function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
+export function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> {
+  return withoutThinning(options.from, () => copyWhole(options))
+}
+
+async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   const { from, to, actor, signal } = options
   await refuseStrangers(from, to)
   const held = await heldOf(from, to)
@@ -121,6 +126,7 @@ async function copyTenantsAndKeys(
     await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended, actor)
   }
   await copyKeys(keys, to, actor)
+  await copyRules(from, to, actor)
   return tenants.flatMap(({ tenantId }) => feedNames.map((feed) => ({ tenantId, feed })))
 }
 

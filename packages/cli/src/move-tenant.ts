@@ -18,6 +18,7 @@ import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
 import { endedEarly, movingFault, reopeningFault } from './move-refusals.ts'
 import type { MoveStage } from './move-refusals.ts'
 import { Refusal } from './refusal.ts'
+import { copyRules, withoutThinning } from './without-thinning.ts'
 
 export interface MoveOptions {
   readonly from: StorageEngine
@@ -61,7 +62,7 @@ const skippedMarginTicks = 6_000_000_000n
 export async function moveTenant(options: MoveOptions): Promise<MovedTenant> {
   const stage: { now: MoveStage } = { now: 'before' }
   try {
-    return await move(options, stage)
+    return await withoutThinning(options.from, () => move(options, stage))
   } catch (error) {
     // An engine reports an error of the callback that takes records as a failure of its own.
     const cause = error instanceof StorageFailure && error.cause instanceof Refusal ? error.cause : error
@@ -127,6 +128,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
   await copySent(from, to, tenantId)
+  await copyRules(from, to, actor, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
   stage.now = 'opening'
   if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw overtaken('closed')

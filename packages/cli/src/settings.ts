@@ -5,6 +5,7 @@ import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { memorySettings } from './memory-settings.ts'
 import { readCatalogue } from './read-catalogue.ts'
+import { retentionSettings } from './retention-settings.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -201,6 +202,7 @@ export const settings = {
     8 * 2 ** 30,
   ),
   ...memorySettings,
+  ...retentionSettings,
   workers: wholeNumber(
     {
       name: 'workers',

@@ -27,6 +27,7 @@ import type { RateLimit } from './rate-limit.ts'
 import type { SettingReader } from './read-settings.ts'
 import { openListFor } from './erasure-list.ts'
 import { portRefusal } from './port-refusal.ts'
+import { readRetention } from './retention-settings.ts'
 import { settings } from './settings.ts'
 
 /** The settings of `serve` and `demo`, in the order of their help. */
@@ -56,6 +57,9 @@ export const serveSettings = [
   settings.readerTimeout,
   settings.inFlightBytes,
   settings.inFlightBytesPerKey,
+  settings.retainContacts,
+  settings.retainProperties,
+  settings.expireContacts,
   settings.wait,
   settings.drain,
   settings.erasures,
@@ -101,6 +105,7 @@ export function readServeOptions(reader: SettingReader) {
     readerTimeoutMs: reader.value(settings.readerTimeout),
     inFlightBytes: reader.value(settings.inFlightBytes),
     inFlightBytesPerKey: reader.value(settings.inFlightBytesPerKey),
+    retention: readRetention(reader),
     waitMs: reader.value(settings.wait),
     drainMs: reader.value(settings.drain),
     erasures: reader.value(settings.erasures),
@@ -266,6 +271,7 @@ async function listen(
     basePath: options.basePath,
     trustedProxies: options.trustedProxies,
     plainConnections: options.plainConnections,
+    retention: options.retention,
     pages: {
       memoryBytes: options.pageMemoryBytes,
       fileBytes: options.pageFileBytes,

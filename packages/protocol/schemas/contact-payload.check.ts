@@ -8,7 +8,7 @@ const External = [
 
 const check_0 = ((value) => ((typeof value === "object" && value !== null && !(Array.isArray(value)))
 && ("contact_ref" in value
-&& (((((((((((((((((((((typeof value.contact_ref === "string" && External[0].test(value.contact_ref))
+&& ((((((((((((((((((((((typeof value.contact_ref === "string" && External[0].test(value.contact_ref))
 && (value.kind === undefined || (!("kind" in value) || (typeof value.kind === "string" || value.kind === null))))
 && (value.title === undefined || (!("title" in value) || (typeof value.title === "string" || value.title === null))))
 && (value.first_name === undefined || (!("first_name" in value) || (typeof value.first_name === "string" || value.first_name === null))))
@@ -51,6 +51,7 @@ const check_0 = ((value) => ((typeof value === "object" && value !== null && !(A
 && (value.create_date === undefined || (!("create_date" in value) || (typeof value.create_date === "string" || value.create_date === null))))
 && (value.update_date === undefined || (!("update_date" in value) || (typeof value.update_date === "string" || value.update_date === null))))
 && (value.service_reference === undefined || (!("service_reference" in value) || (typeof value.service_reference === "string" || value.service_reference === null))))
-&& (value.erased === undefined || (!("erased" in value) || (typeof value.erased === "boolean" || value.erased === null)))))));
+&& (value.erased === undefined || (!("erased" in value) || (typeof value.erased === "boolean" || value.erased === null))))
+&& (value.thinned === undefined || (!("thinned" in value) || (typeof value.thinned === "boolean" || value.thinned === null)))))));
 
 export function acceptsContactPayload(value: unknown): boolean { return check_0(value) }

@@ -10,7 +10,7 @@ const External = [
 
 const check_0 = ((value) => ((typeof value === "object" && value !== null && !(Array.isArray(value)))
 && ("agent_ref" in value
-&& ((((((((((((((((((((((((((typeof value.agent_ref === "string" && External[0].test(value.agent_ref))
+&& (((((((((((((((((((((((((((typeof value.agent_ref === "string" && External[0].test(value.agent_ref))
 && (value.branch_id === undefined || (!("branch_id" in value) || (typeof value.branch_id === "string" || value.branch_id === null))))
 && (value.published === undefined || (!("published" in value) || (typeof value.published === "boolean" || value.published === null))))
 && (value.property_type === undefined || (!("property_type" in value) || (Number.isInteger(value.property_type) || value.property_type === null))))
@@ -175,6 +175,7 @@ const check_0 = ((value) => ((typeof value === "object" && value !== null && !(A
 && (value.principal.auto_email_when_live === undefined || (!("auto_email_when_live" in value.principal) || (typeof value.principal.auto_email_when_live === "boolean" || value.principal.auto_email_when_live === null))))
 && (value.principal.auto_email_updates === undefined || (!("auto_email_updates" in value.principal) || (typeof value.principal.auto_email_updates === "boolean" || value.principal.auto_email_updates === null)))))))))
 && (value.removal_reason === undefined || (!("removal_reason" in value) || ((typeof value.removal_reason === "string" || Number.isFinite(value.removal_reason)) || value.removal_reason === null))))
-&& (value.erased === undefined || (!("erased" in value) || (typeof value.erased === "boolean" || value.erased === null)))))));
+&& (value.erased === undefined || (!("erased" in value) || (typeof value.erased === "boolean" || value.erased === null))))
+&& (value.thinned === undefined || (!("thinned" in value) || (typeof value.thinned === "boolean" || value.thinned === null)))))));
 
 export function acceptsPropertyPayload(value: unknown): boolean { return check_0(value) }

@@ -21,6 +21,8 @@ export type BackgroundTask =
   | 'erase'
   /** Looking which holds have expired. */
   | 'report_holds'
+  /** Reducing what was superseded long ago. */
+  | 'retain'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */

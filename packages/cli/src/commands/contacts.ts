@@ -15,6 +15,7 @@ import { changeSettings, findTenant, withStore } from '../open-store.ts'
 import { createProgress } from '../progress.ts'
 import { addEraseSubject } from './erasures.ts'
 import { addRestricting } from './restrictions.ts'
+import { addExpiring, addKeep } from './expiring-contacts.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
@@ -27,6 +28,8 @@ export function addContacts(program: Command, context: CommandContext): void {
   addExport(contacts, context)
   addEraseSubject(contacts, context, 'contact')
   addRestricting(contacts, context)
+  addExpiring(contacts, context)
+  addKeep(contacts, context)
 }
 
 function addFind(contacts: Command, context: CommandContext): void {

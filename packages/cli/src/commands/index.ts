@@ -25,6 +25,7 @@ import { addProperties } from './properties.ts'
 import { addPublish } from './publish.ts'
 import { addReference } from './reference.ts'
 import { addRestore } from './restore.ts'
+import { addRetention } from './retention.ts'
 import { addDemo, addServe } from './serve.ts'
 import { addSync } from './sync.ts'
 import { addTenants } from './tenants.ts'
@@ -42,7 +43,7 @@ export const commandGroups: readonly CommandGroup[] = [
   { heading: 'Tenants and keys:', commands: [addTenants, addKeys, addPepper, addAudit] },
   { heading: 'Publish:', commands: [addPublish, addReference, addGenerate] },
   { heading: 'Read:', commands: [addEvents, addProperties, addSync] },
-  { heading: 'Personal data:', commands: [addContacts, addErasures, addHolds, addExposure] },
+  { heading: 'Personal data:', commands: [addContacts, addErasures, addHolds, addRetention, addExposure] },
   {
     heading: 'Keep and move a store:',
     commands: [addBackup, addRestore, addCopy, addCompact, addEpoch, addMaintenance],

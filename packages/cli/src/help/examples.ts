@@ -88,6 +88,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'contacts find': [['by an address', 'contacts find --tenant "Hill & Co" --email jane@example.com']],
   'contacts export': [['for a person who asks', `contacts export ${contactReference} --tenant "Hill & Co"`]],
+  'contacts expiring': [['before they are erased', 'contacts expiring --tenant "Hill & Co"']],
+  'contacts keep': [['for as long again', `contacts keep ${contactReference} --tenant "Hill & Co"`]],
   'contacts erase': [
     [
       'with the case it belongs to',
@@ -112,6 +114,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'holds list': [['expired ones included', 'holds list']],
   'holds end': [['when the ground is gone', `holds end ${eventId}`]],
+  'retention list': [['the rules of every tenant', 'retention list']],
+  'retention set': [['of one agency', 'retention set "Hill & Co" --retain-contacts 400d --expire-contacts off']],
+  'retention run': [['how many events a rule would take', 'retention run --dry-run --retain-contacts 400d']],
   exposure: [['what a lost key was sent', `exposure --key ${keyId} --from 2026-01-31 --out ./exposure`]],
   backup: [['while the service runs', 'backup ./backup.db']],
   restore: [['into an empty database', `restore ./backup.db ${database}`]],

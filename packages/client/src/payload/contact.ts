@@ -44,6 +44,7 @@ const contact = {
   update_date: date,
   service_reference: text,
   erased: flag,
+  thinned: flag,
 }
 
 /** A contact at one moment. Absent and null are both null, absent lists are empty. */

@@ -180,6 +180,7 @@ const property = {
   principal: record({ principal_email_address: text, auto_email_when_live: flag, auto_email_updates: flag }),
   removal_reason: text,
   erased: flag,
+  thinned: flag,
 }
 
 export interface Risks {

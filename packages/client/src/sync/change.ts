@@ -99,7 +99,9 @@ function isRemoval(
   event: FeedEvent,
   payload: PayloadOfFeed[FeedName],
 ): boolean {
-  if (event.eventTypeShortCode === reader.removingCode || payload.erased === true) return true
+  if (event.eventTypeShortCode === reader.removingCode) return true
+  // Nothing is left to show. Of a thinned event's subject a later one follows (PROTOCOL §5.7).
+  if (payload.erased === true || payload.thinned === true) return true
   if (reader.showingCodes.includes(event.eventTypeShortCode)) return false
   // A service with other short codes. 1 removes in both known numberings of property events (D12).
   return (

@@ -51,6 +51,7 @@ export const ContactPayload = Type.Object(
     update_date: text('Last change of the contact, `DD-MM-YYYY HH:mm:ss`, Europe/London (D24).'),
     service_reference: text("Reference of the contact in the publisher's system (D16)."),
     erased: flag('Set by the service when it has reduced the payload to its reference (D17).'),
+    thinned: flag('Set by the service in place of a superseded payload that was not kept any longer (D17).'),
   },
   {
     title: 'ContactPayload',

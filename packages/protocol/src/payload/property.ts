@@ -58,6 +58,7 @@ export const PropertyPayload = Type.Object(
       `Why the property was removed (D26), in words or as a code: ${listCodes(removalReasons)}.`,
     ),
     erased: flag('Set by the service when it has reduced the payload to its reference (D17).'),
+    thinned: flag('Set by the service in place of a superseded payload that was not kept any longer (D17).'),
   },
   {
     title: 'PropertyPayload',

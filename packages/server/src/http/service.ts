@@ -3,19 +3,24 @@ import { collectAtRest } from '../collect-at-rest.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
+import { carryOutRetention } from '../feed/retaining.ts'
+import { noRetention } from '../feed/retention-rules.ts'
+import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { shownMetrics } from '../observability/metrics.ts'
 import type { ShownMetrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
-import type { StorageEngine } from '../storage/storage.ts'
+import type { FeedKey, StorageEngine } from '../storage/storage.ts'
 import { addressUrl, prepareService } from './prepare-service.ts'
-import type { ListenOptions, ServiceParts } from './prepare-service.ts'
+import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
 
 export interface ServiceOptions extends ServiceParts, ListenOptions {
   /** Where `/metrics`, `/livez` and `/readyz` are; `undefined`: nowhere. */
   readonly metrics: ListenOptions | undefined
+  /** For tenants without rules of their own. Default: everything is kept. */
+  readonly retention?: RetentionDefaults
 }
 
 export interface Service {
@@ -69,25 +74,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await operations?.close()
       throw error
     })
-    const forgetting = forgetSkippedIds(storage, undefined, outages)
-    const reporting = reportExpiredHolds(storage, options.log, outages)
-    const erasing = carryOutErasures({
-      storage,
-      nodeId: announcing.nodeId,
-      forget: (key) => prepared.forgetFeed(key),
-      compare: (headOf) => prepared.compareFeeds(headOf),
-      list: options.erasureList,
-      report: outages,
-    })
+    const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing]
     const stopCollecting = collectAtRest()
     let closing: Promise<void> | undefined
     const shutDown = async (): Promise<void> => {
       stopCollecting()
       await prepared.close()
-      await forgetting.close()
-      await reporting.close()
-      await erasing.close()
-      await announcing.close()
+      for (const task of tasks) await task.close()
       await operations?.close()
       metrics.close()
     }
@@ -103,6 +96,23 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     metrics.close()
     throw error
   }
+}
+
+/** What goes on beside requests. */
+function backgroundTasks(
+  { storage, log, erasureList: list, retention = noRetention }: ServiceOptions,
+  prepared: PreparedService,
+  nodeId: string,
+): readonly { close(): Promise<void> }[] {
+  const { outages: report } = prepared
+  const compare: PreparedService['compareFeeds'] = (headOf) => prepared.compareFeeds(headOf)
+  const forget = (key: FeedKey): Promise<void> => prepared.forgetFeed(key)
+  return [
+    forgetSkippedIds(storage, undefined, report),
+    reportExpiredHolds(storage, log, report),
+    carryOutErasures({ storage, nodeId, forget, compare, list, report }),
+    carryOutRetention({ storage, nodeId, defaults: retention, compare, report }),
+  ]
 }
 
 /** Whether the store answers. */

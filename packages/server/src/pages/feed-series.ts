@@ -1,6 +1,7 @@
 /** The series of segments that may be read: those of a feed's present state. */
 import { feedNames } from '@property-events/protocol'
 import type { FeedName, ViewName } from '@property-events/protocol'
+import { payloadState } from '../storage/storage.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
@@ -19,6 +20,7 @@ export interface FeedSeries extends SeriesWatcher {
 interface State {
   readonly epoch: string
   readonly revision: number
+  readonly thinned: number
   readonly series: Map<ViewName, string>
   /** There are also segments of another state of the feed. */
   isMixed: boolean
@@ -26,7 +28,7 @@ interface State {
 
 /**
  * `onOtherState`: a feed is read, and there are, or may be, segments of another state of it. Segments of an earlier
- * epoch or revision must not be served, nor stay on disk (D13, D17), so those of this feed are to be removed.
+ * epoch or with payloads that are gone must not be served, nor stay on disk (D13, D17), so those of this feed are to be removed.
  */
 export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeries {
   /** The state in which a feed was last read or, if it was not read yet, the state of its segments. */
@@ -37,18 +39,18 @@ export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeri
     const known = states[feed].get(tenantId)
     if (known !== undefined && isOf(known, head) && !known.isMixed) return known
     if (known !== undefined) onOtherState(key)
-    const { epoch, revision } = head
-    const state = { epoch, revision, series: new Map(), isMixed: false }
+    const { epoch, revision, thinned } = head
+    const state = { epoch, revision, thinned, series: new Map(), isMixed: false }
     states[feed].set(tenantId, state)
     return state
   }
 
   return {
     of(key, head, view) {
-      const { series, epoch, revision } = stateOf(key, head)
+      const { series, epoch } = stateOf(key, head)
       const known = series.get(view)
       if (known !== undefined) return known
-      const name = `${seriesPrefix(key)}${epoch}/${revision} ${view}`
+      const name = `${seriesPrefix(key)}${epoch}/${payloadState(head)} ${view}`
       series.set(view, name)
       return name
     },
@@ -79,18 +81,22 @@ export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeri
   }
 }
 
-function isOf(state: State, { epoch, revision }: Pick<Head, 'epoch' | 'revision'>): boolean {
-  return state.epoch === epoch && state.revision === revision
+function isOf(
+  state: State,
+  { epoch, revision, thinned }: Pick<Head, 'epoch' | 'revision' | 'thinned'>,
+): boolean {
+  return state.epoch === epoch && state.revision === revision && state.thinned === thinned
 }
 
 const feedPrefix = /^(\S+)\/(property|contact) $/
-const seriesName = /^(\S+)\/(property|contact) (\S+)\/(\d+) \S+$/
+const seriesName = /^(\S+)\/(property|contact) (\S+)\/(\d+)(?:\.(\d+))? \S+$/
 
 function stateOfName(name: string): (State & FeedKey) | undefined {
-  const [, tenantId, feed, epoch, revision] = seriesName.exec(name) ?? []
-  if (tenantId === undefined || epoch === undefined || (feed !== 'property' && feed !== 'contact'))
-    return undefined
-  return { tenantId, feed, epoch, revision: Number(revision), series: new Map(), isMixed: false }
+  const [, tenantId, feed, epoch, revision, thinned = '0'] = seriesName.exec(name) ?? []
+  if (tenantId === undefined || epoch === undefined) return undefined
+  if (feed !== 'property' && feed !== 'contact') return undefined
+  const counters = { revision: Number(revision), thinned: Number(thinned) }
+  return { tenantId, feed, epoch, ...counters, series: new Map(), isMixed: false }
 }
 
 /** Forgets every feed that there are segments of another state of. */

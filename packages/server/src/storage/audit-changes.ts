@@ -8,6 +8,7 @@ import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveState } from './move-store.ts'
 import type { Restriction, RestrictionRequest } from './restriction-store.ts'
+import type { RetentionRule } from './retention-store.ts'
 import type { WholeRecord } from './store-records.ts'
 
 type Changes = readonly AuditChange[]
@@ -52,6 +53,15 @@ export function restrictionBegun({ restrictionId, key, reason }: RestrictionRequ
 
 export function restrictionLifted({ restrictionId, key }: Restriction): Changes {
   return [{ action: 'restriction.lifted', tenant: key.tenantId, target: restrictionId, detail: {} }]
+}
+
+export function retentionSet(tenantId: string, rule: RetentionRule, days: number | undefined): Changes {
+  const detail = { rule, days: days ?? null }
+  return [{ action: 'retention.set', tenant: tenantId, target: tenantId, detail }]
+}
+
+export function contactKept(tenantId: string, contactRef: string): Changes {
+  return [{ action: 'contact.kept', tenant: tenantId, target: contactRef, detail: {} }]
 }
 
 function stageOf(state: MoveState): AuditedMove {

@@ -1,6 +1,7 @@
 /** The port's part for the audit: who changed or searched what, and when. */
 import type { ErasureReason, FeedName, HoldGround, RestrictionReason, Scope } from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
+import type { RetentionRule } from './retention-store.ts'
 
 /**
  * Who changes something, opaque: an API key by its id, somebody at the command line by an id that says no name, or the
@@ -56,6 +57,10 @@ interface AuditDetails {
   /** A contact is kept and not shown any more. The target is the id of the restriction. */
   'restriction.begun': { readonly reason: RestrictionReason }
   'restriction.lifted': Nothing
+  /** `days`: 0 for off, `null` for what the service is set to. */
+  'retention.set': { readonly rule: RetentionRule; readonly days: number | null }
+  /** The agency does not want it erased for its age. The target is the contact's reference. */
+  'contact.kept': Nothing
   /** Records of another store were put into this one. `needsEpoch`: more is to come. */
   'store.filled': { readonly firstOffset: number; readonly needsEpoch: boolean }
   /** Somebody looked for contacts: by what, never for whom. */

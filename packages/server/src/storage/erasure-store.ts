@@ -107,6 +107,14 @@ export interface ErasureStore {
    * a payload; events of the subject up to there are to be reduced, and none that is published later.
    */
   begin(request: ErasureRequest): Promise<BeginErasureOutcome>
+  /**
+   * As `begin` of a subject, where the event at this position is still its latest. `changed`: it is not, and nothing was begun. For
+   * erasing what nobody has asked for.
+   */
+  beginUnchanged(
+    request: ErasureRequest,
+    position: number,
+  ): Promise<BeginErasureOutcome | { readonly kind: 'changed' }>
   /** How many events `begin` would have reduced. Nothing is changed. */
   count(
     key: FeedKey,

@@ -11,8 +11,10 @@ export interface Head {
   readonly created: Ticks | undefined
   /** Changes when numbers were carried past a gap (D13). */
   readonly epoch: string
-  /** Rises when stored payloads are reduced (D17). */
+  /** Rises when stored payloads are erased (D17). */
   readonly revision: number
+  /** Rises when superseded payloads are taken because of their age (D17). No answer shows it. */
+  readonly thinned: number
 }
 
 export interface LocateQuery {

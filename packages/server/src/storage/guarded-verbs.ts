@@ -3,12 +3,14 @@ import { StorageFailure } from './storage.ts'
 import type {
   AuditStore,
   ErasureStore,
+  ExpiryStore,
   HoldStore,
   KeyStore,
   LedgerStore,
   MoveStore,
   NodeStore,
   RestrictionStore,
+  RetentionStore,
   StorageRefusal,
 } from './storage.ts'
 
@@ -180,6 +182,7 @@ export function guardedRestrictions(verbs: Unguarded<RestrictionStore>, guard: G
 export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): ErasureStore {
   return {
     begin: (request) => guard(() => verbs.begin(request)),
+    beginUnchanged: (request, position) => guard(() => verbs.beginUnchanged(request, position)),
     count: (key, target) => guard(() => verbs.count(key, target)),
     reduce: (erasureId, limit) => guard(() => verbs.reduce(erasureId, limit)),
     open: () => guard(() => verbs.open()),
@@ -190,5 +193,24 @@ export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): E
     find: (tenantId, erasureId) => guard(() => verbs.find(tenantId, erasureId)),
     list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
     reductions: (key, afterRevision, limit) => guard(() => verbs.reductions(key, afterRevision, limit)),
+  }
+}
+
+export function guardedExpiry(verbs: Unguarded<ExpiryStore>, guard: Guard): ExpiryStore {
+  return {
+    enlist: (step) => guard(() => verbs.enlist(step)),
+    listed: (tenantId, after, limit) => guard(() => verbs.listed(tenantId, after, limit)),
+    keep: (tenantId, subjectId, actor) => guard(() => verbs.keep(tenantId, subjectId, actor)),
+  }
+}
+
+export function guardedRetention(verbs: Unguarded<RetentionStore>, guard: Guard): RetentionStore {
+  return {
+    rules: () => guard(() => verbs.rules()),
+    setRule: (tenantId, rule, days, actor) => guard(() => verbs.setRule(tenantId, rule, days, actor)),
+    thin: (span, limit, nodeId) => guard(() => verbs.thin(span, limit, nodeId)),
+    takeTurn: (nodeId) => guard(() => verbs.takeTurn(nodeId)),
+    endTurn: (nodeId) => guard(() => verbs.endTurn(nodeId)),
+    countDue: (span, limit, progress) => guard(() => verbs.countDue(span, limit, progress)),
   }
 }

@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
-import { erasedPayload, isErasedPayload } from './reduced-event.ts'
+import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import {
   firstSpelling,
   keepsUpdateDate,
@@ -139,14 +139,14 @@ export function planAppend(
   return { kind: 'plan', steps }
 }
 
-/** The service's own events have no hash either, so what stands in the event tells whether its content was erased. */
+/** The service's own events have no hash either, so what stands in the event tells whether its content is gone. */
 function conflictOf(
   index: number,
   id: string,
   { position, contentHash }: { readonly position: number; readonly contentHash: Uint8Array | null },
   lookups: AppendLookups,
 ): AppendPlan {
-  const isGone = contentHash === null && isErasedPayload(lookups.event(position).payload)
+  const isGone = contentHash === null && isReducedPayload(lookups.event(position).payload)
   return { kind: 'idConflict', index, id, ...(isGone ? { isGone } : {}) }
 }
 

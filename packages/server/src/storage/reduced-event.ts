@@ -5,13 +5,25 @@ import { eventJsonEnd } from './event-json.ts'
 import { parseEventJson } from './event-json.ts'
 import { payloadMember } from './subject-identity.ts'
 
-/** The payload that is left: only whose it was, and that it is gone. */
+/** Why a payload is gone: somebody had it erased, or a later event had superseded it for long enough. */
+export type ReducedState = 'erased' | 'thinned'
+
+/** The payload that is left of an erased event: only whose it was, and that it is gone. */
 export function erasedPayload(feed: FeedName, reference: string): string {
-  return `{"${feeds[feed].subjectField}":"${reference}","published":false,"erased":true}`
+  return reducedPayload('erased', feed, reference)
+}
+
+function reducedPayload(state: ReducedState, feed: FeedName, reference: string): string {
+  return `{"${feeds[feed].subjectField}":"${reference}","published":false,"${state}":true}`
 }
 
 /** The bytes of a stored event with its payload reduced. The subject's UUID stays as this payload spelled it. */
-export function erasedEventJson(feed: FeedName, subjectId: string, json: string): string {
+export function reducedEventJson(
+  state: ReducedState,
+  feed: FeedName,
+  subjectId: string,
+  json: string,
+): string {
   const { tenantId, sequenceNumber, eventType, eventTypeShortCode, ...rest } = parseEventJson(json)
   const { payload, transactionId, id, createdDate } = rest
   const spelled = payloadMember(payload, feeds[feed].subjectField)
@@ -19,12 +31,25 @@ export function erasedEventJson(feed: FeedName, subjectId: string, json: string)
   return (
     `{"tenantId":"${tenantId}","sequenceNumber":${sequenceNumber},"eventType":${eventType}` +
     `,"eventTypeShortCode":${JSON.stringify(eventTypeShortCode)}` +
-    `,"payload":${JSON.stringify(erasedPayload(feed, reference))}` +
+    `,"payload":${JSON.stringify(reducedPayload(state, feed, reference))}` +
     `,"transactionId":"${transactionId}","id":"${id}","createdDate":"${createdDate}${eventJsonEnd}`
   )
 }
 
-/** Whether a payload says that its content is gone. */
+/** As above, erased. */
+export function erasedEventJson(feed: FeedName, subjectId: string, json: string): string {
+  return reducedEventJson('erased', feed, subjectId, json)
+}
+
+/** Whether a payload says that its content was erased. */
 export function isErasedPayload(payload: string): boolean {
   return payload.length < 200 && payload.endsWith(',"published":false,"erased":true}')
+}
+
+/** Whether a payload says that its content is gone, for whatever reason. */
+export function isReducedPayload(payload: string): boolean {
+  return (
+    isErasedPayload(payload) ||
+    (payload.length < 200 && payload.endsWith(',"published":false,"thinned":true}'))
+  )
 }

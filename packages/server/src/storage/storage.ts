@@ -7,6 +7,7 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { Actor, AuditStore } from './audit-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
+import type { ExpiryStore } from './expiry-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { HoldStore } from './hold-store.ts'
 import type { KeyStore } from './key-store.ts'
@@ -15,6 +16,7 @@ import type { Maintenance } from './maintenance.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
 import type { RestrictionStore } from './restriction-store.ts'
+import type { RetentionStore } from './retention-store.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
 
@@ -22,6 +24,7 @@ export type * from './append-batch.ts'
 export type * from './audit-store.ts'
 export type * from './erasure-store.ts'
 export type * from './event-store.ts'
+export type * from './expiry-store.ts'
 export * from './feed-key.ts'
 export * from './hold-store.ts'
 export * from './key-store.ts'
@@ -30,6 +33,8 @@ export * from './maintenance.ts'
 export type * from './move-store.ts'
 export type * from './node-store.ts'
 export * from './restriction-store.ts'
+export * from './payload-state.ts'
+export * from './retention-store.ts'
 export * from './storage-errors.ts'
 export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
 
@@ -83,6 +88,8 @@ export interface StorageEngine extends AsyncDisposable {
   readonly erasures: ErasureStore
   readonly holds: HoldStore
   readonly restrictions: RestrictionStore
+  readonly retention: RetentionStore
+  readonly expiry: ExpiryStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

@@ -87,6 +87,19 @@ export interface HoldRecord extends Hold {
   readonly kind: 'hold'
 }
 
+/**
+ * What a step of retention has reduced (D17). Like a `reduction` it comes after the events, and before the counter: they lose their
+ * payloads where they still have them.
+ */
+export interface ThinningRecord {
+  readonly kind: 'thinning'
+  readonly key: FeedKey
+  /** The feed's, since that step. */
+  readonly thinned: number
+  /** Ascending, `recordsPerPiece` at most: a step may be handed over in several records. */
+  readonly positions: readonly number[]
+}
+
 /** A feed's counter. It comes after the feed's events. */
 export interface FeedRecord {
   readonly kind: 'feed'
@@ -94,6 +107,8 @@ export interface FeedRecord {
   readonly epoch: string
   readonly offset: number
   readonly revision: number
+  /** Left out: nothing was thinned. */
+  readonly thinned?: number
   readonly lastPosition: number
   /** Publishing waits for `startEpoch` in this feed. Left out: it does not. */
   readonly needsEpoch?: boolean
@@ -124,6 +139,7 @@ export type StoreRecord =
   | KeptRecord
   | RestrictionRecord
   | HoldRecord
+  | ThinningRecord
   | FeedRecord
   | WholeRecord
 
@@ -142,6 +158,16 @@ export function reductionRecords(
       ...(state === 'erased' ? {} : { isKept: true as const }),
     })),
   }))
+}
+
+/** From rows in the order of steps and positions. */
+export function thinningRecords(
+  key: FeedKey,
+  rows: readonly { readonly thinned: number; readonly position: number }[],
+): readonly ThinningRecord[] {
+  return [...Map.groupBy(rows, ({ thinned }) => thinned)].map(([thinned, step]) => {
+    return { kind: 'thinning', key, thinned, positions: step.map(({ position }) => position) }
+  })
 }
 
 /** As pieces of a tenant's part are handed over: in runs of one kind, each subject and id once. */

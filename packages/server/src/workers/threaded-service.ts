@@ -8,6 +8,9 @@ import type { ErasureList } from '../feed/erasure-list.ts'
 import type { Erasing } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
+import { carryOutRetention } from '../feed/retaining.ts'
+import { noRetention } from '../feed/retention-rules.ts'
+import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -54,6 +57,7 @@ export interface ThreadedServiceOptions extends ListenOptions {
   readonly deprecations?: Deprecations
   /** As in `ServiceParts`. */
   readonly erasureList?: ErasureList | undefined
+  readonly retention?: RetentionDefaults
 }
 
 export interface ThreadedService extends Service {
@@ -119,7 +123,7 @@ async function startThreads({ options, threads }: Whole, start: () => Promise<Se
 }
 
 async function serve(whole: Whole): Promise<ThreadedService> {
-  const { options, threads, publisher, outages } = whole
+  const { options, threads, file, publisher, outages } = whole
   const { storage } = options.store
   whole.operations = await startOperations(whole)
   // Before it answers: an erasure waits for the nodes that are announced.
@@ -141,6 +145,13 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   const forgetting = forgetSkippedIds(storage, undefined, outages)
   const reporting = reportExpiredHolds(storage, whole.log, outages)
   const erasing = carryOut(whole, announcing.nodeId)
+  const retaining = carryOutRetention({
+    storage,
+    nodeId: announcing.nodeId,
+    defaults: options.retention ?? noRetention,
+    compare: async (headOf) => file?.compare(headOf),
+    report: outages,
+  })
   const { operations } = whole
   return {
     url: address.url,
@@ -153,7 +164,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     },
     close() {
       whole.closing ??= Promise.resolve().then(() =>
-        shutDown(whole, [forgetting, reporting, erasing, announcing]),
+        shutDown(whole, [forgetting, reporting, erasing, retaining, announcing]),
       )
       return whole.closing
     },

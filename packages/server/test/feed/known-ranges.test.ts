@@ -150,7 +150,7 @@ describe('what is known of a feed’s ranges', () => {
   it('is nothing after a loss of the last events: what was known of windows was of another epoch (D13)', () => {
     const located: Located = {
       range: { ...whole, first: 3, count: 4 },
-      head: { position: 10, sequenceNumber: 10, created: 50n, epoch: 'one', revision: 0 },
+      head: { position: 10, sequenceNumber: 10, created: 50n, epoch: 'one', revision: 0, thinned: 0 },
     }
     const bounds = createKnownBounds()
     const window = { ...whole, from: 20n, to: 40n }

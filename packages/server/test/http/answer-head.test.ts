@@ -26,6 +26,7 @@ const feed = {
   created: 17_000_000_000_000_000n,
   epoch: 'an-epoch',
   revision: 2,
+  thinned: 1,
 }
 const problem = (code: 'unauthorized' | 'rate_limited') =>
   problemAnswer({ code, headers: { 'retry-after': '3' } }, { instance: '/', requestId: 'r', basePath: '' })

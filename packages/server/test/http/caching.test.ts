@@ -72,15 +72,17 @@ onEngines('caching and compression', {}, (service) => {
     assert.equal(new Set(tags).size, tags.length)
   })
 
-  it('gives an event another tag once its feed has another epoch or revision, when its bytes may be others (D13, D17)', () => {
+  it('gives an event another tag once its feed has another epoch or revision or was thinned, when its bytes may be others (D13, D17)', () => {
     const id = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
     const tags = [
-      eventTag(id, { epoch: 'a', revision: 0 }, 'identity'),
-      eventTag(id, { epoch: 'b', revision: 0 }, 'identity'),
-      eventTag(id, { epoch: 'a', revision: 1 }, 'identity'),
-      eventTag(id, { epoch: 'a', revision: 0 }, 'gzip'),
+      eventTag(id, { epoch: 'a', revision: 0, thinned: 0 }, 'identity'),
+      eventTag(id, { epoch: 'b', revision: 0, thinned: 0 }, 'identity'),
+      eventTag(id, { epoch: 'a', revision: 1, thinned: 0 }, 'identity'),
+      eventTag(id, { epoch: 'a', revision: 0, thinned: 1 }, 'identity'),
+      eventTag(id, { epoch: 'a', revision: 0, thinned: 0 }, 'gzip'),
     ]
     assert.equal(new Set(tags).size, tags.length)
+    assert.equal(tags[0], `"${id}-a-0"`, 'as before there was retention')
   })
 
   it('compresses for clients that ask, with the same content (D20)', async () => {

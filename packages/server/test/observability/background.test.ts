@@ -7,6 +7,8 @@ import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { reportExpiredHolds } from '../../src/feed/reporting-holds.ts'
+import { carryOutRetention } from '../../src/feed/retaining.ts'
+import { noRetention } from '../../src/feed/retention-rules.ts'
 import { announceNode } from '../../src/keys/announce-node.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
 import { nodeWords } from '../../src/keys/node-words.ts'
@@ -83,6 +85,15 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const erasing = carryOutErasures({ storage, nodeId: 'a', forget: nothing, compare: nothing, report })
     await until(() => said() >= 2)
     await erasing.close()
+  },
+  async retain(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { ...store, retention: { ...store.retention, rules: once([]) } }
+    const compare = async () => undefined
+    const parts = { storage, nodeId: 'a', defaults: noRetention, compare, report, everyMs: 1 }
+    const retaining = carryOutRetention(parts)
+    await until(() => said() >= 2)
+    await retaining.close()
   },
   async reserve_time(report) {
     const reservation = timeReservation({ renew: once({ moment: 1n, reserved: 100_000_000n }), report })

@@ -13,7 +13,7 @@ const pageOf = (tenantId: string): LocatedPage => ({
   pageSize: 10,
   availableCount: 10,
   totalPages: 1,
-  head: { position: 10, sequenceNumber: 10, created: 1n, epoch: 'epoch', revision: 0 },
+  head: { position: 10, sequenceNumber: 10, created: 1n, epoch: 'epoch', revision: 0, thinned: 0 },
   // Of two segments, read one after the other.
   range: { key: { tenantId, feed: 'property' }, view: 'all', first: 96, count: 10 },
 })

@@ -30,6 +30,7 @@ import { createSegmentMemory } from '../../src/pages/segment-memory.ts'
 import type { SegmentMemory } from '../../src/pages/segment-memory.ts'
 import { createSegmentStore } from '../../src/pages/segment-store.ts'
 import { sealSegment } from '../../src/pages/segment.ts'
+import { payloadState } from '../../src/storage/storage.ts'
 import type { ViewRange } from '../../src/storage/storage.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 import { rangeReads, whole } from '../support/range-reads.ts'
@@ -61,15 +62,15 @@ function growingView(count: number) {
 function pageAt(
   first: number,
   count: number,
-  state: { revision?: number; epoch?: string; view?: ViewName } = {},
+  state: { revision?: number; thinned?: number; epoch?: string; view?: ViewName } = {},
 ): LocatedPage {
-  const { revision = 0, epoch = 'epoch', view = 'all' } = state
+  const { revision = 0, thinned = 0, epoch = 'epoch', view = 'all' } = state
   return {
     page: 3,
     pageSize: 7,
     availableCount: 12_345,
     totalPages: 1_764,
-    head: { position: 1, sequenceNumber: 1, created: 1n, epoch, revision },
+    head: { position: 1, sequenceNumber: 1, created: 1n, epoch, revision, thinned },
     range: { key, view, first, count },
   }
 }
@@ -355,13 +356,20 @@ describe('sealed pages', () => {
     await third.reader.close()
   })
 
-  it('forget, on disk too, what an erasure has reduced and what an earlier epoch showed (D13, D17)', async () => {
+  it('forget, on disk too, what erasures and retention have reduced and what an earlier epoch showed (D13, D17)', async () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'sealed')
     const view = growingView(200)
-    for (const change of [{ revision: 1 }, { revision: 1, epoch: 'next' }]) {
+    const states = [
+      {},
+      { revision: 1 },
+      { revision: 1, thinned: 1 },
+      { revision: 1, thinned: 2 },
+      { revision: 1, thinned: 2, epoch: 'next' },
+    ]
+    for (const [index, change] of states.slice(1).entries()) {
       const old = sealedReader(view, { path })
-      await textOf(old.reader, pageAt(1, 200, change.epoch === undefined ? {} : { revision: 1 }), 'gzip')
+      await textOf(old.reader, pageAt(1, 200, states[index]), 'gzip')
       await old.sealer.idle()
       const reduced = view.events[4] ?? ''
       assert.ok(readFileSync(path).includes(reduced))
@@ -452,21 +460,29 @@ describe('sealed pages', () => {
     const view = growingView(100)
     const segment = await sealSegment(Buffer.from(view.events.join(',')))
     assert.ok(segment)
+    const [first, second] = [
+      { revision: 0, thinned: 0 },
+      { revision: 1, thinned: 0 },
+    ]
+    const thinned = { revision: 1, thinned: 3 }
     const orders = [
-      [0, 1],
-      [1, 0],
+      [first, second],
+      [second, first],
+      [second, thinned],
+      [thinned, first],
     ]
     for (const order of orders) {
       for (const present of order) {
         using folder = temporaryFolder()
         const path = join(folder.path, 'sealed')
         const file = openSegmentFile(path, 1e9)
-        for (const revision of order) {
-          file.put({ series: `${key.tenantId}/${key.feed} epoch/${revision} all`, number: 0 }, segment)
+        for (const state of order) {
+          const series = `${key.tenantId}/${key.feed} epoch/${payloadState(state)} all`
+          file.put({ series, number: 0 }, segment)
         }
         file.close()
         const { reader } = sealedReader(view, { path })
-        await textOf(reader, pageAt(1, 0, { revision: present }), 'identity')
+        await textOf(reader, pageAt(1, 0, present), 'identity')
         await reader.close()
         assert.equal(statSync(path).size, 0)
       }

@@ -13,6 +13,7 @@ import { fillFromBackup } from '../../src/storage/postgres/backup.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Statement } from '../../src/storage/postgres/connection.ts'
 import { readFirst } from '../../src/storage/postgres/feed-reading.ts'
+import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { locateStatements } from '../../src/storage/postgres/locate.ts'
 import { migrate, migrations } from '../../src/storage/postgres/migrate.ts'
 import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
@@ -542,6 +543,8 @@ describe('the schema in PostgreSQL', () => {
         [readAfterStatements.all, [0, 100], [count - 100, 100]],
         [readAfterStatements.view, [0, 50, 'sales'], [count - 100, 50, 'sales']],
         [readSubjectStatements.history, [uuid('p'), 0, 100], [uuid('p'), count - 100, 100]],
+        [dueStatements.aged, [0, 100, count, null], [count - 100, count, count, null]],
+        [dueStatements.superseded, [1, 101, count, null], [count - 100, count, count, null]],
       ]
       for (const [statement, first, last] of pairs) {
         const pages = [await plan(statement, [...feed, ...first]), await plan(statement, [...feed, ...last])]

@@ -5,6 +5,7 @@ import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { erasingContract } from './contract/erasing.ts'
+import { expiringContract } from './contract/expiring.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { holdingContract } from './contract/holding.ts'
 import { keysContract } from './contract/keys.ts'
@@ -24,6 +25,7 @@ import { readSubjectContract } from './contract/read-subject.ts'
 import { replayingContract } from './contract/replaying.ts'
 import { restrictingContract } from './contract/restricting.ts'
 import { repeatingContract } from './contract/repeating.ts'
+import { retainingContract } from './contract/retaining.ts'
 import { skippingContract } from './contract/skipping.ts'
 import { spellingContract } from './contract/spelling.ts'
 import { stampingContract } from './contract/stamping.ts'
@@ -61,6 +63,8 @@ export function storageContract(name: string, factory: StoreFactory): void {
     replayingContract(factory)
     holdingContract(factory)
     restrictingContract(factory)
+    retainingContract(factory)
+    expiringContract(factory)
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import Database from 'better-sqlite3'
 import type { Ticks, ViewName } from '@property-events/protocol'
+import { nextThinStep } from '../../src/storage/retention-store.ts'
 import { connectForReading } from '../../src/storage/sqlite/connection.ts'
+import { dueReader } from '../../src/storage/sqlite/due-events.ts'
 import { locator } from '../../src/storage/sqlite/locate.ts'
 import { afterReader } from '../../src/storage/sqlite/read-after.ts'
 import { eventReader } from '../../src/storage/sqlite/read-event.ts'
@@ -111,6 +113,17 @@ describe(`pages of a feed of ${count} events`, () => {
         }
       }
       eventReader(db)(key, uuid('e'))
+      const due = dueReader(db)
+      const span = { key, before: createdOf(500), supersededBefore: createdOf(1_000) }
+      const ends = due.ends(1, span.before, span.supersededBefore)
+      for (const from of [
+        { aged: 0, superseded: 500 },
+        { aged: 500, superseded: 500 },
+      ]) {
+        const step = nextThinStep(from, ends, span, 10) ?? assert.fail('nothing is left')
+        due.due(1, step, Date.now())
+      }
+      due.progress(1)
     } finally {
       db.close()
     }

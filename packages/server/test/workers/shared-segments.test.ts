@@ -31,7 +31,7 @@ async function countingStore(): Promise<EventStore & { reads(): number }> {
 }
 
 function page(number: number, revision = 0, tenantId = key.tenantId): LocatedPage {
-  const head = { position: 200, sequenceNumber: 200, created: 1n, epoch: 'epoch', revision }
+  const head = { position: 200, sequenceNumber: 200, created: 1n, epoch: 'epoch', revision, thinned: 0 }
   const range = { key: { ...key, tenantId }, view: 'all', first: (number - 1) * 100 + 1, count: 100 } as const
   return { page: number, pageSize: 100, availableCount: 200, totalPages: 2, head, range }
 }

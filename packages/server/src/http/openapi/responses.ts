@@ -143,5 +143,5 @@ export function answer(
 export const feedHeaderSchemas = {
   'x-feed-head': { type: 'integer', description: "The feed's highest sequenceNumber." },
   'x-feed-epoch': { type: 'string', description: 'Changes when numbers were carried past a gap.' },
-  'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were reduced.' },
+  'x-feed-revision': { type: 'integer', description: 'Rises when stored payloads were erased.' },
 } as const

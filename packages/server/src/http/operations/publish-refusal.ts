@@ -19,7 +19,7 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
   if (outcome.kind === 'idConflict') {
     const why =
       outcome.isGone === true
-        ? 'was the id of an event whose content has been erased, and stays taken'
+        ? 'was the id of an event whose content has been erased, or was not kept any longer, and stays taken'
         : 'is taken by an event with other content'
     const message = `The id ${outcome.id} ${why}. Send it with another id.`
     const pointer = `${placeOf(outcome)}/id`

@@ -2,12 +2,13 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../feed/list.ts'
+import { payloadState } from '../../storage/storage.ts'
 import type { Head } from '../../storage/storage.ts'
 import type { ContentCoding } from '../../pages/index.ts'
 
 /**
  * A page's tag, known before an event is read: full pages never change, but their totals do (D4), so the count is in it;
- * the revision covers erasure (D17), the epoch a restored store (D13), the coding what is sent. The rest of what
+ * the state of the payloads covers erasure and retention (D17), the epoch a restored store (D13), the coding what is sent. The rest of what
  * determines the bytes is in the checksum: a tag is compared with those of the same address only.
  */
 export function pageTag(request: PageRequest, located: LocatedPage, coding: ContentCoding): string {
@@ -15,21 +16,21 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
   const { head, availableCount } = located
   const window = from === undefined && to === undefined ? '' : `${from ?? ''}-${to ?? ''}`
   const asked = crc32(`${key.tenantId} ${key.feed} ${view} ${window} ${page} ${pageSize}`).toString(36)
-  const tag = `${head.epoch}-${head.revision}-${availableCount}-${asked}`
+  const tag = `${head.epoch}-${payloadState(head)}-${availableCount}-${asked}`
   return quoted(tag, coding)
 }
 
 /**
- * An event's tag: its id and what its bytes may change with. The revision covers a payload that is reduced (D17). The epoch is
+ * An event's tag: its id and what its bytes may change with. The state of the payloads covers one that is reduced (D17). The epoch is
  * each feed's own, so it covers the tenant, whose event with this id another tenant's is not (P10), and a restored store, in
  * which the id may come to stand for another event (D13). A checksum of 4 kB would take 1 µs.
  */
 export function eventTag(
   eventId: string,
-  { epoch, revision }: Pick<Head, 'epoch' | 'revision'>,
+  head: Pick<Head, 'epoch' | 'revision' | 'thinned'>,
   coding: ContentCoding,
 ): string {
-  return quoted(`${eventId}-${epoch}-${revision}`, coding)
+  return quoted(`${eventId}-${head.epoch}-${payloadState(head)}`, coding)
 }
 
 /** A tag from the bytes alone, for what has no name of its own: 128 bits of SHA-256. */

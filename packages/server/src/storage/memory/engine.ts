@@ -14,12 +14,14 @@ import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryErasures } from './erasures.ts'
 import { memoryEvents } from './events.ts'
+import { memoryExpiry } from './expiry.ts'
 import { memoryHolds } from './holds.ts'
 import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
 import { memoryMoves } from './moves.ts'
 import { memoryNodes } from './nodes.ts'
 import { memoryRestrictions } from './restrictions.ts'
+import { memoryRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { newState, openState } from './state.ts'
 import type { MemoryState, MemoryStore } from './state.ts'
@@ -41,7 +43,7 @@ export async function openMemory(
   const state = options.file === undefined ? newState(settingsOf(wanted)) : await readBackup(options.file)
   const refusal = settingsRefusal(state.settings, wanted)
   if (refusal !== undefined) throw refusal
-  const store: MemoryStore = { state, clock, nodes: new Map(), closed: false }
+  const store: MemoryStore = { state, clock, nodes: new Map(), thinning: undefined, closed: false }
   const watching = watchers()
 
   const close = async (): Promise<void> => {
@@ -57,6 +59,8 @@ export async function openMemory(
     erasures: memoryErasures(store, clock, overrideClockCheck, watching),
     holds: memoryHolds(store),
     restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),
+    expiry: memoryExpiry(store, clock),
+    retention: memoryRetention(store, clock, watching),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {
       startEpoch(store, continueAfter, actor, feeds)

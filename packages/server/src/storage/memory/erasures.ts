@@ -6,7 +6,8 @@ import type { SharedClock } from '../clock.ts'
 import { bytesPerReduction, firstNotedHour } from '../erasure-store.ts'
 import { numbersPerBlock, runLagMs } from '../ledger-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
-import { erasedEventJson } from '../reduced-event.ts'
+import { reducedEventJson } from '../reduced-event.ts'
+import type { ReducedState } from '../reduced-event.ts'
 import type {
   Actor,
   BeginErasureOutcome,
@@ -46,6 +47,13 @@ export function memoryErasures(
       const outcome = begin(store, request, { now: now(), overrideClockCheck })
       if (outcome.kind === 'begun') watching.tell(request.key)
       return outcome
+    },
+    async beginUnchanged(request, position) {
+      const { key, target } = request
+      const subject =
+        target.kind === 'subject' ? feedOf(store, key)?.subjects.get(target.subjectId) : undefined
+      if (subject?.position !== position) return { kind: 'changed' }
+      return this.begin(request)
     },
     count: async (key, target) => {
       const found = rangeOf(store, key, target)
@@ -266,14 +274,19 @@ function positionsOf(feed: MemoryFeed, one: MemoryErasure, limit: number): reado
   return positions
 }
 
-/** False where an earlier erasure has reduced it. */
-export function reduceEvent(feed: MemoryFeed, key: FeedKey, position: number): boolean {
+/** False where it was reduced so before, or was erased and is to be thinned. */
+export function reduceEvent(
+  feed: MemoryFeed,
+  key: FeedKey,
+  position: number,
+  state: ReducedState = 'erased',
+): boolean {
   const event = feed.events[position - 1]
-  if (event === undefined || event.payloadState === 'erased') return false
-  const json = erasedEventJson(key.feed, event.subjectId, new TextDecoder().decode(event.json))
+  if (event === undefined || event.payloadState === 'erased' || event.payloadState === state) return false
+  const json = reducedEventJson(state, key.feed, event.subjectId, new TextDecoder().decode(event.json))
   feed.events[position - 1] = {
     ...event,
-    payloadState: 'erased',
+    payloadState: state,
     json: new TextEncoder().encode(json),
   }
   for (const [id, taken] of feed.ids) {

@@ -46,13 +46,14 @@ export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void)
 function counterOf(
   store: MemoryStore,
   key: FeedKey,
-  { epoch, offset, revision, events, needsEpoch, move, stampFloor }: MemoryFeed,
+  { epoch, offset, revision, thinned, events, needsEpoch, move, stampFloor }: MemoryFeed,
   now: bigint,
 ): FeedRecord {
   const floors = [stampFloor, openState(store).stampFloor, now]
   const floor = floors.reduce((one, other) => (one > other ? one : other))
   const lastPosition = events.length
-  return { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor: floor }
+  const counter = { epoch, offset, revision, thinned, lastPosition, needsEpoch, move, stampFloor: floor }
+  return { kind: 'feed', key, ...counter }
 }
 
 function piecesOf(feed: MemoryFeed, key: FeedKey, held: HeldPart): readonly (readonly StoreRecord[])[] {

@@ -99,6 +99,11 @@ function ofSubject(store: MemoryStore, key: FeedKey, subjectId: string): readonl
   )
 }
 
+/** From when it is begun until all is shown again: retention leaves the contact alone meanwhile. */
+export function isRestricted(store: MemoryStore, key: FeedKey, subjectId: string): boolean {
+  return ofSubject(store, key, subjectId).length > 0
+}
+
 function begin(
   store: MemoryStore,
   request: RestrictionRequest,

@@ -22,6 +22,8 @@ import type {
   SentRun,
   StoreSettings,
   Tenant,
+  TenantRule,
+  ThinProgress,
 } from '../storage.ts'
 
 export interface MemoryEvent {
@@ -45,6 +47,7 @@ export interface MemoryFeed {
   epoch: string
   offset: number
   revision: number
+  thinned: number
   needsEpoch: boolean
   move: MoveState
   /** No later stamp lies before it (P3). */
@@ -59,6 +62,23 @@ export interface MemoryFeed {
   readonly kept: Map<number, Uint8Array>
   /** What was reduced, in the order of revisions. */
   readonly reductions: MemoryReduction[]
+  /** What was thinned, in the order of steps; and how far the walks have come. */
+  readonly thinnings: MemoryThinning[]
+  thinProgress: ThinProgress | undefined
+  /** Of contacts: latest events up to this position were looked at for the list of those that expire. */
+  listedTo: number
+}
+
+export interface MemoryListed {
+  readonly position: number
+  readonly unchangedSinceMs: number
+  /** `null`: it was kept. */
+  readonly listedMs: number | null
+}
+
+export interface MemoryThinning {
+  readonly thinned: number
+  readonly positions: readonly number[]
 }
 
 export interface MemoryReduction {
@@ -96,6 +116,10 @@ export interface MemoryState {
   readonly restrictions: Map<string, MemoryRestriction>
   /** By id. */
   readonly holds: Map<string, Hold>
+  /** By tenant and rule. */
+  readonly retentionRules: Map<string, TenantRule>
+  /** Contacts that are to expire, or were kept, by tenant and reference. */
+  readonly expiring: Map<string, Map<string, MemoryListed>>
   /** The pepper that new keys are made with, once a node has said which. */
   pepperId: string | undefined
   maintenance: Maintenance | undefined
@@ -111,6 +135,8 @@ export interface MemoryStore {
   readonly state: MemoryState
   readonly clock: SharedClock | undefined
   readonly nodes: Map<string, NodeAnnouncement & { readonly seenMs: number }>
+  /** The node that thins, until then. */
+  thinning: { readonly nodeId: string; readonly untilMs: number } | undefined
   closed: boolean
 }
 
@@ -126,6 +152,8 @@ export function newState(settings: StoreSettings): MemoryState {
     erasures: new Map(),
     restrictions: new Map(),
     holds: new Map(),
+    retentionRules: new Map(),
+    expiring: new Map(),
     pepperId: undefined,
     maintenance: undefined,
     audit: [],
@@ -139,6 +167,7 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     epoch: newEpochId(),
     offset,
     revision: 0,
+    thinned: 0,
     needsEpoch: false,
     move: 'open',
     stampFloor: 0n,
@@ -148,6 +177,9 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     views: new Map(viewsOf(feed).map((view) => [view, []])),
     kept: new Map(),
     reductions: [],
+    thinnings: [],
+    thinProgress: undefined,
+    listedTo: 0,
   }
 }
 
@@ -169,6 +201,7 @@ export function headOf(feed: MemoryFeed): Head {
     created: last?.created,
     epoch: feed.epoch,
     revision: feed.revision,
+    thinned: feed.thinned,
   }
 }
 

@@ -34,7 +34,7 @@ function feedRecords(
 ): readonly StoreRecord[] {
   const feed = feedOf(store, key)
   if (feed === undefined) return []
-  const { epoch, offset, revision, events, needsEpoch, move, stampFloor } = feed
+  const { epoch, offset, revision, thinned, events, needsEpoch, move, stampFloor } = feed
   const lastPosition = events.length
   return [
     ...eventRecords(feed, key).slice(after(key)),
@@ -45,12 +45,13 @@ function feedRecords(
     ...reductionsOf(feed, key),
     ...keptOf(store, key),
     ...holdsOf(store, key),
-    { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor },
+    { kind: 'feed', key, epoch, offset, revision, thinned, lastPosition, needsEpoch, move, stampFloor },
   ]
 }
 
+/** What erasures and retention have reduced. */
 export function reductionsOf(feed: MemoryFeed, key: FeedKey): readonly StoreRecord[] {
-  return feed.reductions.map(({ revision, positions }) => {
+  const erased: readonly StoreRecord[] = feed.reductions.map(({ revision, positions }) => {
     const events = positions.flatMap((position) => {
       const event = feed.events[position - 1]
       if (event === undefined) return []
@@ -59,6 +60,7 @@ export function reductionsOf(feed: MemoryFeed, key: FeedKey): readonly StoreReco
     })
     return { kind: 'reduction', key, revision, events }
   })
+  return [...erased, ...feed.thinnings.map((step) => ({ kind: 'thinning' as const, key, ...step }))]
 }
 
 /** What is kept of restricted contacts, what is shown again, and the restrictions. */
@@ -193,10 +195,24 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       state.holds.set(hold.holdId, hold)
       break
     }
+    case 'thinning': {
+      const { thinned, positions, key } = record
+      for (const position of positions) {
+        feed.kept.delete(position)
+        reduceEvent(feed, key, position, 'thinned')
+      }
+      const known = feed.thinnings.findIndex((one) => one.thinned === thinned)
+      const before = feed.thinnings[known]?.positions ?? []
+      const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
+      if (known >= 0) feed.thinnings[known] = { thinned, positions: all }
+      else feed.thinnings.push({ thinned, positions: all })
+      break
+    }
     case 'feed':
       feed.epoch = record.epoch
       feed.offset = record.offset
       feed.revision = record.revision
+      feed.thinned = record.thinned ?? 0
       feed.needsEpoch = record.needsEpoch ?? false
       feed.move = record.move ?? feed.move
       if (record.stampFloor !== undefined && record.stampFloor > feed.stampFloor) {

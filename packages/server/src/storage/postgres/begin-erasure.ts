@@ -109,15 +109,27 @@ async function eventOf(
 
 type Parts = Pick<EngineParts, 'database' | 'appendContext' | 'note'>
 
-/** `nowMs`: in place of the database's clock, for tests. */
+/** Rolls back what was begun: the subject has an event that the caller does not know of. */
+class ChangedMeanwhile extends Error {}
+
+/**
+ * `nowMs`: in place of the database's clock, for tests. `onlyAt`: the position of the subject's latest event, as the caller knows it;
+ * `changed` where there is a later one.
+ */
 export async function beginErasure(
   parts: Parts,
   request: ErasureRequest,
   nowMs: number | null,
-): Promise<BeginErasureOutcome> {
+  onlyAt?: number,
+): Promise<BeginErasureOutcome | { readonly kind: 'changed' }> {
   const { database, appendContext } = parts
   for (let tries = 1; ; tries += 1) {
-    const outcome = await database.transaction((session) => beginOnce(session, parts, request, nowMs))
+    const outcome = await database
+      .transaction((session) => beginOnce(session, parts, request, nowMs, onlyAt))
+      .catch((error: unknown) => {
+        if (error instanceof ChangedMeanwhile) return { kind: 'changed' } as const
+        throw error
+      })
     if (outcome !== 'unvouched') return outcome
     if (tries > 1 || !(await appendContext.vouch())) return { kind: 'epochRequired' }
   }
@@ -128,13 +140,15 @@ async function beginOnce(
   parts: Parts,
   request: ErasureRequest,
   givenMs: number | null,
+  onlyAt: number | undefined,
 ): Promise<BeginErasureOutcome | 'unvouched'> {
   const [known] = await session.query<ErasureRow & Row>(readErasure, [request.erasureId])
   if (known !== undefined) return { kind: 'begun', erasure: erasureOf(known) }
   const [{ now } = { now: '0' }] = await session.query<{ now: string }>(readNow, [givenMs])
   const nowMs = Number(now)
   const { target } = request
-  if (target.kind === 'subject') return beginSubject(session, parts, request, target.subjectId, nowMs)
+  if (target.kind === 'subject')
+    return beginSubject(session, parts, request, { subjectId: target.subjectId, nowMs, onlyAt })
   // A hold is added under the same lock.
   await takeCounters(session, [request])
   const ask: Ask = (...asked) => session.query(...asked)
@@ -153,8 +167,11 @@ async function beginSubject(
   session: Session,
   { appendContext, note }: Parts,
   request: ErasureRequest,
-  subjectId: string,
-  nowMs: number,
+  {
+    subjectId,
+    nowMs,
+    onlyAt,
+  }: { readonly subjectId: string; readonly nowMs: number; readonly onlyAt: number | undefined },
 ): Promise<BeginErasureOutcome | 'unvouched'> {
   const { key } = request
   const ask: Ask = (...asked) => session.query(...asked)
@@ -173,6 +190,9 @@ async function beginSubject(
     throw new StorageFailure('storage_unavailable', new Error('the closing event was not written'))
   }
   const { lastPosition, stored, reading } = appended.stamped
+  // Under the counter: nothing comes any more.
+  const later = onlyAt === undefined ? undefined : await countSubject(ask, key, subjectId, onlyAt)
+  if (later !== undefined && later.events > 1) throw new ChangedMeanwhile()
   const since = await countSubject(ask, key, subjectId, before.last)
   await session.query(markClosing, [key.tenantId, feedNumbers[key.feed], lastPosition])
   await endRestrictions(session, key, subjectId, request.actor, nowMs)

@@ -7,15 +7,17 @@ import {
   countedRuns,
   guardedAudit,
   guardedErasures,
+  guardedExpiry,
   guardedHolds,
   guardedKeys,
   guardedLedger,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
+  guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
-import type { Unguarded } from '../guarded-verbs.ts'
+import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { databaseAudit } from './audit.ts'
@@ -27,6 +29,7 @@ import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
 import { databaseErasures } from './erasures.ts'
 import { databaseEvents } from './events.ts'
+import { databaseExpiry } from './expiry.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { feedLines } from './feed-lines.ts'
@@ -41,6 +44,7 @@ import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
+import { databaseRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { databaseRestrictions } from './restrictions.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
@@ -143,9 +147,7 @@ function engineOver(
     moves: guardedMoves(databaseMoves(parts), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
-    erasures: guardedErasures(databaseErasures(parts, settings.storeId), guarded),
-    restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
-    holds: guardedHolds(databaseHolds(database, given, note), guarded),
+    ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => startEpoch(database, note, continueAfter, actor, feeds)),
@@ -194,6 +196,21 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
     keysVersion: () => readKeysVersion(database),
     keyIds: () => readKeyIds(database),
     pepperIdsInUse: () => readPepperIds(database),
+  }
+}
+
+/** What takes payloads, when it is asked for and with age, and what stops it. */
+function databaseReducing(
+  parts: EngineParts,
+  storeId: string,
+  guarded: Guard,
+): Pick<StorageEngine, 'erasures' | 'holds' | 'restrictions' | 'retention' | 'expiry'> {
+  return {
+    erasures: guardedErasures(databaseErasures(parts, storeId), guarded),
+    holds: guardedHolds(databaseHolds(parts.database, parts.given, parts.note), guarded),
+    restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
+    retention: guardedRetention(databaseRetention(parts), guarded),
+    expiry: guardedExpiry(databaseExpiry(parts), guarded),
   }
 }
 

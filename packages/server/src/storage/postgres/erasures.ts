@@ -87,8 +87,15 @@ export function databaseErasures(parts: EngineParts, storeId: string): ErasureSt
   return {
     async begin(request) {
       const outcome = await beginErasure(parts, request, nowMs())
+      if (outcome.kind === 'changed') throw new Error('the erasure was not to depend on a position')
       if (outcome.kind === 'begun') changed(request.key)
       return outcome
+    },
+    async beginUnchanged(request, position) {
+      const outcome = await beginErasure(parts, request, nowMs(), position)
+      if (outcome.kind === 'begun') changed(request.key)
+      const isUnknown = outcome.kind === 'unknownFeed' || outcome.kind === 'unknownTarget'
+      return isUnknown ? { kind: 'changed' } : outcome
     },
     count: (key, target) => countErased((...asked) => database.read(...asked), key, target, nowMs()),
     async reduce(erasureId, limit) {

@@ -2,7 +2,7 @@ import { feedNames } from '@property-events/protocol'
 import type { Category } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey, Hold } from '../storage.ts'
-import { recordsPerPiece, reductionRecords } from '../store-records.ts'
+import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
@@ -49,6 +49,7 @@ export interface FeedRow {
   readonly epoch: string
   readonly number_offset: string
   readonly revision: string
+  readonly thinned: string
   readonly last_position: string
   readonly needs_epoch: boolean
   readonly move: string | null
@@ -125,15 +126,40 @@ interface ReducedRow extends Row {
   readonly state: string
 }
 
-/** What steps of erasures have reduced, piece by piece. */
-export async function exportReductions(
-  ask: (statement: Statement, values: readonly Value[]) => Promise<readonly ReducedRow[]>,
-  key: FeedKey,
-  take: (records: readonly StoreRecord[]) => Promise<void>,
-): Promise<void> {
+const readThinned: Statement = {
+  name: 'export-thinned',
+  text: `SELECT thinned, position FROM thinned_event
+    WHERE tenant = $1 AND feed = $2 AND (thinned, position) > ($3, $4)
+    ORDER BY tenant, feed, thinned, position LIMIT ${recordsPerPiece}`,
+}
+
+interface ThinnedRow extends Row {
+  readonly thinned: string
+  readonly position: string
+}
+
+type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
+type Take = (records: readonly StoreRecord[]) => Promise<void>
+
+/** What steps of erasures and of retention have reduced, piece by piece. */
+export async function exportReductions(ask: Ask, key: FeedKey, take: Take): Promise<void> {
+  await exportErased(ask, key, take)
+  for (let [thinned, position] = [0, 0]; ;) {
+    const values = [key.tenantId, feedNumbers[key.feed], thinned, position]
+    const found = (await ask<ThinnedRow>(readThinned, values)).map((row) => {
+      return { thinned: Number(row.thinned), position: Number(row.position) }
+    })
+    const last = found.at(-1)
+    if (last === undefined) return
+    await take(thinningRecords(key, found))
+    ;[thinned, position] = [last.thinned, last.position]
+  }
+}
+
+async function exportErased(ask: Ask, key: FeedKey, take: Take): Promise<void> {
   for (let [revision, position] = [0, 0]; ;) {
     const values = [key.tenantId, feedNumbers[key.feed], revision, position]
-    const found = (await ask(readReductions, values)).map((row) => ({
+    const found = (await ask<ReducedRow>(readReductions, values)).map((row) => ({
       revision: Number(row.revision),
       position: Number(row.position),
       sequenceNumber: Number(row.sequence),
@@ -157,6 +183,7 @@ export function feedRecord(key: FeedKey, row: FeedRow): FeedRecord {
     epoch: row.epoch,
     offset: Number(row.number_offset),
     revision: Number(row.revision),
+    thinned: Number(row.thinned),
     lastPosition: Number(row.last_position),
     needsEpoch: row.needs_epoch,
     move: moveStateOf(row.move),

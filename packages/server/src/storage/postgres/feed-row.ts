@@ -3,12 +3,13 @@ import type { Head } from '../storage.ts'
 
 /** The columns of `headOf`, of a table named `f`. */
 export const headColumns =
-  'f.epoch, f.number_offset, f.revision, f.last_position, f.last_sequence, f.last_created'
+  'f.epoch, f.number_offset, f.revision, f.thinned, f.last_position, f.last_sequence, f.last_created'
 
 export interface HeadRow {
   readonly epoch: string
   readonly number_offset: string
   readonly revision: string
+  readonly thinned: string
   readonly last_position: string
   readonly last_sequence: string | null
   readonly last_created: string | null
@@ -21,5 +22,6 @@ export function headOf(row: HeadRow): Head {
     created: row.last_created === null ? undefined : BigInt(row.last_created),
     epoch: row.epoch,
     revision: Number(row.revision),
+    thinned: Number(row.thinned),
   }
 }

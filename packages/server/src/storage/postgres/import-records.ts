@@ -2,15 +2,7 @@ import { storeFilled } from '../audit-changes.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
-import { erasedEventJson } from '../reduced-event.ts'
-import type {
-  EventRecord,
-  FeedRecord,
-  IdRecord,
-  ReductionRecord,
-  StoreRecord,
-  SubjectRecord,
-} from '../store-records.ts'
+import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
@@ -18,6 +10,7 @@ import { feedNumbers } from './feed-number.ts'
 import { putHold } from './hold-row.ts'
 import { importKept } from './import-kept.ts'
 import { putRestriction } from './restriction-row.ts'
+import { importReduction, importThinning } from './import-reductions.ts'
 import { raiseFloorToReservation } from './witness.ts'
 
 const lockFeed: Statement = {
@@ -70,7 +63,7 @@ const putSubjects: Statement = {
 }
 const putFeed: Statement = {
   name: 'import-feed',
-  text: `UPDATE feed SET epoch = $3, number_offset = $4, revision = $5, needs_epoch = $6,
+  text: `UPDATE feed SET epoch = $3, number_offset = $4, revision = $5, thinned = $11, needs_epoch = $6,
       move = CASE WHEN $7 THEN $8 ELSE move END, stamp_floor = greatest(stamp_floor, $9),
       epoch_start = coalesce($10, epoch_start)
     WHERE tenant = $1 AND feed = $2`,
@@ -176,6 +169,9 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
     case 'hold':
       for (const record of run) if (record.kind === 'hold') await putHold(session, record)
       break
+    case 'thinning':
+      for (const record of run) if (record.kind === 'thinning') await importThinning(session, record)
+      break
     case 'feed':
       await importFeed(session, first)
   }
@@ -212,42 +208,9 @@ async function importEvents(session: Session, key: FeedKey, events: readonly Eve
   await session.query(advance, [...feed, last.position, last.sequenceNumber, last.created])
 }
 
-const readFull: Statement = {
-  name: 'import-read-full',
-  text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
-    JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = given.position WHERE e.state <> 'erased'`,
-}
-const reduceImported: Statement = {
-  name: 'import-reduce',
-  text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
-}
-const noteReduced: Statement = {
-  name: 'import-note-reduced',
-  text: `INSERT INTO reduced_event (tenant, feed, revision, position, sequence)
-    SELECT $1, $2, $3, place, number FROM unnest($4::bigint[], $5::bigint[]) AS given (place, number)
-    ON CONFLICT DO NOTHING`,
-}
-
-async function importReduction(session: Session, { key, revision, events }: ReductionRecord): Promise<void> {
-  const feed = [key.tenantId, feedNumbers[key.feed]] as const
-  const positions = bigints(events.map(({ position }) => position))
-  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
-    readFull,
-    [...feed, bigints(events.flatMap((one) => (one.isKept === true ? [] : [one.position])))],
-  )
-  await session.query(reduceImported, [
-    ...feed,
-    bigints(full.map(({ position }) => BigInt(position))),
-    uuids(full.map(({ id }) => id)),
-    texts(full.map(({ subject, json }) => erasedEventJson(key.feed, subject, json))),
-  ])
-  const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
-  await session.query(noteReduced, [...feed, revision, positions, numbers])
-}
-
 async function importFeed(session: Session, record: FeedRecord): Promise<void> {
   const { key, epoch, offset, revision, lastPosition, move } = record
-  const { stampFloor = null, epochStart = null } = record
+  const { stampFloor = null, epochStart = null, thinned = 0 } = record
   const held = await lastPositionOf(session, key)
   if (held !== lastPosition) throw positionFault(key, held, lastPosition)
   const counter = [key.tenantId, feedNumbers[key.feed], epoch, offset, revision] as const
@@ -258,6 +221,7 @@ async function importFeed(session: Session, record: FeedRecord): Promise<void> {
     move === undefined ? null : moveText(move),
     stampFloor,
     epochStart,
+    thinned,
   ])
 }
 

@@ -47,6 +47,8 @@ export const migrations: readonly Migration[] = [
   filesOf('0019-keys-version.sql'),
   { ...filesOf('0020-recipients.sql'), afterwards: [sentBlock] },
   filesOf('0021-restrictions.sql'),
+  filesOf('0022-retention.sql'),
+  filesOf('0023-expiry.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -1,6 +1,6 @@
 /** One step of an erasure: read on this node, made smaller here, and written with one call that checks that nobody else has. */
 import { bytesPerReduction } from '../erasure-store.ts'
-import { erasedEventJson } from '../reduced-event.ts'
+import { reducedEventJson } from '../reduced-event.ts'
 import type { ReduceOutcome } from '../storage.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
@@ -59,7 +59,7 @@ export async function reduceEvents(
     bigints(full.map(({ position }) => BigInt(position))),
     uuids(full.map(({ id }) => id)),
     bigints(full.map(({ sequence }) => BigInt(sequence))),
-    texts(full.map(({ subject, json }) => erasedEventJson(feed, subject, json))),
+    texts(full.map(({ subject, json }) => reducedEventJson('erased', feed, subject, json))),
     nowMs,
   ]
   const reduce = async (session: Session): Promise<ReduceOutcome> => {

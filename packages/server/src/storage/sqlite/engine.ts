@@ -6,12 +6,14 @@ import type { SharedClock } from '../clock.ts'
 import {
   guardedAudit,
   guardedErasures,
+  guardedExpiry,
   guardedHolds,
   guardedKeys,
   guardedLedger,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
+  guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
@@ -39,6 +41,7 @@ import type { Connection } from './connection.ts'
 import { epochReads } from './epoch-need.ts'
 import { erasureReads } from './erasure-reads.ts'
 import { fileEvents } from './events.ts'
+import { fileExpiry } from './expiry.ts'
 import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { fileHolds } from './holds.ts'
@@ -50,6 +53,7 @@ import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
 import { fileRestrictions } from './restriction-reads.ts'
+import { fileRetention } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriter } from './writer-host.ts'
@@ -181,6 +185,8 @@ function engineOver(parts: EngineParts): StorageEngine {
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: guardedHolds(fileHolds(db, clock, link), guarded),
+    expiry: guardedExpiry(fileExpiry(db, link), guarded),
+    retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>
       guarded(() => link.call('startEpoch', continueAfter, actor, feeds)),
@@ -262,6 +268,11 @@ function fileErasures(
     ...erasureReads(db, clock),
     async begin(request) {
       const outcome = await link.call('beginErasure', request)
+      if (outcome.kind === 'begun') watching.tell(request.key)
+      return outcome
+    },
+    async beginUnchanged(request, position) {
+      const outcome = await link.call('beginUnchangedErasure', request, position)
       if (outcome.kind === 'begun') watching.tell(request.key)
       return outcome
     },

@@ -1,5 +1,5 @@
 /** Erasing, on the writer's connection: each verb is one immediate transaction. */
-import { millisecondsOfTicks } from '@property-events/protocol/plain'
+import { bytesOfUuid, millisecondsOfTicks } from '@property-events/protocol/plain'
 import type { Ticks } from '@property-events/protocol'
 import { erasureBegun, storeCompacted } from '../audit-changes.ts'
 import { begunErasure, closingBatch, refusalOfClosing } from '../begin-erasure.ts'
@@ -24,10 +24,13 @@ import { reducer } from './reduce-events.ts'
 
 export interface ErasureWrites {
   beginErasure(request: ErasureRequest): BeginErasureOutcome
+  beginUnchangedErasure(request: ErasureRequest, position: number): BeginErasureOutcome | Changed
   reduceErased(erasureId: string, limit: number): ReduceOutcome
   acknowledgeErasure(erasureId: string, nodeId: string | undefined): 'unreachable' | 'waiting'
   markOverwritten(erasureIds: readonly string[], actor: Actor): number
 }
+
+type Changed = { readonly kind: 'changed' }
 
 export interface ErasureWriteParts {
   readonly appending: Appender
@@ -47,7 +50,13 @@ export function erasureWrites(
   const read = erasureReader(db)
   const begin = beginner(db, appending, note, nowMs)
   const reduce = reducer(db, nowMs)
+  const beginUnchanged = unchangedBeginner(db, begin)
   return {
+    beginUnchangedErasure(request, position) {
+      const outcome = line.commit((floor) => beginUnchanged.immediate(request, position, floor))
+      if (outcome.kind === 'begun') changes.raise(request.key)
+      return outcome
+    },
     beginErasure(request) {
       const outcome = line.commit((floor) => begin.immediate(request, floor))
       if (outcome.kind === 'begun') changes.raise(request.key)
@@ -62,6 +71,23 @@ export function erasureWrites(
     ...acknowledger(db, nowMs),
     markOverwritten: overwriter(db, note, nowMs),
   }
+}
+
+function unchangedBeginner(
+  db: Connection,
+  begin: (request: ErasureRequest, floor: Ticks) => BeginErasureOutcome,
+) {
+  const latestOf = db
+    .prepare<[string, string, Uint8Array], number>(
+      `SELECT position FROM feed JOIN subject USING (feed_no) WHERE tenant = ? AND feed = ? AND subject = ?`,
+    )
+    .pluck()
+  return db.transaction((request: ErasureRequest, position: number, floor: Ticks) => {
+    const { target, key } = request
+    if (target.kind !== 'subject') return { kind: 'changed' } satisfies Changed
+    const latest = latestOf.get(key.tenantId, key.feed, bytesOfUuid(target.subjectId))
+    return latest === position ? begin(request, floor) : ({ kind: 'changed' } satisfies Changed)
+  })
 }
 
 function beginner(db: Connection, appending: Appender, note: NoteChanges, nowMs: () => number) {

@@ -2,7 +2,7 @@ import { feedNames, uuidOfBytes } from '@property-events/protocol'
 import type { Category, FeedName } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'
-import { recordsPerPiece, reductionRecords } from '../store-records.ts'
+import { recordsPerPiece, reductionRecords, thinningRecords } from '../store-records.ts'
 import type { EventRecord, IdRecord, ReducedPlace, StoreRecord } from '../store-records.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
@@ -43,6 +43,7 @@ interface FeedRow {
   readonly epoch: string
   readonly offset: number
   readonly revision: number
+  readonly thinned: number
   readonly last_position: number
   readonly needs_epoch: number
   readonly move: string | null
@@ -52,7 +53,7 @@ interface FeedRow {
 function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator<StoreRecord> {
   const feeds = db
     .prepare<[], FeedRow>(
-      `SELECT feed_no, tenant, feed, epoch, offset, revision, last_position, needs_epoch, move,
+      `SELECT feed_no, tenant, feed, epoch, offset, revision, thinned, last_position, needs_epoch, move,
         CAST(stamp_floor AS TEXT) AS stamp_floor FROM feed ORDER BY feed_no`,
     )
     .all()
@@ -66,10 +67,10 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* reductions(db, key, row.feed_no)
     yield* restrictionRecords(db, key, row.feed_no)
     yield* holdRecords(db, key)
-    const { epoch, offset, revision, last_position: lastPosition } = row
+    const { epoch, offset, revision, thinned, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
     const stampFloor = BigInt(row.stamp_floor ?? 0)
-    yield { kind: 'feed', key, epoch, offset, revision, lastPosition, needsEpoch, move, stampFloor }
+    yield { kind: 'feed', key, epoch, offset, revision, thinned, lastPosition, needsEpoch, move, stampFloor }
   }
   const meta = metaOf(db)
   yield {
@@ -84,8 +85,30 @@ export function holdRecords(db: Connection, key: FeedKey): readonly StoreRecord[
   return holdsOfFeed(db, key).map((hold) => ({ kind: 'hold', ...hold }))
 }
 
-/** Of a step of the feed, piece by piece. */
+/** What erasures and retention have reduced, piece by piece. */
 export function* reductions(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
+  yield* erasedSteps(db, key, feedNo)
+  yield* thinnedSteps(db, key, feedNo)
+}
+
+function* thinnedSteps(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
+  const select = db.prepare<
+    [number, number, number, number],
+    { readonly thinned: number; readonly position: number }
+  >(
+    `SELECT thinned, position FROM thinned_event
+      WHERE feed_no = ? AND (thinned, position) > (?, ?) ORDER BY thinned, position LIMIT ?`,
+  )
+  for (let [thinned, position] = [0, 0]; ;) {
+    const rows = select.all(feedNo, thinned, position, recordsPerPiece)
+    yield* thinningRecords(key, rows)
+    const last = rows.at(-1)
+    if (last === undefined) return
+    ;[thinned, position] = [last.thinned, last.position]
+  }
+}
+
+function* erasedSteps(db: Connection, key: FeedKey, feedNo: number): Generator<StoreRecord> {
   const select = db.prepare<
     [number, number, number, number],
     ReducedPlace & { readonly revision: number; readonly state: string }

@@ -10,6 +10,7 @@ export interface FeedRow {
   readonly epoch: string
   readonly offset: number
   readonly revision: number
+  readonly thinned: number
   readonly lastPosition: number
   readonly lastCreated: Ticks | undefined
   /** Publishing waits for a new epoch in this feed (D13). */
@@ -25,6 +26,7 @@ interface RawFeedRow {
   readonly epoch: string
   readonly offset: bigint
   readonly revision: bigint
+  readonly thinned: bigint
   readonly last_position: bigint
   readonly last_created: bigint | null
   readonly needs_epoch: bigint
@@ -32,7 +34,7 @@ interface RawFeedRow {
   readonly stamp_floor: bigint | null
 }
 
-const sql = `SELECT feed_no, epoch, offset, revision, last_position, last_created, needs_epoch, move, stamp_floor
+const sql = `SELECT feed_no, epoch, offset, revision, thinned, last_position, last_created, needs_epoch, move, stamp_floor
   FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
 
 /** Reads feed rows; `undefined`: no such tenant. */
@@ -46,6 +48,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
         epoch: row.epoch,
         offset: Number(row.offset),
         revision: Number(row.revision),
+        thinned: Number(row.thinned),
         lastPosition: Number(row.last_position),
         lastCreated: row.last_created ?? undefined,
         needsEpoch: row.needs_epoch === 1n,
@@ -85,5 +88,6 @@ export function headReader(db: Connection): (row: FeedRow) => Head {
     created: row.lastCreated,
     epoch: row.epoch,
     revision: row.revision,
+    thinned: row.thinned,
   })
 }

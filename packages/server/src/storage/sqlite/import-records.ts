@@ -3,7 +3,14 @@ import { storeFilled } from '../audit-changes.ts'
 import type { Actor } from '../audit-store.ts'
 import { moveText } from '../move-store.ts'
 import { positionFault } from '../store-records.ts'
-import type { EventRecord, FeedRecord, KeptRecord, ReductionRecord, StoreRecord } from '../store-records.ts'
+import type {
+  EventRecord,
+  FeedRecord,
+  KeptRecord,
+  ReductionRecord,
+  StoreRecord,
+  ThinningRecord,
+} from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
@@ -65,6 +72,9 @@ function importStatements(db: Connection) {
     noteReduced: db.prepare(
       `INSERT INTO reduced_event (feed_no, revision, position, sequence) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
+    noteThinned: db.prepare(
+      'INSERT INTO thinned_event (feed_no, thinned, position) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
     insertEvent: db.prepare(
       `INSERT INTO event (place, feed_no, created, sequence, id, subject, category, branch, code, state, json, checksum)
         VALUES ((? << 40) | ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -75,7 +85,7 @@ function importStatements(db: Connection) {
           skipped = excluded.skipped`,
     ),
     putFeed: db.prepare(
-      `UPDATE feed SET epoch = ?, offset = ?, revision = ?, needs_epoch = ?, move = ?,
+      `UPDATE feed SET epoch = ?, offset = ?, revision = ?, thinned = ?, needs_epoch = ?, move = ?,
         stamp_floor = max(coalesce(stamp_floor, 0), ?) WHERE feed_no = ?`,
     ),
   }
@@ -111,6 +121,9 @@ function putOfFeed(
     case 'hold':
       statements.putHold(feedNo, record)
       break
+    case 'thinning':
+      putThinning(statements, feedNo, record)
+      break
     case 'feed':
       putCounter(statements, feed, record)
   }
@@ -141,7 +154,7 @@ function putReduction(
   for (const { position, sequenceNumber, isKept } of events) {
     const event = isKept === true ? undefined : findFull.get(feedNo, position)
     if (event !== undefined) {
-      reduceEvent(feedNo, key.feed, event)
+      reduceEvent(feedNo, key.feed, event, 'erased')
       kept.drop(feedNo, event.subject, position)
     }
     noteReduced.run(feedNo, revision, position, sequenceNumber)
@@ -164,11 +177,28 @@ function putKept(
   setHash.run(contentHash, feedNo, event.id)
 }
 
+function putThinning(
+  { reduceEvent, findFull, noteThinned, kept }: ImportStatements,
+  feedNo: number,
+  { key, thinned, positions }: ThinningRecord,
+): void {
+  for (const position of positions) {
+    const event = findFull.get(feedNo, position)
+    if (event !== undefined && event.state !== 'thinned') {
+      reduceEvent(feedNo, key.feed, event, 'thinned')
+      // It was restricted when it came, and had been lifted since.
+      kept.drop(feedNo, event.subject, position)
+    }
+    noteThinned.run(feedNo, thinned, position)
+  }
+}
+
 function putCounter({ putFeed }: ImportStatements, feed: FeedRow, record: FeedRecord): void {
-  const { epoch, offset, revision, needsEpoch, move, stampFloor } = record
+  const { epoch, offset, revision, thinned = 0, needsEpoch, move, stampFloor } = record
   if (feed.lastPosition !== record.lastPosition) {
     throw positionFault(record.key, feed.lastPosition, record.lastPosition)
   }
   const moved = moveText(move ?? feed.move)
-  putFeed.run(epoch, offset, revision, needsEpoch === true ? 1 : 0, moved, stampFloor ?? 0n, feed.feedNo)
+  const state = [epoch, offset, revision, thinned, needsEpoch === true ? 1 : 0, moved]
+  putFeed.run(...state, stampFloor ?? 0n, feed.feedNo)
 }

@@ -27,6 +27,8 @@ const migrations: readonly string[] = [
   '0014-keys-version.sql',
   '0015-recipients.sql',
   '0016-restrictions.sql',
+  '0017-retention.sql',
+  '0018-expiry.sql',
 ]
 
 /** The schema this program reads and writes. */

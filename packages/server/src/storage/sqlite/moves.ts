@@ -78,6 +78,7 @@ interface CounterRow {
   readonly epoch: string
   readonly offset: bigint
   readonly revision: bigint
+  readonly thinned: bigint
   readonly last_position: bigint
   readonly needs_epoch: bigint
   readonly move: string | null
@@ -87,7 +88,7 @@ interface CounterRow {
 function counterReader(db: Connection, clock: SharedClock | undefined) {
   const select = db
     .prepare<[string, string], CounterRow>(
-      'SELECT feed_no, epoch, offset, revision, last_position, needs_epoch, move, stamp_floor FROM feed WHERE tenant = ? AND feed = ?',
+      'SELECT feed_no, epoch, offset, revision, thinned, last_position, needs_epoch, move, stamp_floor FROM feed WHERE tenant = ? AND feed = ?',
     )
     .safeIntegers()
   return (key: FeedKey) => {
@@ -104,6 +105,7 @@ function counterReader(db: Connection, clock: SharedClock | undefined) {
         ...record,
         offset: offset ?? 0,
         revision: revision ?? 0,
+        thinned: Number(row.thinned),
         lastPosition: lastPosition ?? 0,
         needsEpoch: row.needs_epoch === 1n,
       },

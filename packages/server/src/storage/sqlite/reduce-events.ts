@@ -2,7 +2,8 @@
 import { uuidOfBytes } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
 import { bytesPerReduction } from '../erasure-store.ts'
-import { erasedEventJson } from '../reduced-event.ts'
+import { reducedEventJson } from '../reduced-event.ts'
+import type { ReducedState } from '../reduced-event.ts'
 import type { ReduceOutcome } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged, eventChecksum } from './event-checksum.ts'
@@ -50,7 +51,7 @@ export function reducer(
     const shown = full.filter(({ state }) => state !== 'restricted')
     const revision = shown.length === 0 ? undefined : raise.get(row.feed_no)
     for (const event of full) {
-      reduceEvent(row.feed_no, feed, event)
+      reduceEvent(row.feed_no, feed, event, 'erased')
       // What was kept is gone without a sign: the event is shown as it was.
       if (event.state === 'restricted') drop(row.feed_no, event.subject, event.position)
       else note.run(row.feed_no, revision, event.position, event.sequence)
@@ -94,19 +95,24 @@ function eventsReader(db: Connection) {
 /** Takes the payload of one event, and the hashes that were made of it. Within a transaction. */
 export function eventReducer(
   db: Connection,
-): (feedNo: number, feed: FeedName, event: Omit<EventRow, 'sequence' | 'state'>) => void {
+): (
+  feedNo: number,
+  feed: FeedName,
+  event: Pick<EventRow, 'position' | 'id' | 'subject' | 'checksum' | 'json'>,
+  state: ReducedState,
+) => void {
   const update = db.prepare(
-    `UPDATE event SET json = ?, checksum = ?, state = 'erased', branch = NULL WHERE place = (? << 40) | ?`,
+    'UPDATE event SET json = ?, checksum = ?, state = ?, branch = NULL WHERE place = (? << 40) | ?',
   )
   const forgetHash = db.prepare('UPDATE event_id SET content_hash = NULL WHERE feed_no = ? AND id = ?')
   const forgetSkipped = db.prepare(
     `UPDATE event_id INDEXED BY event_id_skipped_position SET content_hash = NULL
       WHERE feed_no = ? AND position = ? AND skipped IS NOT NULL`,
   )
-  return (feedNo, feed, { position, checksum, json, id, ...event }) => {
+  return (feedNo, feed, { position, checksum, json, id, subject }, state) => {
     assertUndamaged({ position, checksum }, json)
-    const reduced = Buffer.from(erasedEventJson(feed, uuidOfBytes(event.subject), json.toString('utf8')))
-    update.run(reduced, eventChecksum(position, reduced), feedNo, position)
+    const reduced = Buffer.from(reducedEventJson(state, feed, uuidOfBytes(subject), json.toString('utf8')))
+    update.run(reduced, eventChecksum(position, reduced), state, feedNo, position)
     forgetHash.run(feedNo, id)
     forgetSkipped.run(feedNo, position)
   }

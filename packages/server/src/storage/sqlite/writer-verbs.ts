@@ -18,9 +18,11 @@ import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
+import type { RetentionWrites } from './retention.ts'
 
 export interface WriterVerbs
-  extends KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites, HoldWrites, RestrictionWrites {
+  extends
+    KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites, HoldWrites, RestrictionWrites, RetentionWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void

@@ -23,6 +23,7 @@ import { readSettings } from './meta.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
 import { restrictionWrites } from './restriction-writes.ts'
+import { retentionWrites } from './retention.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
@@ -64,6 +65,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...holdWrites(db, clock, note),
+    ...retentionWrites(db, clock, note, changes),
     append(batches) {
       const outcomes = line.commit((floor) => appending.append(batches, floor))
       for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)

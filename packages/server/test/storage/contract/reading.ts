@@ -145,7 +145,7 @@ export function readingContract(factory: StoreFactory): void {
 }
 
 function emptyHead(sequenceNumber: number) {
-  return { position: 0, sequenceNumber, created: undefined, epoch: '', revision: 0 }
+  return { position: 0, sequenceNumber, created: undefined, epoch: '', revision: 0, thinned: 0 }
 }
 
 /** Sales and lettings in an uneven mixture, several events a subject, some removals of published subjects. */

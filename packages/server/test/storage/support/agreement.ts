@@ -4,15 +4,24 @@ import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { feedNames, millisecondsOfTicks, ticksPerSecond } from '@property-events/protocol'
 import type { FeedEvent, ViewName } from '@property-events/protocol'
-import { isErasedPayload } from '../../../src/storage/reduced-event.ts'
-import type { ErasureTarget, FeedKey, Restriction, StorageEngine } from '../../../src/storage/storage.ts'
+import { isErasedPayload, isReducedPayload } from '../../../src/storage/reduced-event.ts'
+import type {
+  ErasureTarget,
+  FeedKey,
+  Restriction,
+  StorageEngine,
+  ThinOutcome,
+} from '../../../src/storage/storage.ts'
 import { uuid } from './drafts.ts'
 import { erasureOf } from './erasing.ts'
 import { holdOn } from './holding.ts'
 import { restrictionOf } from './restricting.ts'
-import { actions, batchOf } from './histories.ts'
+import { actions, batchOf, subjects } from './histories.ts'
 import type { Action } from './histories.ts'
 import { list, parseEvent } from './read-back.ts'
+import { isOver } from '../../../src/storage/restriction-store.ts'
+import { retentionModel } from './retention-model.ts'
+import type { SubjectHistory } from './retention-model.ts'
 import { memoryStores } from './stores.ts'
 import type { StoreFactory } from './stores.ts'
 import { testClock, ticks } from './test-clock.ts'
@@ -28,6 +37,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
     let erasures = 0
     let holds = 0
     let restrictions = 0
+    const model = retentionModel()
 
     before(async () => {
       stores = await Promise.all(factories.map((factory) => factory.create({ clock })))
@@ -93,6 +103,38 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       }
     }
 
+    async function historyOf(key: FeedKey, subjectId: string): Promise<SubjectHistory> {
+      const numbers = await agree(async (store) => {
+        const events = await store.events.readSubject({ key, subjectId, after: 0, limit: 10_000 })
+        return events.map(({ sequenceNumber }) => sequenceNumber)
+      })
+      const hold = await agree((store) => store.holds.active(key, subjectId))
+      const restricted =
+        key.feed === 'contact' &&
+        (await agree((store) => store.restrictions.list(key.tenantId, undefined, 1_000))).some(
+          (one) => one.subjectId === subjectId && !isOver(one),
+        )
+      return { numbers, isHeld: hold !== undefined || restricted }
+    }
+
+    async function thin(action: Action & { kind: 'thin' }, key: FeedKey): Promise<void> {
+      const now = Atomics.load(clock, 0)
+      const before = now - BigInt(action.olderSeconds) * ticksPerSecond
+      const supersededBefore = now - BigInt(action.supersededSeconds) * ticksPerSecond
+      const span = { key, before, supersededBefore }
+      const { limit } = action
+      for (let outcome: ThinOutcome | undefined; outcome?.kind !== 'finished';) {
+        const counted = await agree((store) => store.retention.countDue(span, limit))
+        outcome = await agree((store) => store.retention.thin(span, limit, 'one node'))
+        assert.deepEqual(
+          outcome,
+          counted === undefined ? { kind: 'finished' } : { kind: 'thinned', events: counted.events },
+        )
+      }
+      const events = await agree((store) => list(store, { key }))
+      model.thin(span, events, await Promise.all(subjects.map((name) => historyOf(key, uuid(name)))))
+    }
+
     async function play(action: Action, tenants: readonly [string, string]): Promise<void> {
       switch (action.kind) {
         case 'append': {
@@ -143,6 +185,9 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
           await agree((store) => store.holds.reportExpired())
           return
         }
+        case 'thin':
+          await thin(action, { tenantId: tenants[0], feed: action.feed })
+          return
         case 'epoch':
           await agree((store) => store.startEpoch(action.continueAfter, 'cli:test'))
       }
@@ -180,6 +225,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       } else await compareRestricted(key, restricted)
       assert.equal(revision, told.at(-1)?.revision ?? 0)
       await compareErased(key, all)
+      compareThinned(key, all)
       for (const view of views) {
         const whole = await agree((store) => list(store, { key, view }))
         for (const pageSize of [1, 7, 100]) {
@@ -226,8 +272,19 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
         const shown = await agree(async (store) =>
           (await store.events.readSubject(query)).map(({ json }) => parseEvent(json).payload),
         )
-        assert.ok(shown.every(isErasedPayload))
+        assert.ok(shown.every(isReducedPayload))
       }
+    }
+
+    /** Retention has taken what the rule says, and nothing else; the rest is full, unless it was erased. */
+    function compareThinned(key: FeedKey, all: readonly FeedEvent[]): void {
+      const { may, must } = model.thinned(key)
+      const numbersOf = (events: readonly FeedEvent[]) => events.map(({ sequenceNumber }) => sequenceNumber)
+      const thinned = all.filter(({ payload }) => isReducedPayload(payload) && !isErasedPayload(payload))
+      const tooMuch = thinned.filter(({ sequenceNumber }) => !may.has(sequenceNumber))
+      assert.deepEqual(numbersOf(tooMuch), [], 'nothing else was thinned')
+      const kept = all.filter(({ payload }) => !isReducedPayload(payload))
+      assert.deepEqual(numbersOf(kept.filter(({ sequenceNumber }) => must.has(sequenceNumber))), [])
     }
 
     /** Of a subject whose erasure has ended, nothing that was published before it is there. */

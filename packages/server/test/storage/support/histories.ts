@@ -6,7 +6,7 @@ import { batch, draft, removal, uuid } from './drafts.ts'
 import { ticks } from './test-clock.ts'
 
 /** Few names, so that repeats, clashes and several events of one subject come often. */
-const subjects = ['p', 'q', 'r', 's']
+export const subjects = ['p', 'q', 'r', 's']
 const ids = ['1', '2', '3', '4', '5', '6']
 const texts = ['a', 'b', 'c']
 const branches = ['north', 'south']
@@ -61,6 +61,14 @@ export type Action =
       readonly kind: 'restrict'
       readonly subject: string | number
       readonly steps: number
+      readonly limit: number
+    }
+  /** Retention of a feed, to its end: of what is older, and was superseded before. */
+  | {
+      readonly kind: 'thin'
+      readonly feed: FeedName
+      readonly olderSeconds: number
+      readonly supersededSeconds: number
       readonly limit: number
     }
 
@@ -130,6 +138,16 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
           target: fc.oneof(fc.constantFrom(...subjects), fc.integer({ min: 0, max: 9 })),
           steps: fc.integer({ min: 0, max: 4 }),
           limit: fc.integer({ min: 1, max: 3 }),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('thin' as const),
+          feed: fc.constantFrom<FeedName>('property', 'property', 'contact'),
+          olderSeconds: fc.integer({ min: -60, max: 400 }),
+          supersededSeconds: fc.integer({ min: -60, max: 60 }),
+          limit: fc.integer({ min: 1, max: 5 }),
         }),
       },
       {

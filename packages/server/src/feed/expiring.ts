@@ -1,0 +1,90 @@
+/** Erases contacts that have not changed for long, after they were on a list (D17, docs/decisions/0034). */
+import { uuidV7 } from '@property-events/protocol'
+import type { ExpiringContact, StorageEngine } from '../storage/storage.ts'
+import { beginningOfDay, millisecondsPerDay, ticksOfMilliseconds } from './retention-rules.ts'
+
+/** For so long a contact is on the list before it is erased. */
+export const expiryNoticeDays = 30
+
+const contactsPerStep = 200
+
+type Storage = Pick<StorageEngine, 'erasures' | 'expiry'>
+
+/** The beginning of the day on which it is erased, by a rule of so many days. Milliseconds since 1970. */
+export function expiryDayMs({ unchangedSinceMs, listedMs }: ExpiringContact, days: number): number {
+  const unchanged = beginningOfDay(unchangedSinceMs) + (days + 1) * millisecondsPerDay
+  return Math.max(unchanged, listedMs + expiryNoticeDays * millisecondsPerDay)
+}
+
+/** Those on the list, in no order. */
+export async function* listedContacts(
+  expiry: StorageEngine['expiry'],
+  tenantId: string,
+): AsyncGenerator<ExpiringContact> {
+  for (let after: string | undefined; ;) {
+    const piece = await expiry.listed(tenantId, after, contactsPerStep)
+    yield* piece
+    after = piece.at(-1)?.subjectId
+    if (piece.length < contactsPerStep) return
+  }
+}
+
+export interface ExpiringParts {
+  readonly storage: Storage
+  readonly tenantId: string
+  readonly days: number
+  readonly nowMs: number
+  readonly signal: AbortSignal
+}
+
+/** What was done for a tenant: contacts looked at for the list, and erasures begun. */
+export interface Expired {
+  readonly erased: number
+  /** False where the rest has to wait: the tenant is being moved, or publishing to the store waits for a new epoch. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Puts on the list whoever is due within the notice, and begins the erasure of those whose day has come: it is an ordinary one, which
+ * goes on by itself. One that has changed meanwhile is left alone.
+ */
+export async function expireContacts(parts: ExpiringParts): Promise<Expired> {
+  const { storage, tenantId, days, nowMs, signal } = parts
+  const todayMs = beginningOfDay(nowMs)
+  const before = ticksOfMilliseconds(todayMs + (expiryNoticeDays - days) * millisecondsPerDay)
+  const step = { tenantId, before, todayMs, limit: contactsPerStep }
+  while (!signal.aborted && (await storage.expiry.enlist(step)) > 0) continue
+  let erased = 0
+  for await (const contact of listedContacts(storage.expiry, tenantId)) {
+    if (signal.aborted) return { erased, isWhole: false }
+    if (expiryDayMs(contact, days) > todayMs) continue
+    const outcome = await eraseContact(storage, tenantId, contact, nowMs)
+    if (outcome === 'later') return { erased, isWhole: false }
+    if (outcome === 'begun') erased += 1
+  }
+  return { erased, isWhole: true }
+}
+
+async function eraseContact(
+  { erasures }: Storage,
+  tenantId: string,
+  { subjectId, position }: ExpiringContact,
+  nowMs: number,
+): Promise<'begun' | 'left' | 'later'> {
+  const outcome = await erasures.beginUnchanged(
+    {
+      erasureId: uuidV7(nowMs),
+      key: { tenantId, feed: 'contact' },
+      target: { kind: 'subject', subjectId },
+      reason: 'no_longer_needed',
+      caseRef: undefined,
+      receivedOn: undefined,
+      actor: 'service',
+      closingEventId: uuidV7(nowMs),
+    },
+    position,
+  )
+  const { kind } = outcome
+  if (kind === 'begun') return 'begun'
+  return kind === 'epochRequired' || kind === 'tenantMoving' || kind === 'clockBehind' ? 'later' : 'left'
+}

@@ -1,0 +1,153 @@
+/** Carries out retention in the background (D17, docs/decisions/0034): once a day for each feed, in steps, on one node at a time. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TaskReport } from '../background-task.ts'
+import type { FeedKey, Head, StorageEngine } from '../storage/storage.ts'
+import { feedName } from '../storage/storage.ts'
+import { expireContacts } from './expiring.ts'
+import { beginningOfDay, retainedFeeds, tenantRules } from './retention-rules.ts'
+import type { RetainedFeed, RetentionDefaults } from './retention-rules.ts'
+
+/** How often it looks whether a day has begun, or a rule has changed: one read of a small table. */
+const lookEveryMs = 60_000
+/** The pause after a step, as a multiple of what it took: retention is in no hurry, and takes a quarter of a writer's time at most. */
+const pausePerStep = 3
+/** A step that took longer than this is followed by smaller ones. It holds the writer of a file, and is to be felt by nobody. */
+const stepTargetMs = 20
+const [fewestEvents, firstEvents, mostEvents] = [10, 100, 500]
+
+type Storage = Pick<StorageEngine, 'erasures' | 'events' | 'expiry' | 'keys' | 'retention'>
+
+export interface RetainingParts {
+  readonly storage: Storage
+  readonly nodeId: string
+  /** For tenants without a rule of their own. */
+  readonly defaults: RetentionDefaults
+  /** As for erasures: nothing that was read of feeds in another state is kept any more. */
+  readonly compare: (headOf: (key: FeedKey) => Promise<Head | undefined>) => Promise<void>
+  /** Told of what could not go on. It is tried again. */
+  readonly report: TaskReport
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  /** For tests; a minute if left out. */
+  readonly everyMs?: number
+}
+
+export interface Retaining {
+  /** Resolves when the step under way has ended; none begins after that. */
+  close(): Promise<void>
+}
+
+/** Looks at once and then every minute. What a crash has cut off is gone on with, by any node. */
+export function carryOutRetention(parts: RetainingParts): Retaining {
+  const closing = new AbortController()
+  const { signal } = closing
+  const { everyMs = lookEveryMs } = parts
+  const done = new Map<string, string>()
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await look(parts, done, signal)
+      await pause(everyMs, signal)
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+/** `done`: by feed what it was last finished for, in this process; asking again would cost a probe and find nothing. */
+async function look(parts: RetainingParts, done: Map<string, string>, signal: AbortSignal): Promise<void> {
+  const { storage, nodeId, defaults, compare, report, clock = Date.now } = parts
+  const nowMs = clock()
+  let feedsDone = 0
+  try {
+    for (const { span, days } of await retainedFeeds(storage, defaults, nowMs)) {
+      const [name, state] = [feedName(span.key), `${beginningOfDay(nowMs)} ${days}`]
+      if (signal.aborted) return
+      if (done.get(name) === state) continue
+      const { end } = await thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
+      if (end === 'busy' || end === 'stopped') break
+      if (end !== 'finished') continue
+      done.set(name, state)
+      feedsDone += 1
+    }
+    if (feedsDone > 0) await storage.retention.endTurn(nodeId)
+    await expire(parts, nowMs, done, signal)
+    // What another node has thinned may still be in this one's pages, where nobody has read the feed since.
+    if (feedsDone > 0) await compare((key) => storage.events.head(key))
+    report.worked('retain')
+  } catch (error) {
+    if (!signal.aborted) report.failed('retain', error)
+  }
+}
+
+/** Contacts that have not changed for long. Two nodes that do it at once do nothing twice. */
+async function expire(
+  { storage, defaults }: RetainingParts,
+  nowMs: number,
+  done: Map<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { tenantId, days: daysOf } of await tenantRules(storage, defaults)) {
+    const days = daysOf('expire-contacts')
+    const [name, state] = [`expire ${tenantId}`, `${beginningOfDay(nowMs)} ${days}`]
+    if (days === 0 || signal.aborted || done.get(name) === state) continue
+    const { isWhole } = await expireContacts({ storage, tenantId, days, nowMs, signal })
+    if (isWhole) done.set(name, state)
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
+}
+
+export interface ThinFeedParts {
+  readonly retention: StorageEngine['retention']
+  readonly span: RetainedFeed['span']
+  readonly nodeId: string
+  readonly signal: AbortSignal
+  /** Left out: none. */
+  readonly pausePerStep?: number
+  readonly onThinned?: (events: number) => void
+}
+
+export interface ThinnedFeed {
+  readonly events: number
+  /** `busy`: another node is at it; `closed`: the tenant is not at home here; `stopped`: by the signal. */
+  readonly end: 'finished' | 'busy' | 'closed' | 'stopped'
+}
+
+/** All steps of a feed. */
+export async function thinFeed(parts: ThinFeedParts): Promise<ThinnedFeed> {
+  const { retention, span, nodeId, signal, onThinned } = parts
+  let limit = firstEvents
+  let events = 0
+  while (!signal.aborted) {
+    const startedMs = performance.now()
+    const outcome = await retention.thin(span, limit, nodeId)
+    const tookMs = performance.now() - startedMs
+    if (outcome.kind !== 'thinned') return { events, end: outcome.kind }
+    events += outcome.events
+    if (outcome.events > 0) onThinned?.(events)
+    if (tookMs > stepTargetMs) limit = Math.max(fewestEvents, Math.floor(limit / 2))
+    else if (tookMs < stepTargetMs / 2) limit = Math.min(mostEvents, limit * 2)
+    await pause(tookMs * (parts.pausePerStep ?? 0), signal)
+  }
+  return { events, end: 'stopped' }
+}
+
+/** How many events would lose their payloads. Nothing is changed. */
+export async function countFeed(
+  retention: StorageEngine['retention'],
+  { span }: RetainedFeed,
+): Promise<number> {
+  let events = 0
+  for (let found = await retention.countDue(span, mostEvents); found !== undefined;) {
+    events += found.events
+    found = await retention.countDue(span, mostEvents, found.progress)
+  }
+  return events
+}

@@ -1,0 +1,117 @@
+/** The port's part for contacts that have not changed for long, on a database. */
+import { millisecondsOfTicks } from '@property-events/protocol'
+import { contactKept } from '../audit-changes.ts'
+import type { ExpiryStep, ExpiryStore } from '../expiry-store.ts'
+import type { Row, Session, Statement } from './connection.ts'
+import type { EngineParts } from './engine-parts.ts'
+import { feedNumbers } from './feed-number.ts'
+
+const contactFeed = feedNumbers.contact
+
+const relist: Statement = {
+  name: 'expiry-relist',
+  text: `UPDATE expiring_contact SET listed_ms = $2 WHERE tenant = $1 AND subject IN (
+      SELECT subject FROM expiring_contact
+      WHERE tenant = $1 AND unchanged_since_ms < $3 AND listed_ms IS NULL ORDER BY tenant, unchanged_since_ms LIMIT $4
+    ) RETURNING subject`,
+}
+/** By the index of the latest events, so that no other is looked at. */
+const readNext: Statement = {
+  name: 'expiry-next',
+  text: `SELECT s.subject, s.position, e.created / 10000 AS created_ms, e.state FROM (
+      SELECT subject, position FROM subject WHERE tenant = $1 AND feed = ${contactFeed} AND category IS NULL
+        AND position > coalesce((SELECT listed FROM expiry_progress WHERE tenant = $1), 0)
+        AND position <= coalesce((SELECT position FROM event WHERE tenant = $1 AND feed = ${contactFeed} AND sequence > 0
+          AND created < $2 ORDER BY tenant DESC, feed DESC, created DESC LIMIT 1), 0)
+      ORDER BY tenant, feed, category, position LIMIT $3
+    ) s JOIN event e ON e.tenant = $1 AND e.feed = ${contactFeed} AND e.position = s.position ORDER BY s.position`,
+}
+const put: Statement = {
+  name: 'expiry-put',
+  text: `INSERT INTO expiring_contact AS held (tenant, subject, position, unchanged_since_ms, listed_ms)
+    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, subject) DO UPDATE SET position = excluded.position,
+      unchanged_since_ms = excluded.unchanged_since_ms, listed_ms = excluded.listed_ms
+    WHERE held.position <> excluded.position`,
+}
+const remove: Statement = {
+  name: 'expiry-remove',
+  text: 'DELETE FROM expiring_contact WHERE tenant = $1 AND subject = $2 AND position < $3',
+}
+const putProgress: Statement = {
+  name: 'expiry-progress',
+  text: `INSERT INTO expiry_progress AS held (tenant, listed) VALUES ($1, $2)
+    ON CONFLICT (tenant) DO UPDATE SET listed = greatest(held.listed, excluded.listed)`,
+}
+const readListed: Statement = {
+  name: 'expiry-listed',
+  text: `SELECT one.subject, one.position, one.unchanged_since_ms, one.listed_ms FROM expiring_contact one
+    JOIN subject s ON s.tenant = one.tenant AND s.feed = ${contactFeed} AND s.subject = one.subject
+      AND s.position = one.position
+    WHERE one.tenant = $1 AND one.listed_ms IS NOT NULL
+      AND one.subject > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
+    ORDER BY one.tenant, one.subject LIMIT $3`,
+}
+const keep: Statement = {
+  name: 'expiry-keep',
+  text: `INSERT INTO expiring_contact AS held (tenant, subject, position, unchanged_since_ms, listed_ms)
+    SELECT s.tenant, s.subject, s.position, coalesce($3::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint),
+      NULL FROM subject s JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
+    WHERE s.tenant = $1 AND s.feed = ${contactFeed} AND s.subject = $2 AND e.state NOT IN ('erased', 'restricted')
+    ON CONFLICT (tenant, subject) DO UPDATE SET position = excluded.position,
+      unchanged_since_ms = excluded.unchanged_since_ms, listed_ms = NULL RETURNING subject`,
+}
+
+interface NextRow extends Row {
+  readonly subject: string
+  readonly position: string
+  readonly created_ms: string
+  readonly state: string
+}
+
+interface ListedRow extends Row {
+  readonly subject: string
+  readonly position: string
+  readonly unchanged_since_ms: string
+  readonly listed_ms: string
+}
+
+export function databaseExpiry({
+  database,
+  given,
+  note,
+}: Pick<EngineParts, 'database' | 'given' | 'note'>): ExpiryStore {
+  return {
+    enlist: (step) => database.transaction((session) => enlist(session, step)),
+    async listed(tenantId, after, limit) {
+      const rows = await database.read<ListedRow>(readListed, [tenantId, after ?? null, limit])
+      return rows.map((row) => ({
+        subjectId: row.subject,
+        position: Number(row.position),
+        unchangedSinceMs: Number(row.unchanged_since_ms),
+        listedMs: Number(row.listed_ms),
+      }))
+    },
+    keep: (tenantId, subjectId, actor) =>
+      database.transaction(async (session) => {
+        const now = given()
+        const nowMs = now === undefined ? null : millisecondsOfTicks(now)
+        const kept = await session.query(keep, [tenantId, subjectId, nowMs])
+        if (kept.length === 0) return 'unknownContact'
+        await note(session, contactKept(tenantId, subjectId), actor)
+        return 'kept'
+      }),
+  }
+}
+
+async function enlist(session: Session, { tenantId, before, todayMs, limit }: ExpiryStep): Promise<number> {
+  const relisted = await session.query(relist, [tenantId, todayMs, millisecondsOfTicks(before), limit])
+  if (relisted.length > 0) return relisted.length
+  const rows = await session.query<NextRow>(readNext, [tenantId, before, limit])
+  for (const { subject, position, created_ms: createdMs, state } of rows) {
+    if (state === 'erased' || state === 'restricted') await session.query(remove, [tenantId, subject, position])
+    else await session.query(put, [tenantId, subject, position, createdMs, todayMs])
+  }
+  const last = rows.at(-1)
+  if (last !== undefined) await session.query(putProgress, [tenantId, last.position])
+  return rows.length
+}

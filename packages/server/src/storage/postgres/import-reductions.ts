@@ -1,0 +1,88 @@
+/** Puts in place what erasures and retention have reduced in another store (D17): events that are here lose their payloads too. */
+import { reducedEventJson } from '../reduced-event.ts'
+import type { ReductionRecord, ThinningRecord } from '../store-records.ts'
+import { bigints, texts, uuids } from './array.ts'
+import type { Session, Statement } from './connection.ts'
+import { feedNumbers } from './feed-number.ts'
+
+const readFull: Statement = {
+  name: 'import-read-full',
+  text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
+    JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = given.position WHERE e.state <> 'erased'`,
+}
+const reduceImported: Statement = {
+  name: 'import-reduce',
+  text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
+}
+const noteReduced: Statement = {
+  name: 'import-note-reduced',
+  text: `INSERT INTO reduced_event (tenant, feed, revision, position, sequence)
+    SELECT $1, $2, $3, place, number FROM unnest($4::bigint[], $5::bigint[]) AS given (place, number)
+    ON CONFLICT DO NOTHING`,
+}
+
+export async function importReduction(
+  session: Session,
+  { key, revision, events }: ReductionRecord,
+): Promise<void> {
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  const positions = bigints(events.map(({ position }) => position))
+  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
+    readFull,
+    [...feed, bigints(events.flatMap((one) => (one.isKept === true ? [] : [one.position])))],
+  )
+  await session.query(reduceImported, [
+    ...feed,
+    bigints(full.map(({ position }) => BigInt(position))),
+    uuids(full.map(({ id }) => id)),
+    texts(full.map(({ subject, json }) => reducedEventJson('erased', key.feed, subject, json))),
+  ])
+  const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
+  await session.query(noteReduced, [...feed, revision, positions, numbers])
+}
+
+const readUnthinned: Statement = {
+  name: 'import-read-unthinned',
+  text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
+    JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = given.position WHERE e.state = 'full'`,
+}
+/** What was restricted when it came, and had been lifted and thinned since. */
+const dropKept: Statement = {
+  name: 'import-thin-kept',
+  text: `WITH dropped AS (
+      DELETE FROM kept_event k USING unnest($3::bigint[]) AS given (position), event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.position = given.position
+        AND k.tenant = $1 AND k.feed = $2 AND k.subject = e.subject AND k.position = given.position
+    )
+    UPDATE event e SET state = 'full' FROM unnest($3::bigint[]) AS given (position)
+    WHERE e.tenant = $1 AND e.feed = $2 AND e.position = given.position AND e.state = 'restricted'`,
+}
+const thinImported: Statement = {
+  name: 'import-thin',
+  text: 'SELECT thin_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
+}
+const noteThinned: Statement = {
+  name: 'import-note-thinned',
+  text: `INSERT INTO thinned_event (tenant, feed, thinned, position)
+    SELECT $1, $2, $3, place FROM unnest($4::bigint[]) AS given (place) ON CONFLICT DO NOTHING`,
+}
+
+export async function importThinning(
+  session: Session,
+  { key, thinned, positions: all }: ThinningRecord,
+): Promise<void> {
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  const positions = bigints(all)
+  await session.query(dropKept, [...feed, positions])
+  const full = await session.query<{ position: string; id: string; subject: string; json: string }>(
+    readUnthinned,
+    [...feed, positions],
+  )
+  await session.query(thinImported, [
+    ...feed,
+    bigints(full.map(({ position }) => BigInt(position))),
+    uuids(full.map(({ id }) => id)),
+    texts(full.map(({ subject, json }) => reducedEventJson('thinned', key.feed, subject, json))),
+  ])
+  await session.query(noteThinned, [...feed, thinned, positions])
+}

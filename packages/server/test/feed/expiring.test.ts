@@ -1,0 +1,99 @@
+/** Contacts that have not changed for long are erased after they were on a list (D17). */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { expireContacts, expiryDayMs, listedContacts } from '../../src/feed/expiring.ts'
+import { ticksOfMilliseconds } from '../../src/feed/retention-rules.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
+import { codes, list, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { testClock } from '../storage/support/test-clock.ts'
+
+const dayMs = 86_400_000
+const key = feedKey(tenantA, 'contact')
+/** The day from which all others are counted. */
+const startMs = Date.UTC(2025, 0, 10, 12)
+
+async function storeOfContacts() {
+  const { clock } = testClock('2025-01-10T12:00:00')
+  const store = await withTenants(
+    await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default, clock }),
+  )
+  const at = (days: number): number => {
+    Atomics.store(clock, 0, ticksOfMilliseconds(startMs + days * dayMs))
+    return startMs + days * dayMs
+  }
+  await publish(
+    store,
+    ['c', 'd'].map((subject) => draft({ subject })),
+    { key },
+  )
+  const { signal } = new AbortController()
+  const expire = async (days: number, rule = 400) =>
+    expireContacts({ storage: store, tenantId: tenantA, days: rule, nowMs: at(days), signal })
+  const onList = async () => {
+    const listed = await Array.fromAsync(listedContacts(store.expiry, tenantA))
+    return ['c', 'd'].filter((name) => listed.some(({ subjectId }) => subjectId === uuid(name)))
+  }
+  return { store, at, expire, onList }
+}
+
+it('lists a contact for 30 days, and erases it on the day that the list has said, and no sooner (D17)', async () => {
+  const { store, expire, onList } = await storeOfContacts()
+  await using open = store
+  assert.deepEqual(await expire(369), { erased: 0, isWhole: true })
+  assert.deepEqual(await onList(), [])
+  await expire(371)
+  assert.deepEqual(await onList(), ['c', 'd'])
+  const [contact] = await Array.fromAsync(listedContacts(open.expiry, tenantA))
+  assert.ok(contact !== undefined)
+  const day = Math.floor((expiryDayMs(contact, 400) - startMs) / dayMs) + 1
+  assert.equal(day, 401)
+  assert.deepEqual(await expire(day - 1), { erased: 0, isWhole: true })
+  assert.deepEqual(await expire(day), { erased: 2, isWhole: true })
+  assert.deepEqual(codes(await list(open, { key })).slice(2), ['ContactErased', 'ContactErased'])
+  const begun = await open.erasures.list(tenantA, undefined, 10)
+  assert.deepEqual(
+    begun.map(({ reason, actor }) => [reason, actor]),
+    [
+      ['no_longer_needed', 'service'],
+      ['no_longer_needed', 'service'],
+    ],
+  )
+  assert.deepEqual(await expire(day + 1), { erased: 0, isWhole: true })
+})
+
+it('gives the whole notice to those that are old already when the rule is set (D17)', async () => {
+  const { store, expire, onList } = await storeOfContacts()
+  await using _ = store
+  assert.deepEqual(await expire(2_000), { erased: 0, isWhole: true })
+  assert.deepEqual(await onList(), ['c', 'd'])
+  assert.deepEqual(await expire(2_029), { erased: 0, isWhole: true })
+  assert.deepEqual(await expire(2_030), { erased: 2, isWhole: true })
+})
+
+it('leaves alone what changes or is kept meanwhile, and counts anew from then (D17)', async () => {
+  const { store, at, expire, onList } = await storeOfContacts()
+  await using open = store
+  await expire(2_000)
+  at(2_010)
+  await publish(open, [draft({ subject: 'c', text: 'changed' })], { key })
+  await open.expiry.keep(tenantA, uuid('d'), 'cli:me')
+  assert.deepEqual(await expire(2_030), { erased: 0, isWhole: true })
+  assert.deepEqual(await onList(), [])
+  await expire(2_010 + 375)
+  assert.deepEqual(await onList(), ['c', 'd'])
+  assert.deepEqual(await expire(2_010 + 400), { erased: 0, isWhole: true })
+  assert.deepEqual(await expire(2_010 + 405), { erased: 2, isWhole: true })
+})
+
+it('waits with a tenant that is being moved to another store (D17)', async () => {
+  const { store, expire } = await storeOfContacts()
+  await using open = store
+  await expire(2_000)
+  await open.moves.change(tenantA, 'open', 'leaving', 'cli:test')
+  assert.deepEqual(await expire(2_030), { erased: 0, isWhole: false })
+  await open.moves.change(tenantA, 'leaving', 'open', 'cli:test')
+  assert.deepEqual(await expire(2_030), { erased: 2, isWhole: true })
+})

@@ -1,0 +1,113 @@
+/** Retention in the background: which feeds, how often, and on which node (D17). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues, ticksPerSecond } from '@property-events/protocol'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { unreported } from '../../src/background-task.ts'
+import { carryOutRetention, countFeed } from '../../src/feed/retaining.ts'
+import { noRetention, retainedFeeds } from '../../src/feed/retention-rules.ts'
+import type { RetentionDefaults } from '../../src/feed/retention-rules.ts'
+import { isReducedPayload } from '../../src/storage/reduced-event.ts'
+import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
+import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
+import { list, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { testClock } from '../storage/support/test-clock.ts'
+import { until } from '../support/until.ts'
+
+const noonMs = Date.UTC(2026, 2, 10, 12)
+const dayMs = 86_400_000
+
+/** Three versions of a subject in each feed of two tenants, 30, 20 and 10 days before `noonMs`. */
+async function storeOfDays(): Promise<StorageEngine> {
+  const { clock } = testClock('2026-01-01')
+  const store = await withTenants(
+    await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default, clock }),
+  )
+  for (const days of [30, 20, 10]) {
+    Atomics.store(clock, 0, BigInt(noonMs - days * dayMs) * (ticksPerSecond / 1_000n))
+    for (const tenantId of [tenantA, tenantB]) {
+      for (const feed of ['property', 'contact'] as const) {
+        await publish(store, [draft({ subject: 'p', text: `${days}` })], { key: { tenantId, feed } })
+      }
+    }
+  }
+  return store
+}
+
+async function goneIn(store: StorageEngine, key: FeedKey): Promise<number> {
+  return (await list(store, { key })).filter(({ payload }) => isReducedPayload(payload)).length
+}
+
+function retain(store: StorageEngine, defaults: Partial<RetentionDefaults>, nowMs: () => number) {
+  return carryOutRetention({
+    storage: store,
+    nodeId: 'this node',
+    defaults: { ...noRetention, ...defaults },
+    compare: async () => undefined,
+    report: unreported,
+    clock: nowMs,
+    everyMs: 5,
+  })
+}
+
+describe('retention in the background', () => {
+  it('thins by the rules of the service and by those of tenants, which come first; with none it asks for no tenant (D17)', async () => {
+    await using store = await storeOfDays()
+    await store.retention.setRule(tenantB, 'retain-contacts', 0, 'cli:test')
+    await store.retention.setRule(tenantB, 'retain-properties', 25, 'cli:test')
+    const retaining = retain(store, { 'retain-contacts': 15 }, () => noonMs)
+    await until(async () => (await goneIn(store, feedKey(tenantB))) === 1, { what: 'the last feed' })
+    await retaining.close()
+    assert.equal(await goneIn(store, feedKey(tenantA, 'contact')), 2)
+    assert.equal(await goneIn(store, feedKey(tenantA)), 0)
+    assert.equal(await goneIn(store, feedKey(tenantB, 'contact')), 0)
+    const keys = { ...store.keys, tenants: () => assert.fail('asked for tenants') }
+    await using empty = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    assert.deepEqual(await retainedFeeds({ retention: empty.retention, keys }, noRetention, noonMs), [])
+  })
+
+  it('looks again when a rule changes and when a day has begun, and not at what is finished (D17)', async () => {
+    await using store = await storeOfDays()
+    let asked = 0
+    const retention: StorageEngine['retention'] = {
+      ...store.retention,
+      thin(...given) {
+        asked += 1
+        return store.retention.thin(...given)
+      },
+    }
+    let nowMs = noonMs
+    const counted = { ...store, retention }
+    const retaining = retain(counted, {}, () => nowMs)
+    const key = feedKey(tenantA)
+    await store.retention.setRule(tenantA, 'retain-properties', 20, 'cli:test')
+    await until(async () => (await goneIn(store, key)) === 1, { what: 'the rule to be seen' })
+    await until(() => asked >= 2, { what: 'its end' })
+    const before = asked
+    nowMs += dayMs
+    await until(async () => (await goneIn(store, key)) === 2, { what: 'the day to begin' })
+    await retaining.close()
+    assert.ok(asked - before <= 3, `asked ${asked - before} times more`)
+  })
+
+  it('goes on while another feed cannot: the tenant is being moved (D17)', async () => {
+    await using store = await storeOfDays()
+    await store.moves.change(tenantA, 'open', 'leaving', 'cli:test')
+    const retaining = retain(store, { 'retain-properties': 15 }, () => noonMs)
+    await until(async () => (await goneIn(store, feedKey(tenantB))) === 2, { what: 'the other tenant' })
+    assert.equal(await goneIn(store, feedKey(tenantA)), 0)
+    await store.moves.change(tenantA, 'leaving', 'open', 'cli:test')
+    await until(async () => (await goneIn(store, feedKey(tenantA))) === 2, { what: 'the one that stays' })
+    await retaining.close()
+  })
+
+  it('is counted without being done (D17)', async () => {
+    await using store = await storeOfDays()
+    const defaults = { ...noRetention, 'retain-properties': 15 }
+    const feeds = await retainedFeeds(store, defaults, noonMs)
+    const counts = await Promise.all(feeds.map((feed) => countFeed(store.retention, feed)))
+    assert.deepEqual(counts, [2, 2])
+    assert.equal(await goneIn(store, feedKey(tenantA)), 0)
+  })
+})
