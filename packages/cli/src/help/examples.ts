@@ -115,7 +115,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'holds list': [['expired ones included', 'holds list']],
   'holds end': [['when the ground is gone', `holds end ${eventId}`]],
   'retention list': [['the rules of every tenant', 'retention list']],
-  'retention set': [['of one agency', 'retention set "Hill & Co" --retain-contacts 400d --expire-contacts off']],
+  'retention set': [
+    ['of one agency', 'retention set "Hill & Co" --retain-contacts 400d --expire-contacts off'],
+  ],
   'retention run': [['how many events a rule would take', 'retention run --dry-run --retain-contacts 400d']],
   exposure: [['what a lost key was sent', `exposure --key ${keyId} --from 2026-01-31 --out ./exposure`]],
   backup: [['while the service runs', 'backup ./backup.db']],

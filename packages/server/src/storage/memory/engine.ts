@@ -8,7 +8,7 @@ import type { SharedClock } from '../clock.ts'
 import { settingsRefusal } from '../settings.ts'
 import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
-import type { StorageEngine } from '../storage.ts'
+import type { Actor, Maintenance, StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
@@ -70,12 +70,7 @@ export async function openMemory(
     epochNeed: async () => epochNeed(openState(store)),
     waitingFeeds: async () => waitingFeeds(openState(store)),
     maintenance: async () => openState(store).maintenance,
-    setMaintenance: async (maintenance, actor) => {
-      const state = openState(store)
-      if (isDeepStrictEqual(state.maintenance, maintenance)) return
-      state.maintenance = maintenance
-      noteChanges(store, maintenanceSet(maintenance), actor)
-    },
+    setMaintenance: async (maintenance, actor) => setMaintenance(store, maintenance, actor),
     // Nothing is lost from under a process that holds it.
     onLoss: () => () => undefined,
     backup: async (path) => writeBackup(store, path),
@@ -104,6 +99,13 @@ export async function openMemory(
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+function setMaintenance(store: MemoryStore, maintenance: Maintenance | undefined, actor: Actor): void {
+  const state = openState(store)
+  if (isDeepStrictEqual(state.maintenance, maintenance)) return
+  state.maintenance = maintenance
+  noteChanges(store, maintenanceSet(maintenance), actor)
 }
 
 function settingsOf({ catalogue, startSequence }: WantedSettings): MemoryState['settings'] {

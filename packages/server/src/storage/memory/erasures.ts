@@ -87,20 +87,26 @@ export function memoryErasures(
         .filter(({ erasureId }) => after === undefined || erasureId > after)
         .slice(0, limit)
     },
-    async reductions(key, afterRevision, limit) {
-      const feed = feedOf(store, key)
-      const later = (feed?.reductions ?? []).filter(({ revision }) => revision > afterRevision)
-      let events = 0
-      const taken = later.filter(({ positions }, index) => {
-        events += positions.length
-        return index === 0 || events <= limit
-      })
-      return taken.map(({ revision, positions }) => ({
-        revision,
-        sequenceNumbers: positions.flatMap((position) => feed?.events[position - 1]?.sequenceNumber ?? []),
-      }))
-    },
+    reductions: async (key, afterRevision, limit) =>
+      reductionsAfter(feedOf(store, key), afterRevision, limit),
   }
+}
+
+function reductionsAfter(
+  feed: MemoryFeed | undefined,
+  afterRevision: number,
+  limit: number,
+): Awaited<ReturnType<ErasureStore['reductions']>> {
+  const later = (feed?.reductions ?? []).filter(({ revision }) => revision > afterRevision)
+  let events = 0
+  const taken = later.filter(({ positions }, index) => {
+    events += positions.length
+    return index === 0 || events <= limit
+  })
+  return taken.map(({ revision, positions }) => ({
+    revision,
+    sequenceNumbers: positions.flatMap((position) => feed?.events[position - 1]?.sequenceNumber ?? []),
+  }))
 }
 
 function acknowledge(

@@ -91,7 +91,8 @@ function dueEvents(
   const add = (at: number, position: number): void => {
     const event = events[position - 1]
     if (event?.payloadState !== 'full' && event?.payloadState !== 'restricted') return
-    const isHeld = activeHold(store, key, event.subjectId) !== undefined || isRestricted(store, key, event.subjectId)
+    const isHeld =
+      activeHold(store, key, event.subjectId) !== undefined || isRestricted(store, key, event.subjectId)
     due.push({ at, position, byteLength: event.json.byteLength, isHeld })
   }
   const isOf = (subjectId: string | undefined) => (event: { readonly subjectId: string }) =>

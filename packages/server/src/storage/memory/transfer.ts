@@ -4,7 +4,7 @@ import { feedName } from '../storage.ts'
 import { storeFilled } from '../audit-changes.ts'
 import type { Actor, FeedKey } from '../storage.ts'
 import { positionFault, recordsPerPiece } from '../store-records.ts'
-import type { EventRecord, KeptRecord, StoreRecord } from '../store-records.ts'
+import type { EventRecord, KeptRecord, StoreRecord, ThinningRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
 import { reduceEvent } from './erasures.ts'
 import { hide, show } from './restrictions.ts'
@@ -146,6 +146,19 @@ function checkPositions(store: MemoryStore, records: readonly StoreRecord[]): vo
   }
 }
 
+function importThinning(feed: MemoryFeed, { thinned, positions, key }: ThinningRecord): void {
+  for (const position of positions) {
+    // It was restricted when it came, and had been lifted since.
+    feed.kept.delete(position)
+    reduceEvent(feed, key, position, 'thinned')
+  }
+  const known = feed.thinnings.findIndex((one) => one.thinned === thinned)
+  const before = feed.thinnings[known]?.positions ?? []
+  const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
+  if (known >= 0) feed.thinnings[known] = { thinned, positions: all }
+  else feed.thinnings.push({ thinned, positions: all })
+}
+
 function importRecord(store: MemoryStore, record: StoreRecord): void {
   const state = openState(store)
   if (record.kind === 'whole') {
@@ -195,19 +208,9 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       state.holds.set(hold.holdId, hold)
       break
     }
-    case 'thinning': {
-      const { thinned, positions, key } = record
-      for (const position of positions) {
-        feed.kept.delete(position)
-        reduceEvent(feed, key, position, 'thinned')
-      }
-      const known = feed.thinnings.findIndex((one) => one.thinned === thinned)
-      const before = feed.thinnings[known]?.positions ?? []
-      const all = [...new Set([...before, ...positions])].toSorted((a, b) => a - b)
-      if (known >= 0) feed.thinnings[known] = { thinned, positions: all }
-      else feed.thinnings.push({ thinned, positions: all })
+    case 'thinning':
+      importThinning(feed, record)
       break
-    }
     case 'feed':
       feed.epoch = record.epoch
       feed.offset = record.offset

@@ -5,7 +5,7 @@ import { nodeSilenceMs } from '../node-store.ts'
 import type { ErasureStore, FeedKey, Reduction } from '../storage.ts'
 import { uuids } from './array.ts'
 import { beginErasure, countErased } from './begin-erasure.ts'
-import type { Row, Session, Statement } from './connection.ts'
+import type { Database, Row, Session, Statement } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { erasureOf, readErasure } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
@@ -133,17 +133,24 @@ export function databaseErasures(parts: EngineParts, storeId: string): ErasureSt
       const rows = await database.read<ErasureRow & Row>(selectOwn, [tenantId, after ?? null, limit])
       return rows.map(erasureOf)
     },
-    async reductions(key, afterRevision, limit) {
-      const feed = [key.tenantId, feedNumbers[key.feed]] as const
-      // One more than is wanted tells whether the last step is whole.
-      const rows = await database.read<ReducedRow>(selectReduced, [...feed, afterRevision, limit + 1])
-      const steps = stepsOf(rows)
-      const whole = rows.length > limit ? steps.slice(0, -1) : steps
-      const [first] = steps
-      if (whole.length > 0 || first === undefined) return whole
-      return stepsOf(await database.read<ReducedRow>(selectStep, [...feed, first.revision]))
-    },
+    reductions: (key, afterRevision, limit) => readReductions(database, key, afterRevision, limit),
   }
+}
+
+async function readReductions(
+  database: Database,
+  key: FeedKey,
+  afterRevision: number,
+  limit: number,
+): ReturnType<ErasureStore['reductions']> {
+  const feed = [key.tenantId, feedNumbers[key.feed]] as const
+  // One more than is wanted tells whether the last step is whole.
+  const rows = await database.read<ReducedRow>(selectReduced, [...feed, afterRevision, limit + 1])
+  const steps = stepsOf(rows)
+  const whole = rows.length > limit ? steps.slice(0, -1) : steps
+  const [first] = steps
+  if (whole.length > 0 || first === undefined) return whole
+  return stepsOf(await database.read<ReducedRow>(selectStep, [...feed, first.revision]))
 }
 
 /** In one transaction. */

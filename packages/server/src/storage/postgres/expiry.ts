@@ -108,7 +108,8 @@ async function enlist(session: Session, { tenantId, before, todayMs, limit }: Ex
   if (relisted.length > 0) return relisted.length
   const rows = await session.query<NextRow>(readNext, [tenantId, before, limit])
   for (const { subject, position, created_ms: createdMs, state } of rows) {
-    if (state === 'erased' || state === 'restricted') await session.query(remove, [tenantId, subject, position])
+    if (state === 'erased' || state === 'restricted')
+      await session.query(remove, [tenantId, subject, position])
     else await session.query(put, [tenantId, subject, position, createdMs, todayMs])
   }
   const last = rows.at(-1)

@@ -20,7 +20,6 @@ import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type {
   AuditStore,
-  ErasureStore,
   KeyStore,
   LedgerStore,
   MoveStore,
@@ -31,7 +30,6 @@ import type {
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
-import type { Watchers } from '../watchers.ts'
 import { auditReader } from './audit.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -39,7 +37,7 @@ import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { epochReads } from './epoch-need.ts'
-import { erasureReads } from './erasure-reads.ts'
+import { fileErasures } from './erasures.ts'
 import { fileEvents } from './events.ts'
 import { fileExpiry } from './expiry.ts'
 import { exportRecords } from './export-records.ts'
@@ -256,33 +254,6 @@ function fileLedger(db: Connection, link: WriterLink): Unguarded<LedgerStore> {
     ...ledgerReads(db),
     add: (pieces) => link.call('addSent', pieces),
     mark: (run) => link.call('markRun', run),
-  }
-}
-
-function fileErasures(
-  db: Connection,
-  { clock, link }: EngineParts,
-  watching: Watchers,
-): Unguarded<ErasureStore> {
-  return {
-    ...erasureReads(db, clock),
-    async begin(request) {
-      const outcome = await link.call('beginErasure', request)
-      if (outcome.kind === 'begun') watching.tell(request.key)
-      return outcome
-    },
-    async beginUnchanged(request, position) {
-      const outcome = await link.call('beginUnchangedErasure', request, position)
-      if (outcome.kind === 'begun') watching.tell(request.key)
-      return outcome
-    },
-    async reduce(erasureId, limit) {
-      const outcome = await link.call('reduceErased', erasureId, limit)
-      if (outcome.kind === 'reduced') watching.tell(undefined)
-      return outcome
-    },
-    acknowledge: (erasureId, nodeId) => link.call('acknowledgeErasure', erasureId, nodeId),
-    markOverwritten: (erasureIds, actor) => link.call('markOverwritten', erasureIds, actor),
   }
 }
 

@@ -97,7 +97,8 @@ function keeper(db: Connection, nowMs: () => number, note: NoteChanges) {
     const feedNo = feedOf({ tenantId, feed: 'contact' })?.feedNo
     const subject = bytesOfUuid(subjectId)
     const latest = feedNo === undefined ? undefined : find.get(feedNo, subject)
-    if (latest === undefined || latest.state === 'erased' || latest.state === 'restricted') return 'unknownContact'
+    if (latest === undefined || latest.state === 'erased' || latest.state === 'restricted')
+      return 'unknownContact'
     put.run(feedNo, subject, latest.position, nowMs())
     note(contactKept(tenantId, subjectId), actor)
     return 'kept'

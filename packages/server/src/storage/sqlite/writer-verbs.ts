@@ -22,7 +22,14 @@ import type { RetentionWrites } from './retention.ts'
 
 export interface WriterVerbs
   extends
-    KeyWrites, NodeWrites, AuditWrites, LedgerWrites, ErasureWrites, HoldWrites, RestrictionWrites, RetentionWrites {
+    KeyWrites,
+    NodeWrites,
+    AuditWrites,
+    LedgerWrites,
+    ErasureWrites,
+    HoldWrites,
+    RestrictionWrites,
+    RetentionWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void

@@ -10,6 +10,7 @@ import { appender } from './append.ts'
 import { auditWrites, changeNoter } from './audit.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
@@ -34,9 +35,8 @@ lowerOwnPriority()
 collectAtRest()
 serveAll(parentPort, workerData)
 
-function verbsOf(options: WriterOptions): WriterVerbs {
-  const db = connectForWriting(options)
-  const { clock, overrideClockCheck } = options
+/** Throws where a commit would not be on the disk. */
+function durabilityOf(db: Connection): Durability {
   const durability: Durability = {
     journalMode: String(db.pragma('journal_mode', { simple: true })),
     synchronous: Number(db.pragma('synchronous', { simple: true })),
@@ -44,6 +44,13 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   if (durability.journalMode !== 'wal' || durability.synchronous !== 2) {
     throw new Error(`commits would not be durable: ${JSON.stringify(durability)}`)
   }
+  return durability
+}
+
+function verbsOf(options: WriterOptions): WriterVerbs {
+  const db = connectForWriting(options)
+  const { clock, overrideClockCheck } = options
+  const durability = durabilityOf(db)
   const line = commitLine(options.line)
   const changes = changeCounts(options.changes)
   const appending = appender(db, {
