@@ -42,8 +42,10 @@ onEngines('retention', {}, (service) => {
     const read = async () => call(service(), all, { key: service().tenant.readKey })
     const first = await read()
     const { tenantId } = service().tenant
-    for (const feed of ['property', 'contact'] as const) {
-      assert.equal(await thinAll(service(), { tenantId, feed }), 3)
+    for (const { feed, ids } of subjects) {
+      // The property that takes the canary's place is in another category, so the service has published a departure between them.
+      const departures = feed === 'property' ? 1 : 0
+      assert.equal(await thinAll(service(), { tenantId, feed }), ids.length + departures)
     }
     const after = await readAll(service(), addresses, tagsOf(before))
     assert.deepEqual(showing(after), [])

@@ -290,11 +290,7 @@ export function reduceEvent(
   const event = feed.events[position - 1]
   if (event === undefined || event.payloadState === 'erased' || event.payloadState === state) return false
   const json = reducedEventJson(state, key.feed, event.subjectId, new TextDecoder().decode(event.json))
-  feed.events[position - 1] = {
-    ...event,
-    payloadState: state,
-    json: new TextEncoder().encode(json),
-  }
+  feed.events[position - 1] = { ...event, payloadState: state, json: new TextEncoder().encode(json) }
   for (const [id, taken] of feed.ids) {
     if (taken.position === position) feed.ids.set(id, { ...taken, contentHash: null })
   }
