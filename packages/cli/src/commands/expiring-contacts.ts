@@ -10,17 +10,17 @@ import { Refusal } from '../refusal.ts'
 import { readRetention } from '../retention-settings.ts'
 import { settings } from '../settings.ts'
 import { plainText, tableText } from '../terminal-text.ts'
+import { addNote } from '../help/help-text.ts'
 
 export function addExpiring(contacts: Command, context: CommandContext): void {
   const command = contacts
     .command('expiring')
     .description('list the contacts that will be erased because they have not changed, with the day')
     .requiredOption('--tenant <tenant>', 'id or name of the tenant')
-    .addHelpText(
-      'after',
-      '\nName the rule that `serve` was started with; one that the tenant has of its own stands in the store. A contact is on the list for\n' +
-        '30 days before its day. Whatever is published of it takes it off, and so does `contacts keep`.',
-    )
+  addNote(
+    command,
+    'Name the rule that `serve` was started with; one that the tenant has of its own stands in the store. A contact is on the list for 30 days before its day. Whatever is published of it takes it off, and so does `contacts keep`.',
+  )
   addSettings(command, [...changeSettings, settings.expireContacts])
   addAction(command, context, ({ output, settings: reader, flags }) => {
     const defaults = readRetention(reader)

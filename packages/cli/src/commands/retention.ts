@@ -11,6 +11,7 @@ import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { daysText, readDays, readRetention } from '../retention-settings.ts'
+import { addNote } from '../help/help-text.ts'
 import { optionNameOf } from '../setting.ts'
 import { settings } from '../settings.ts'
 import { stopSignal } from '../stop-signal.ts'
@@ -129,11 +130,10 @@ function addRun(retention: Command, context: CommandContext): void {
     .command('run')
     .description('carry out today’s retention now, as the service does by itself once a day')
     .option('--dry-run', 'count the events that would lose their payloads, and change nothing')
-    .addHelpText(
-      'after',
-      '\nName the rules that `serve` was started with; those that tenants have of their own stand in the store. Ids, numbers and times\n' +
-        'stay, and so does the latest event of each property and contact. There is no way back but a backup.',
-    )
+  addNote(
+    command,
+    'Name the rules that `serve` was started with; those that tenants have of their own stand in the store. Ids, numbers and times stay, and so does the latest event of each property and contact. There is no way back but a backup.',
+  )
   addSettings(command, [...changeSettings, ...thinningSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const defaults = readRetention(reader)
