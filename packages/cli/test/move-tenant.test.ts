@@ -26,7 +26,7 @@ import type { Running } from './support/program.ts'
 import { until } from '../../server/test/support/until.ts'
 import { checkTenant, loadTenant, patientClient, publication } from './support/tenant-load.ts'
 
-const kills = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 25 : 3
+const kills = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 25 : 2
 const pepper = 'one for both clusters'
 
 interface Cluster {

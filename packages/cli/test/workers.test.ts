@@ -1,6 +1,6 @@
 /** `serve --workers 3`: one service to whoever speaks to it, on three threads. Every request here has its own connection. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
@@ -238,7 +238,12 @@ describe('a serving thread that fails', () => {
     })
     const numbers: number[] = []
     for (let n = 0; n < 10; n += 1) numbers.push(await publish(running.line.url, store))
-    return { store, running, numbers, cause: (what: 'die' | 'hang') => writeFileSync(file, what) }
+    // Whole at once: a thread that takes the file while it is being written would find it empty.
+    const cause = (what: 'die' | 'hang'): void => {
+      writeFileSync(`${file} soon`, what)
+      renameSync(`${file} soon`, file)
+    }
+    return { store, running, numbers, cause }
   }
 
   async function stored(store: Store): Promise<readonly number[]> {
