@@ -122,8 +122,9 @@ async function copyTenantsAndKeys(
   const keys = await from.keys.keys()
   const tenants = await from.keys.tenants()
   for (const tenant of tenants) {
+    const { tenantId, name, reference = null, suspended } = tenant
     await to.keys.createTenant(tenant, actor, { sameName: 'allowed' })
-    await to.keys.setTenantSuspended(tenant.tenantId, tenant.suspended, actor)
+    await to.admin.changeTenant(tenantId, { name, reference, suspended }, actor)
   }
   await copyKeys(keys, to, actor)
   await copyRules(from, to, actor)
@@ -133,8 +134,8 @@ async function copyTenantsAndKeys(
 async function copyKeys(keys: readonly KeyRecord[], to: StorageEngine, actor: Actor): Promise<void> {
   for (const key of keys) {
     if ((await to.keys.insertKey(key, actor)) !== 'exists') continue
-    await to.keys.setKeyExpiry(key.keyId, key.expiresMs, actor)
-    await to.keys.setKeyRate(key.keyId, key.rate, actor)
+    const { label, expiresMs = null, rate = null, networks = null } = key
+    await to.admin.changeKey(key.keyId, { label, expiresMs, rate, networks }, actor)
     if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }
   const uses = keys.flatMap(({ keyId, lastUsedMs }) =>

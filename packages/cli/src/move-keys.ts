@@ -81,8 +81,8 @@ export async function moveKeys(
     const isNew = (await to.keys.insertKey({ ...key, grants }, actor)) !== 'exists'
     for (const grant of isNew ? [] : grants) await to.keys.grant(key.keyId, grant, actor)
     if (!isNew && grants.length === key.grants.length) {
-      await to.keys.setKeyExpiry(key.keyId, key.expiresMs, actor)
-      await to.keys.setKeyRate(key.keyId, key.rate, actor)
+      const { expiresMs = null, rate = null, networks = null } = key
+      await to.admin.changeKey(key.keyId, { expiresMs, rate, networks }, actor)
     }
     if (key.revokedMs !== undefined) await to.keys.revokeKey(key.keyId, key.revokedMs, actor)
   }

@@ -41,6 +41,10 @@ export function movingFault(
   return undefined
 }
 
+export function referenceFault({ reference = '' }: Tenant): string {
+  return `Another tenant of the target has the reference "${plainText(reference)}". Give one of the two another reference first.`
+}
+
 /** Why the tenant cannot be taken back to the source; `undefined`: it can. */
 export function reopeningFault(
   tenant: Tenant,

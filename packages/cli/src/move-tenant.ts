@@ -15,7 +15,7 @@ import { copySent } from './copy-sent.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
-import { endedEarly, movingFault, reopeningFault } from './move-refusals.ts'
+import { endedEarly, movingFault, referenceFault, reopeningFault } from './move-refusals.ts'
 import type { MoveStage } from './move-refusals.ts'
 import { Refusal } from './refusal.ts'
 import { copyRules, withoutThinning } from './without-thinning.ts'
@@ -94,7 +94,8 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
 
   stage.now = here === 'open' ? 'copying' : 'closed'
   const arriving: MoveState = `arriving ${randomUUID()}`
-  if (there === undefined) await to.keys.createTenant(tenant, actor, { sameName: 'allowed' })
+  const made = there ?? (await to.keys.createTenant(tenant, actor, { sameName: 'allowed' }))
+  if (made === 'referenceTaken') throw endedEarly('before', referenceFault(tenant))
   if ((await to.moves.change(tenantId, there ?? 'open', arriving, actor)) !== 'done') {
     throw overtaken(stage.now)
   }

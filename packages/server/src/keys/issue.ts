@@ -1,5 +1,6 @@
 import { newKeyText } from '@property-events/protocol'
-import type { Actor, Grant, KeyRate, KeyRecord, KeyStore } from '../storage/storage.ts'
+import type { AdminScope } from '@property-events/protocol'
+import type { Actor, AdminStore, Grant, KeyRate, KeyRecord, KeyStore } from '../storage/storage.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 
@@ -16,6 +17,10 @@ export interface IssueRequest {
   readonly actor: Actor
   /** Left out: the rate that the service gives every key. */
   readonly rate?: KeyRate | undefined
+  /** Of an operator key. */
+  readonly adminScopes?: readonly AdminScope[]
+  /** As `isNetwork` has them. Left out: it may be used from anywhere. */
+  readonly networks?: readonly string[]
 }
 
 export type IssueOutcome =
@@ -29,8 +34,24 @@ const idAttempts = 3
 /** Makes a key and stores its hash (D11). */
 export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueRequest): Promise<IssueOutcome> {
   for (let attempt = 0; attempt < idAttempts; attempt += 1) {
-    const { text, parts } = newKeyText()
-    const record: KeyRecord = {
+    const { text, record } = newKey(pepper, request)
+    const outcome = await keys.insertKey(record, request.actor)
+    if (outcome === 'created') return { kind: 'issued', text, record }
+    if (outcome === 'unknownTenant') return { kind: 'unknownTenant' }
+  }
+  throw new Error('the random number generator repeats itself')
+}
+
+/** A key, and what is to be stored of it. */
+export function newKey(
+  pepper: Pepper,
+  request: Omit<IssueRequest, 'actor'>,
+): { readonly text: string; readonly record: KeyRecord } {
+  const { text, parts } = newKeyText()
+  const { adminScopes = [], networks = [] } = request
+  return {
+    text,
+    record: {
       keyId: parts.keyId,
       secretHash: hashSecret(pepper, parts.secret),
       pepperId: pepper.pepperId,
@@ -42,10 +63,42 @@ export async function issueKey(keys: KeyStore, pepper: Pepper, request: IssueReq
       revokedMs: undefined,
       lastUsedMs: undefined,
       rate: request.rate,
+      ...(adminScopes.length === 0 ? {} : { adminScopes }),
+      ...(networks.length === 0 ? {} : { networks }),
+    },
+  }
+}
+
+export interface RotateRequest {
+  readonly nowMs: number
+  /** For how long the old key goes on. */
+  readonly overlapMs: number
+  readonly actor: Actor
+}
+
+export type RotateOutcome =
+  | { readonly kind: 'rotated'; readonly text: string; readonly record: KeyRecord; readonly old: KeyRecord }
+  | { readonly kind: 'unknownKey' | 'ended' }
+
+/** Makes a key in place of another one, which goes on for a while (D11). */
+export async function rotateKey(
+  admin: Pick<AdminStore, 'rotateKey'>,
+  pepper: Pepper,
+  keyId: string,
+  { nowMs, overlapMs, actor }: RotateRequest,
+): Promise<RotateOutcome> {
+  for (let attempt = 0; attempt < idAttempts; attempt += 1) {
+    const { text, parts } = newKeyText()
+    const fresh = {
+      keyId: parts.keyId,
+      secretHash: hashSecret(pepper, parts.secret),
+      pepperId: pepper.pepperId,
+      createdMs: nowMs,
+      oldEndsMs: nowMs + overlapMs,
     }
-    const outcome = await keys.insertKey(record, request.actor)
-    if (outcome === 'created') return { kind: 'issued', text, record }
-    if (outcome === 'unknownTenant') return { kind: 'unknownTenant' }
+    const outcome = await admin.rotateKey(keyId, fresh, actor)
+    if (outcome.kind === 'exists') continue
+    return outcome.kind === 'rotated' ? { ...outcome, text } : { kind: outcome.kind }
   }
   throw new Error('the random number generator repeats itself')
 }

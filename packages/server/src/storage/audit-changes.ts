@@ -22,6 +22,16 @@ export function suspensionSet(tenantId: string, suspended: boolean): Changes {
   return [{ action, tenant: tenantId, target: tenantId, detail: {} }]
 }
 
+export function tenantChanged(before: Tenant, after: Tenant): Changes {
+  const { tenantId } = after
+  const row = { tenant: tenantId, target: tenantId, detail: {} }
+  return [
+    ...(before.name === after.name ? [] : [{ action: 'tenant.renamed', ...row } as const]),
+    ...(before.reference === after.reference ? [] : [{ action: 'tenant.referenced', ...row } as const]),
+    ...(before.suspended === after.suspended ? [] : suspensionSet(tenantId, after.suspended)),
+  ]
+}
+
 export function tenantMoved(tenantId: string, from: MoveState, to: MoveState): Changes {
   const detail = { from: stageOf(from), to: stageOf(to) }
   return [{ action: 'tenant.moved', tenant: tenantId, target: tenantId, detail }]
@@ -70,15 +80,55 @@ function stageOf(state: MoveState): AuditedMove {
 }
 
 /** A row for each tenant, so that what a tenant is shown says nothing of another. */
-export function keyCreated({ keyId, operator, grants, expiresMs, revokedMs, rate }: KeyRecord): Changes {
+export function keyCreated(record: KeyRecord): Changes {
+  const { keyId, operator, grants, expiresMs, revokedMs, rate, adminScopes = [], networks } = record
   const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined }
   const created = overTenants(grants, (grant) => {
-    const detail = { ...common, scopes: grant?.scopes ?? [] }
+    const detail = { ...common, scopes: grant?.scopes ?? adminScopes }
     return { action: 'key.created', tenant: grant?.tenantId ?? null, target: keyId, detail }
   })
-  if (rate === undefined) return created
   const tenantIds = grants.map(({ tenantId }) => tenantId)
-  return [...created, ...rateSet(keyId, tenantIds, rate)]
+  return [
+    ...created,
+    ...(rate === undefined ? [] : rateSet(keyId, tenantIds, rate)),
+    ...(networks === undefined ? [] : networksSet(keyId, tenantIds, networks)),
+  ]
+}
+
+/** Of one commit: `before` is as it was found under its lock. */
+export function keyChanged(before: KeyRecord, after: KeyRecord): Changes {
+  const { keyId } = after
+  const tenantIds = after.grants.map(({ tenantId }) => tenantId)
+  const isSameRate =
+    before.rate?.perSecond === after.rate?.perSecond && before.rate?.burst === after.rate?.burst
+  const isSameFrom = String(before.networks ?? []) === String(after.networks ?? [])
+  return [
+    ...(before.label === after.label ? [] : labelSet(keyId, tenantIds)),
+    ...(before.expiresMs === after.expiresMs ? [] : expirySet(keyId, tenantIds, after.expiresMs)),
+    ...(isSameRate ? [] : rateSet(keyId, tenantIds, after.rate)),
+    ...(isSameFrom ? [] : networksSet(keyId, tenantIds, after.networks ?? [])),
+  ]
+}
+
+/** The key that ends, and the one in its place. */
+export function keyRotated(old: KeyRecord, fresh: KeyRecord): Changes {
+  const detail = { by: fresh.keyId, endsMs: old.expiresMs ?? 0 }
+  const rotated = overTenants(old.grants, (grant) => {
+    return { action: 'key.rotated', tenant: grant?.tenantId ?? null, target: old.keyId, detail }
+  })
+  return [...rotated, ...keyCreated(fresh)]
+}
+
+function labelSet(keyId: string, tenantIds: readonly string[]): Changes {
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'key.labelled', tenant: tenant ?? null, target: keyId, detail: {} }
+  })
+}
+
+function networksSet(keyId: string, tenantIds: readonly string[], networks: readonly string[]): Changes {
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'key.networks_set', tenant: tenant ?? null, target: keyId, detail: { networks } }
+  })
 }
 
 export function keyGranted(keyId: string, { tenantId, scopes }: Grant): Changes {

@@ -1,5 +1,12 @@
 /** The port's part for the audit: who changed or searched what, and when. */
-import type { ErasureReason, FeedName, HoldGround, RestrictionReason, Scope } from '@property-events/protocol'
+import type {
+  AdminScope,
+  ErasureReason,
+  FeedName,
+  GrantScope,
+  HoldGround,
+  RestrictionReason,
+} from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
 import type { RetentionRule } from './retention-store.ts'
 
@@ -17,19 +24,27 @@ interface AuditDetails {
   'tenant.created': { readonly suspended: boolean }
   'tenant.suspended': Nothing
   'tenant.resumed': Nothing
+  /** Its name or its reference is another one; which, the row does not say. */
+  'tenant.renamed': Nothing
+  'tenant.referenced': Nothing
   'tenant.moved': { readonly from: AuditedMove; readonly to: AuditedMove }
-  /** `scopes`: for the row's tenant; an operator's key has none. Times are milliseconds since 1970. */
+  /** `scopes`: for the row's tenant; of an operator's key, those of administration. Times are milliseconds since 1970. */
   'key.created': {
     readonly operator: boolean
-    readonly scopes: readonly Scope[]
+    readonly scopes: readonly (GrantScope | AdminScope)[]
     readonly expiresMs: number | null
     readonly revoked: boolean
   }
-  'key.granted': { readonly scopes: readonly Scope[] }
+  'key.granted': { readonly scopes: readonly GrantScope[] }
   'key.revoked': Nothing
   'key.expiry_set': { readonly expiresMs: number | null }
   /** `null`: that of all keys. */
   'key.rate_set': { readonly rate: KeyRate | null }
+  'key.labelled': Nothing
+  /** Empty: it may be used from anywhere. */
+  'key.networks_set': { readonly networks: readonly string[] }
+  /** The target is the key that ends; `by`: the id of the one in its place, which has a row `key.created`. */
+  'key.rotated': { readonly by: string; readonly endsMs: number }
   'key.rehashed': { readonly pepperId: string }
   'pepper.finished': Nothing
   /** `continueAfter`: as it was asked for. Without a tenant: in every feed. */

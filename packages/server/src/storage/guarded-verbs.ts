@@ -1,6 +1,7 @@
 /** Every verb of an engine on disk runs under a guard: a closed store says so, and every error becomes one of the port's. */
 import { StorageFailure } from './storage.ts'
 import type {
+  AdminStore,
   AuditStore,
   ErasureStore,
   ExpiryStore,
@@ -108,6 +109,18 @@ export function guardedKeys(verbs: Unguarded<KeyStore>, guard: Guard): KeyStore 
     rehashKey: (keyId, fromPepperId, hashed, actor) =>
       guard(() => verbs.rehashKey(keyId, fromPepperId, hashed, actor)),
     recordKeyUses: (uses) => guard(() => verbs.recordKeyUses(uses)),
+  }
+}
+
+export function guardedAdmin(verbs: Unguarded<AdminStore>, guard: Guard): AdminStore {
+  return {
+    findTenant: (tenantId) => guard(() => verbs.findTenant(tenantId)),
+    tenantsAfter: (place, limit) => guard(() => verbs.tenantsAfter(place, limit)),
+    changeTenant: (tenantId, change, actor) => guard(() => verbs.changeTenant(tenantId, change, actor)),
+    importTenants: (tenants, actor) => guard(() => verbs.importTenants(tenants, actor)),
+    keysAfter: (query) => guard(() => verbs.keysAfter(query)),
+    changeKey: (keyId, change, actor) => guard(() => verbs.changeKey(keyId, change, actor)),
+    rotateKey: (keyId, fresh, actor) => guard(() => verbs.rotateKey(keyId, fresh, actor)),
   }
 }
 

@@ -1,5 +1,6 @@
 /** The port's part for tenants and keys (D11). */
-import type { Scope } from '@property-events/protocol'
+import { adminScopes, grantScopes } from '@property-events/protocol/plain'
+import type { AdminScope, GrantScope } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 
 export interface Tenant {
@@ -8,12 +9,14 @@ export interface Tenant {
   readonly name: string
   readonly createdMs: number
   readonly suspended: boolean
+  /** The operator's own name for it, such as a number of its CRM. Of one tenant only; left out: it has none. */
+  readonly reference?: string
 }
 
 /** What a key may do, for one tenant. */
 export interface Grant {
   readonly tenantId: string
-  readonly scopes: readonly Scope[]
+  readonly scopes: readonly GrantScope[]
 }
 
 /** Of a key's requests, over all nodes together (D10). Both are whole numbers from 1 on. */
@@ -44,6 +47,41 @@ export interface KeyRecord {
   readonly lastUsedMs: number | undefined
   /** `undefined`: the rate that the service gives every key. */
   readonly rate: KeyRate | undefined
+  /** Of an operator key; left out: none. A key of a tenant has none. */
+  readonly adminScopes?: readonly AdminScope[]
+  /** Networks that it may be used from, such as `192.0.2.0/24`. Left out: any. */
+  readonly networks?: readonly string[]
+  /** The id of the key that it was made for in a rotation. */
+  readonly replaces?: string
+}
+
+/** From a column: those that this program knows, in the order in which they stand there. */
+export function grantScopesOf(text: string): readonly GrantScope[] {
+  return text.split(' ').filter((word) => isOneOf(word, grantScopes))
+}
+
+/** From the columns of a store: what most keys have not. */
+export function keyTermsOf(
+  scopes: string | null,
+  networks: string | null,
+  replaces: string | null,
+): Pick<KeyRecord, 'adminScopes' | 'networks' | 'replaces'> {
+  return {
+    ...(scopes === null
+      ? {}
+      : { adminScopes: scopes.split(' ').filter((word) => isOneOf(word, adminScopes)) }),
+    ...(networks === null ? {} : { networks: networks.split(' ') }),
+    ...(replaces === null ? {} : { replaces }),
+  }
+}
+
+/** A list as a store keeps it; `null`: there is none. */
+export function wordsOf(list: readonly string[] | undefined): string | null {
+  return list === undefined || list.length === 0 ? null : list.join(' ')
+}
+
+function isOneOf<Word extends string>(text: string, words: readonly Word[]): text is Word {
+  return words.some((word) => word === text)
 }
 
 /** A key with what decides about it at the moment of use. */
@@ -64,12 +102,12 @@ export interface NewTenantOptions {
   readonly sameName?: 'refused' | 'allowed'
 }
 
-export type NewTenantOutcome = 'created' | 'exists' | 'nameTaken'
+export type NewTenantOutcome = 'created' | 'exists' | 'nameTaken' | 'referenceTaken'
 
 export interface KeyStore {
   /**
    * Makes a tenant and its empty feeds. `exists`: the id is taken. `nameTaken`: another tenant has exactly this name; of
-   * several that ask for one name at the same time, on whatever node, one gets it.
+   * several that ask for one name at the same time, on whatever node, one gets it. `referenceTaken`: another has its reference.
    */
   createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): Promise<NewTenantOutcome>
   /** In order of creation. */

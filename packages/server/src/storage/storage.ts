@@ -4,6 +4,7 @@
  * Whatever stands here is tested on every engine by one suite, `test/storage/contract`. Its parts lie beside it, a file each.
  */
 import type { EventTypeCatalogue } from '@property-events/protocol'
+import type { AdminStore } from './admin-store.ts'
 import type { Actor, AuditStore } from './audit-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
@@ -20,6 +21,7 @@ import type { RetentionStore } from './retention-store.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
 
+export type * from './admin-store.ts'
 export type * from './append-batch.ts'
 export type * from './audit-store.ts'
 export type * from './erasure-store.ts'
@@ -81,6 +83,7 @@ export type EpochNeed = 'none' | 'some' | 'all'
 export interface StorageEngine extends AsyncDisposable {
   readonly events: EventStore
   readonly keys: KeyStore
+  readonly admin: AdminStore
   readonly nodes: NodeStore
   readonly moves: MoveStore
   readonly audit: AuditStore

@@ -1,5 +1,6 @@
 /** What every engine promises through the port: one suite, run on each of them without exception (P12). */
 import { after, describe } from 'node:test'
+import { administeringContract } from './contract/administering.ts'
 import { appendingContract } from './contract/appending.ts'
 import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
@@ -68,6 +69,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)
+    administeringContract(factory)
     auditContract(factory)
     ledgerContract(factory)
     recipientsContract(factory)

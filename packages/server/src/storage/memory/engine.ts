@@ -10,6 +10,7 @@ import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 import type { Actor, Maintenance, StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
+import { memoryAdmin } from './admin.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryErasures } from './erasures.ts'
@@ -52,6 +53,7 @@ export async function openMemory(
   return {
     settings: state.settings,
     keys: memoryKeys(store),
+    admin: memoryAdmin(store),
     nodes: memoryNodes(store),
     moves: memoryMoves(store, (key) => watching.tell(key)),
     audit: memoryAudit(store),

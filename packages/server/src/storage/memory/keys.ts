@@ -139,15 +139,23 @@ function createTenant(
   actor: Actor,
   options: NewTenantOptions | undefined,
 ): NewTenantOutcome {
-  const { tenants, feeds, firstOffset } = openState(store)
+  const { tenants } = openState(store)
   if (tenants.has(tenant.tenantId)) return 'exists'
-  const names = new Set([...tenants.values()].map(({ name }) => name))
-  if (options?.sameName !== 'allowed' && names.has(tenant.name)) return 'nameTaken'
+  const others = [...tenants.values()]
+  if (options?.sameName !== 'allowed' && others.some(({ name }) => name === tenant.name)) return 'nameTaken'
+  const { reference } = tenant
+  if (reference !== undefined && others.some((one) => one.reference === reference)) return 'referenceTaken'
+  addTenant(store, tenant)
+  noteChanges(store, tenantCreated(tenant), actor)
+  return 'created'
+}
+
+/** With its empty feeds. */
+export function addTenant(store: MemoryStore, tenant: Tenant): void {
+  const { tenants, feeds, firstOffset } = openState(store)
   const { tenantId } = tenant
   tenants.set(tenantId, { ...tenant })
   for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
-  noteChanges(store, tenantCreated(tenant), actor)
-  return 'created'
 }
 
 function findKey({ keys, tenants, pepperId }: MemoryState, keyId: string): FoundKey | undefined {

@@ -7,7 +7,15 @@ import { isUuid, writeUuid } from '@property-events/protocol'
 type List<T> = readonly (T | null)[]
 
 /** Numbers of types in PostgreSQL's `pg_type`, the same in every server. */
-const typeNumbers = { boolean: 16, bigint: 20, smallint: 21, integer: 23, text: 25, uuid: 2_950 } as const
+const typeNumbers = {
+  boolean: 16,
+  bytea: 17,
+  bigint: 20,
+  smallint: 21,
+  integer: 23,
+  text: 25,
+  uuid: 2_950,
+} as const
 
 /** Throws for any other text, as the server would for its spelling: bytes made of one would be an id that no publisher gave. */
 export function uuids(values: List<string>): Buffer {
@@ -42,6 +50,21 @@ export function texts(values: List<string>): Buffer {
     const length = value === null ? isNull : into.write(value, at + lengthBytes)
     into.writeInt32BE(length, at)
     at += lengthBytes + Math.max(length, 0)
+  }
+  return into.subarray(0, at)
+}
+
+export function bytes(values: List<Uint8Array>): Buffer {
+  let size = headBytes
+  for (const value of values) size += lengthBytes + (value?.byteLength ?? 0)
+  const into = Buffer.allocUnsafe(size)
+  let at = writeHead(into, 'bytea', values)
+  for (const value of values) {
+    into.writeInt32BE(value?.byteLength ?? isNull, at)
+    at += lengthBytes
+    if (value === null) continue
+    into.set(value, at)
+    at += value.byteLength
   }
   return into.subarray(0, at)
 }

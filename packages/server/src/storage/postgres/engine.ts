@@ -5,6 +5,7 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
   countedRuns,
+  guardedAdmin,
   guardedAudit,
   guardedErasures,
   guardedExpiry,
@@ -20,6 +21,7 @@ import {
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
+import { databaseAdmin } from './admin.ts'
 import { databaseAudit } from './audit.ts'
 import type { NoteChanges } from './audit.ts'
 import { backUp } from './backup.ts'
@@ -143,6 +145,7 @@ function engineOver(
   return {
     settings,
     keys: guardedKeys(databaseKeys(database, note), guarded),
+    admin: guardedAdmin(databaseAdmin(database, note), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moves: guardedMoves(databaseMoves(parts), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),

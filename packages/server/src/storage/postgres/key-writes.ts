@@ -1,6 +1,4 @@
 /** Writing keys and tenants. */
-import { feedNames, viewsOf } from '@property-events/protocol'
-import { newEpochId } from '../epoch-id.ts'
 import {
   expirySet,
   keyCreated,
@@ -23,46 +21,22 @@ import type {
 import { bigints, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement, Value } from './connection.ts'
-import { feedNumbers } from './feed-number.ts'
+import { insertKeys, insertTenants } from './insert-records.ts'
 
-/** One new name at a time. Readers, publishers and all else that names a tenant only read the table, and do not wait. */
-const lockNames: Statement = { name: 'tenant-lock', text: 'LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE' }
+/** One new name or reference at a time. Readers, publishers and all else that names a tenant only read the table, and do not wait. */
+export const lockNames: Statement = {
+  name: 'tenant-lock',
+  text: 'LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE',
+}
 const hasTenant: Statement = { name: 'tenant-exists', text: 'SELECT FROM tenant WHERE tenant = $1' }
+const hasReference: Statement = {
+  name: 'tenant-reference',
+  text: 'SELECT FROM tenant WHERE reference = $1',
+}
 const hasName: Statement = { name: 'tenant-name', text: 'SELECT FROM tenant WHERE name = $1 LIMIT 1' }
-const insertTenant: Statement = {
-  name: 'tenant-insert',
-  text: `INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES ($1, $2, $3, $4)
-    ON CONFLICT DO NOTHING RETURNING tenant`,
-}
-/**
- * FOR SHARE: a new epoch that begins meanwhile either counts this feed or has given its offset already. A tenant that was lost with
- * part of the store and is made again goes on after what nodes have shown of it.
- */
-const insertFeed: Statement = {
-  name: 'feed-insert',
-  text: `INSERT INTO feed (tenant, feed, epoch, number_offset, revision, last_position)
-    SELECT $1, $2, $3, greatest(first_offset,
-      (SELECT l.number FROM lost_number l WHERE l.tenant = $1::uuid AND l.feed = $2::smallint)), 0, 0
-    FROM store FOR SHARE OF store`,
-}
-const insertView: Statement = {
-  name: 'view-insert',
-  text: 'INSERT INTO view (tenant, feed, view, filter, last_ordinal) VALUES ($1, $2, $3, $4, 0)',
-}
 const suspend: Statement = {
   name: 'tenant-suspend',
   text: 'UPDATE tenant SET suspended = $2 WHERE tenant = $1 AND suspended <> $2 RETURNING tenant',
-}
-const insertKeyRow: Statement = {
-  name: 'key-insert',
-  text: `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-      rate_per_second, rate_burst)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING RETURNING key_no`,
-}
-const insertGrant: Statement = {
-  name: 'grant-insert',
-  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
-    SELECT $1, $2, tenant, $4 FROM tenant WHERE tenant = $3 RETURNING grant_no`,
 }
 /** An UPDATE where there is one: nodes need not be allowed to delete. */
 const setGrant: Statement = {
@@ -79,7 +53,10 @@ const addGrant: Statement = {
     SELECT $1, coalesce(max(grant_no) + 1, 0), $2, $3 FROM key_grant WHERE key_no = $1`,
 }
 /** Grants to one key are given one at a time. */
-const lockKey: Statement = { name: 'key-lock', text: 'SELECT key_no FROM key WHERE key_id = $1 FOR UPDATE' }
+export const lockKey: Statement = {
+  name: 'key-lock',
+  text: 'SELECT key_no FROM key WHERE key_id = $1 FOR UPDATE',
+}
 const hasKey: Statement = { name: 'key-exists', text: 'SELECT FROM key WHERE key_id = $1' }
 const countTenants: Statement = {
   name: 'tenant-count',
@@ -203,24 +180,21 @@ function keyChanges(
 
 async function createTenant(
   session: Session,
-  { tenantId, name, createdMs, suspended }: Tenant,
+  tenant: Tenant,
   options: NewTenantOptions = {},
 ): Promise<NewTenantOutcome> {
-  if (options.sameName !== 'allowed') {
+  const { tenantId, name, reference } = tenant
+  if (options.sameName !== 'allowed' || reference !== undefined) {
     // Only a statement after the lock sees what the one before committed.
     await session.query(lockNames, [])
     if ((await session.query(hasTenant, [tenantId])).length > 0) return 'exists'
-    if ((await session.query(hasName, [name])).length > 0) return 'nameTaken'
-  }
-  const inserted = await session.query(insertTenant, [tenantId, name, createdMs, suspended])
-  if (inserted.length === 0) return 'exists'
-  for (const feed of feedNames) {
-    await session.query(insertFeed, [tenantId, feedNumbers[feed], newEpochId()])
-    for (const view of viewsOf(feed)) {
-      await session.query(insertView, [tenantId, feedNumbers[feed], view, `category = '${view}'`])
+    if (options.sameName !== 'allowed' && (await session.query(hasName, [name])).length > 0)
+      return 'nameTaken'
+    if (reference !== undefined && (await session.query(hasReference, [reference])).length > 0) {
+      return 'referenceTaken'
     }
   }
-  return 'created'
+  return (await insertTenants(session, [tenant])) === 1 ? 'created' : 'exists'
 }
 
 async function giveGrant(
@@ -250,23 +224,6 @@ async function insertKey(
   const tenantIds = [...new Set(record.grants.map(({ tenantId }) => tenantId))]
   const [found] = await session.query<{ count: string }>(countTenants, [uuids(tenantIds)])
   if (Number(found?.count) < tenantIds.length) return 'unknownTenant'
-  const [row] = await session.query<{ key_no: string }>(insertKeyRow, [
-    record.keyId,
-    Buffer.from(record.secretHash),
-    record.pepperId,
-    record.label,
-    record.operator,
-    record.createdMs,
-    record.expiresMs ?? null,
-    record.revokedMs ?? null,
-    record.lastUsedMs ?? null,
-    record.rate?.perSecond ?? null,
-    record.rate?.burst ?? null,
-  ])
-  // Another node was quicker with the same id.
-  if (row === undefined) return 'exists'
-  for (const [grantNo, { tenantId, scopes }] of record.grants.entries()) {
-    await session.query(insertGrant, [row.key_no, grantNo, tenantId, scopes.join(' ')])
-  }
-  return 'created'
+  // Fewer where another node was quicker with the same id.
+  return (await insertKeys(session, [record])) === 1 ? 'created' : 'exists'
 }

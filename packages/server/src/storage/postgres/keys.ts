@@ -1,25 +1,24 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`. */
-import { scopes } from '@property-events/protocol'
-import type { Scope } from '@property-events/protocol'
-import { keyRateOf } from '../key-store.ts'
+import { grantScopesOf, keyRateOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
 
+export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
 const selectTenants: Statement = {
   name: 'tenants',
-  text: 'SELECT tenant, name, created_ms, suspended FROM tenant ORDER BY tenant_no',
+  text: `SELECT ${tenantColumns} FROM tenant ORDER BY tenant_no`,
 }
 
 /** A key with its grants in one row, so that they are of one state. */
-const keySelect = `SELECT key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-  rate_per_second, rate_burst,
+export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+  rate_per_second, rate_burst, admin_scopes, networks, replaces,
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
     WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended,
   (SELECT pepper_id FROM store) AS current_pepper_id
   FROM key`
-const selectKey: Statement = { name: 'key', text: `${keySelect} WHERE key_id = $1` }
+export const selectKey: Statement = { name: 'key', text: `${keySelect} WHERE key_id = $1` }
 const selectPeppers: Statement = {
   name: 'key-peppers',
   text: 'SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL',
@@ -28,14 +27,18 @@ const selectKeyIds: Statement = { name: 'key-ids', text: 'SELECT key_id FROM key
 const selectVersion: Statement = { name: 'keys-version', text: 'SELECT version FROM keys_version' }
 const selectKeys: Statement = { name: 'keys', text: `${keySelect} ORDER BY key_no` }
 
-interface TenantRow {
+export interface TenantRow {
+  readonly [column: string]: unknown
   readonly tenant: string
   readonly name: string
   readonly created_ms: string
   readonly suspended: boolean
+  readonly reference: string | null
 }
 
-interface KeyRow {
+export interface KeyRow {
+  readonly [column: string]: unknown
+  readonly key_no: string
   readonly key_id: string
   readonly secret_hash: Buffer
   readonly pepper_id: string
@@ -47,6 +50,9 @@ interface KeyRow {
   readonly last_used_ms: string | null
   readonly rate_per_second: number | null
   readonly rate_burst: number | null
+  readonly admin_scopes: string | null
+  readonly networks: string | null
+  readonly replaces: string | null
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly suspended: readonly string[]
@@ -55,9 +61,12 @@ interface KeyRow {
 
 export async function readTenants(database: Database): Promise<readonly Tenant[]> {
   const rows = await database.read<TenantRow>(selectTenants, [])
-  return rows.map(({ tenant, name, created_ms, suspended }) => {
-    return { tenantId: tenant, name, createdMs: Number(created_ms), suspended }
-  })
+  return rows.map(tenantOf)
+}
+
+export function tenantOf({ tenant, name, created_ms, suspended, reference }: TenantRow): Tenant {
+  const known = { tenantId: tenant, name, createdMs: Number(created_ms), suspended }
+  return reference === null ? known : { ...known, reference }
 }
 
 export async function findKey(database: Database, keyId: string): Promise<FoundKey | undefined> {
@@ -91,7 +100,7 @@ export async function readKeys(database: Database): Promise<readonly KeyRecord[]
   return (await database.read<KeyRow>(selectKeys, [])).map(recordOf)
 }
 
-function recordOf(row: KeyRow): KeyRecord {
+export function recordOf(row: KeyRow): KeyRecord {
   return {
     keyId: row.key_id,
     secretHash: row.secret_hash,
@@ -99,20 +108,17 @@ function recordOf(row: KeyRow): KeyRecord {
     label: row.label,
     operator: row.operator,
     grants: row.tenants.map((tenantId, index): Grant => {
-      return { tenantId, scopes: (row.scopes[index] ?? '').split(' ').filter(isScope) }
+      return { tenantId, scopes: grantScopesOf(row.scopes[index] ?? '') }
     }),
     createdMs: Number(row.created_ms),
     expiresMs: numberOf(row.expires_ms),
     revokedMs: numberOf(row.revoked_ms),
     lastUsedMs: numberOf(row.last_used_ms),
     rate: keyRateOf(row.rate_per_second, row.rate_burst),
+    ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
   }
 }
 
 function numberOf(text: string | null): number | undefined {
   return text === null ? undefined : Number(text)
-}
-
-function isScope(text: string): text is Scope {
-  return scopes.some((scope) => scope === text)
 }

@@ -4,6 +4,7 @@ import { changeCounts } from '../change-counts.ts'
 import type { ChangeCounts } from '../change-counts.ts'
 import type { SharedClock } from '../clock.ts'
 import {
+  guardedAdmin,
   guardedAudit,
   guardedErasures,
   guardedExpiry,
@@ -30,6 +31,7 @@ import type {
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
+import { fileAdmin } from './admin.ts'
 import { auditReader } from './audit.ts'
 import { backUp } from './backup.ts'
 import { commitLine } from './commit-line.ts'
@@ -176,6 +178,7 @@ function engineOver(parts: EngineParts): StorageEngine {
   return {
     settings,
     keys: guardedKeys(fileKeys(db, link), guarded),
+    admin: guardedAdmin(fileAdmin(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     audit: guardedAudit(fileAudit(db, link), guarded),

@@ -1,6 +1,4 @@
 /** Writing keys and tenants, each in one immediate transaction. */
-import { feedNames, viewsOf } from '@property-events/protocol/plain'
-import { newEpochId } from '../epoch-id.ts'
 import {
   expirySet,
   keyCreated,
@@ -22,7 +20,7 @@ import type {
 } from '../storage.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
-import { metaOf } from './meta.ts'
+import { recordInserter } from './insert-records.ts'
 
 export interface KeyWrites {
   createTenant(tenant: Tenant, actor: Actor, options?: NewTenantOptions): NewTenantOutcome
@@ -59,12 +57,16 @@ function tenantWrites(
 ): Pick<KeyWrites, 'createTenant' | 'setTenantSuspended'> {
   const hasTenant = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE tenant = ?').pluck()
   const hasName = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE name = ?').pluck()
+  const hasReference = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE reference = ?').pluck()
+  const insert = recordInserter(db)
   const setSuspended = db.prepare('UPDATE tenant SET suspended = ? WHERE tenant = ? AND suspended <> ?')
   const createTenant = db.transaction(
     (tenant: Tenant, actor: Actor, sameName: NewTenantOptions['sameName']) => {
       if (hasTenant.get(tenant.tenantId) !== undefined) return 'exists'
       if (sameName !== 'allowed' && hasName.get(tenant.name) !== undefined) return 'nameTaken'
-      insertTenant(db, tenant)
+      const { reference } = tenant
+      if (reference !== undefined && hasReference.get(reference) !== undefined) return 'referenceTaken'
+      insert.tenant(tenant)
       note(tenantCreated(tenant), actor)
       return 'created'
     },
@@ -146,10 +148,11 @@ function grantWrites(db: Connection, note: NoteChanges): Pick<KeyWrites, 'insert
     `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
       SELECT ?, coalesce(max(grant_no) + 1, 0), ?, ? FROM key_grant WHERE key_no = ?`,
   )
+  const inserting = recordInserter(db)
   const insert = db.transaction((record: KeyRecord, actor: Actor) => {
     if (keyNo.get(record.keyId) !== undefined) return 'exists'
     if (record.grants.some((grant) => hasTenant.get(grant.tenantId) === undefined)) return 'unknownTenant'
-    insertKey(db, record)
+    inserting.key(record)
     note(keyCreated(record), actor)
     return 'created'
   })
@@ -167,51 +170,5 @@ function grantWrites(db: Connection, note: NoteChanges): Pick<KeyWrites, 'insert
   return {
     insertKey: (record, actor) => insert.immediate(record, actor),
     grant: (keyId, grant, actor) => give.immediate(keyId, grant, actor),
-  }
-}
-
-function insertTenant(db: Connection, { tenantId, name, createdMs, suspended }: Tenant): void {
-  db.prepare('INSERT INTO tenant (tenant, name, created_ms, suspended) VALUES (?, ?, ?, ?)').run(
-    tenantId,
-    name,
-    createdMs,
-    suspended ? 1 : 0,
-  )
-  const offset = Number(metaOf(db).get('first_offset'))
-  const insertFeed = db.prepare(
-    'INSERT INTO feed (tenant, feed, epoch, offset, revision, last_position) VALUES (?, ?, ?, ?, 0, 0)',
-  )
-  const insertView = db.prepare('INSERT INTO view (feed_no, view, filter, last_ordinal) VALUES (?, ?, ?, 0)')
-  for (const feed of feedNames) {
-    const feedNo = insertFeed.run(tenantId, feed, newEpochId(), offset).lastInsertRowid
-    for (const view of viewsOf(feed)) insertView.run(feedNo, view, `category = '${view}'`)
-  }
-}
-
-function insertKey(db: Connection, record: KeyRecord): void {
-  const keyNo = db
-    .prepare(
-      `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-          rate_per_second, rate_burst)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      record.keyId,
-      record.secretHash,
-      record.pepperId,
-      record.label,
-      record.operator ? 1 : 0,
-      record.createdMs,
-      record.expiresMs ?? null,
-      record.revokedMs ?? null,
-      record.lastUsedMs ?? null,
-      record.rate?.perSecond ?? null,
-      record.rate?.burst ?? null,
-    ).lastInsertRowid
-  const insertGrant = db.prepare(
-    'INSERT INTO key_grant (key_no, grant_no, tenant, scopes) VALUES (?, ?, ?, ?)',
-  )
-  for (const [grantNo, { tenantId, scopes }] of record.grants.entries()) {
-    insertGrant.run(keyNo, grantNo, tenantId, scopes.join(' '))
   }
 }

@@ -1,7 +1,5 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`, on the connection that writes. */
-import { scopes } from '@property-events/protocol'
-import type { Scope } from '@property-events/protocol'
-import { keyRateOf } from '../key-store.ts'
+import { grantScopesOf, keyRateOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
@@ -15,14 +13,15 @@ export interface KeyReads {
   pepperIdsInUse(): readonly string[]
 }
 
-interface TenantRow {
+export interface TenantRow {
   readonly tenant: string
   readonly name: string
   readonly created_ms: number
   readonly suspended: number
+  readonly reference: string | null
 }
 
-interface KeyRow {
+export interface KeyRow {
   readonly key_no: number
   readonly key_id: string
   readonly secret_hash: Buffer
@@ -35,27 +34,26 @@ interface KeyRow {
   readonly last_used_ms: number | null
   readonly rate_per_second: number | null
   readonly rate_burst: number | null
+  readonly admin_scopes: string | null
+  readonly networks: string | null
+  readonly replaces: string | null
 }
 
-interface GrantRow {
+export interface GrantRow {
   readonly tenant: string
   readonly scopes: string
   readonly suspended: number
 }
 
-const keyColumns = `key_no, key_id, secret_hash, pepper_id, label, operator,
-  created_ms, expires_ms, revoked_ms, last_used_ms, rate_per_second, rate_burst`
+export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
+export const keyColumns = `key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms,
+  last_used_ms, rate_per_second, rate_burst, admin_scopes, networks, replaces`
 
 export function keyReads(db: Connection): KeyReads {
-  const selectTenants = db.prepare<[], TenantRow>(
-    'SELECT tenant, name, created_ms, suspended FROM tenant ORDER BY tenant_no',
-  )
+  const selectTenants = db.prepare<[], TenantRow>(`SELECT ${tenantColumns} FROM tenant ORDER BY tenant_no`)
   const selectKey = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM key WHERE key_id = ?`)
   const selectKeys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM key ORDER BY key_no`)
-  const selectGrants = db.prepare<[number], GrantRow>(
-    `SELECT tenant, scopes, suspended FROM key_grant JOIN tenant USING (tenant)
-      WHERE key_no = ? ORDER BY grant_no`,
-  )
+  const selectGrants = grantReader(db)
 
   const selectPeppers = db
     .prepare<[], string>('SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL')
@@ -67,15 +65,13 @@ export function keyReads(db: Connection): KeyReads {
     keyIds: () => selectKeyIds.all(),
     pepperIdsInUse: () => selectPeppers.all(),
     tenants() {
-      return selectTenants.all().map(({ tenant, name, created_ms, suspended }) => {
-        return { tenantId: tenant, name, createdMs: created_ms, suspended: suspended === 1 }
-      })
+      return selectTenants.all().map(tenantOf)
     },
     // One transaction each, so that a key and its grants are of one state.
     findKey: db.transaction((keyId: string): FoundKey | undefined => {
       const row = selectKey.get(keyId)
       if (row === undefined) return undefined
-      const grants = selectGrants.all(row.key_no)
+      const grants = selectGrants(row.key_no)
       const suspended = grants.filter((grant) => grant.suspended === 1)
       return {
         record: recordOf(row, grants),
@@ -85,12 +81,26 @@ export function keyReads(db: Connection): KeyReads {
     }),
     keysVersion: () => meta.get('keys_version'),
     keys: db.transaction((): readonly KeyRecord[] =>
-      selectKeys.all().map((row) => recordOf(row, selectGrants.all(row.key_no))),
+      selectKeys.all().map((row) => recordOf(row, selectGrants(row.key_no))),
     ),
   }
 }
 
-function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
+/** The grants of a key, in their order. */
+export function grantReader(db: Connection): (keyNo: number) => readonly GrantRow[] {
+  const select = db.prepare<[number], GrantRow>(
+    `SELECT tenant, scopes, suspended FROM key_grant JOIN tenant USING (tenant)
+      WHERE key_no = ? ORDER BY grant_no`,
+  )
+  return (keyNo) => select.all(keyNo)
+}
+
+export function tenantOf({ tenant, name, created_ms, suspended, reference }: TenantRow): Tenant {
+  const known = { tenantId: tenant, name, createdMs: created_ms, suspended: suspended === 1 }
+  return reference === null ? known : { ...known, reference }
+}
+
+export function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
   return {
     keyId: row.key_id,
     secretHash: row.secret_hash,
@@ -103,13 +113,10 @@ function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     revokedMs: row.revoked_ms ?? undefined,
     lastUsedMs: row.last_used_ms ?? undefined,
     rate: keyRateOf(row.rate_per_second, row.rate_burst),
+    ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
   }
 }
 
 function grantOf(row: GrantRow): Grant {
-  return { tenantId: row.tenant, scopes: row.scopes.split(' ').filter(isScope) }
-}
-
-function isScope(text: string): text is Scope {
-  return scopes.some((scope) => scope === text)
+  return { tenantId: row.tenant, scopes: grantScopesOf(row.scopes) }
 }

@@ -29,6 +29,7 @@ const migrations: readonly string[] = [
   '0016-restrictions.sql',
   '0017-retention.sql',
   '0018-expiry.sql',
+  '0019-administration.sql',
 ]
 
 /** The schema this program reads and writes. */

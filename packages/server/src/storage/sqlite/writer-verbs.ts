@@ -11,6 +11,7 @@ import type {
 } from '../storage.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
+import type { AdminWrites } from './admin.ts'
 import type { AuditWrites } from './audit.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
@@ -23,6 +24,7 @@ import type { RetentionWrites } from './retention.ts'
 export interface WriterVerbs
   extends
     KeyWrites,
+    AdminWrites,
     NodeWrites,
     AuditWrites,
     LedgerWrites,

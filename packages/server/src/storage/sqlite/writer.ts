@@ -6,6 +6,7 @@ import { changeCounts } from '../change-counts.ts'
 import { readClock } from '../clock.ts'
 import { StorageFailure } from '../storage.ts'
 import { appendedFeeds } from '../watchers.ts'
+import { adminWrites } from './admin.ts'
 import { appender } from './append.ts'
 import { auditWrites, changeNoter } from './audit.ts'
 import { commitLine } from './commit-line.ts'
@@ -66,6 +67,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const reservation = storedReservation(db, clock)
   return {
     ...keyWrites(db, note),
+    ...adminWrites(db, note),
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
     ...ledgerWrites(db),

@@ -1,0 +1,93 @@
+/** The port's part for administration (D11): tenants and keys page by page, and changing several things of one in one commit. */
+import type { Actor } from './audit-store.ts'
+import type { KeyRate, KeyRecord, Tenant } from './key-store.ts'
+
+/** A row of a list, and where to go on after it: places rise in order of creation and are never given twice. */
+export interface TenantPlace {
+  readonly place: number
+  readonly tenant: Tenant
+}
+
+export interface KeyPlace {
+  readonly place: number
+  readonly record: KeyRecord
+}
+
+export interface KeysQuery {
+  /** Keys after this place; 0 for the first. */
+  readonly after: number
+  readonly limit: number
+  /** Only keys with a grant for this tenant. */
+  readonly tenantId?: string | undefined
+}
+
+/** What is left out stays; `null` takes it away. */
+export interface TenantChange {
+  readonly name?: string | undefined
+  readonly reference?: string | null | undefined
+  readonly suspended?: boolean | undefined
+}
+
+/** What is left out stays; `null` takes it away: no end, the rate of all keys, any network. */
+export interface KeyChange {
+  readonly label?: string | undefined
+  readonly expiresMs?: number | null | undefined
+  readonly rate?: KeyRate | null | undefined
+  readonly networks?: readonly string[] | null | undefined
+}
+
+export type ChangeTenantOutcome =
+  | { readonly kind: 'changed'; readonly tenant: Tenant }
+  | { readonly kind: 'unknownTenant' | 'nameTaken' | 'referenceTaken' }
+
+export type ChangeKeyOutcome =
+  | { readonly kind: 'changed'; readonly record: KeyRecord }
+  /** `ended`: it was revoked, and never comes back. */
+  | { readonly kind: 'unknownKey' | 'ended' }
+
+/** What is new of a key that takes the place of another; all else it has from that. */
+export interface FreshKey extends Pick<KeyRecord, 'keyId' | 'secretHash' | 'pepperId' | 'createdMs'> {
+  /** When the old key ends, unless it ends earlier by itself. */
+  readonly oldEndsMs: number
+}
+
+export type RotateKeyOutcome =
+  /** `old`: with its end. */
+  | { readonly kind: 'rotated'; readonly record: KeyRecord; readonly old: KeyRecord }
+  /** `ended`: the old key was revoked or has expired. `exists`: the new id is taken. */
+  | { readonly kind: 'unknownKey' | 'ended' | 'exists' }
+
+/** A tenant with a reference, and the keys to be made with it. */
+export interface ImportedTenant {
+  readonly tenant: Tenant & { readonly reference: string }
+  readonly keys: readonly KeyRecord[]
+}
+
+export type ImportTenantOutcome =
+  /** With its keys, all of them. */
+  | { readonly kind: 'created' }
+  /** A tenant has the reference already; it stays as it is, and no key was made. */
+  | { readonly kind: 'known'; readonly tenant: Tenant }
+  | { readonly kind: 'nameTaken' }
+
+export interface AdminStore {
+  findTenant(tenantId: string): Promise<Tenant | undefined>
+  /** Tenants after this place, in order of creation; 0 for the first. One run of an index. */
+  tenantsAfter(place: number, limit: number): Promise<readonly TenantPlace[]>
+  /** All of it in one commit with its rows in the audit, or nothing. */
+  changeTenant(tenantId: string, change: TenantChange, actor: Actor): Promise<ChangeTenantOutcome>
+  /**
+   * Makes those tenants whose references are new, with their keys, in one commit; one outcome each, in their order. The ids of tenants and
+   * keys are new ones. The same reference or name twice among them: the first has it. Some hundreds at most: publishers wait meanwhile.
+   */
+  importTenants(tenants: readonly ImportedTenant[], actor: Actor): Promise<readonly ImportTenantOutcome[]>
+  /** Keys in order of creation, operator keys among them unless a tenant is named. One run of an index. */
+  keysAfter(query: KeysQuery): Promise<readonly KeyPlace[]>
+  /** All of it in one commit with its rows in the audit, or nothing. */
+  changeKey(keyId: string, change: KeyChange, actor: Actor): Promise<ChangeKeyOutcome>
+  /**
+   * Makes a key with the grants, scopes, label, rate, networks and length of life of another one, and ends that one, in one commit.
+   * Not even a grant that is given meanwhile is lost.
+   */
+  rotateKey(keyId: string, fresh: FreshKey, actor: Actor): Promise<RotateKeyOutcome>
+}

@@ -1,0 +1,69 @@
+/** Inserting tenants and keys, in the transaction of the caller, who has looked whether they may be there. */
+import { feedNames, viewsOf } from '@property-events/protocol/plain'
+import { newEpochId } from '../epoch-id.ts'
+import { wordsOf } from '../key-store.ts'
+import type { KeyRecord, Tenant } from '../storage.ts'
+import type { Connection } from './connection.ts'
+import { metaOf } from './meta.ts'
+
+export interface RecordInserter {
+  /** With its empty feeds. */
+  tenant(tenant: Tenant): void
+  /** With its grants. */
+  key(record: KeyRecord): void
+}
+
+export function recordInserter(db: Connection): RecordInserter {
+  return { tenant: tenantInserter(db), key: keyInserter(db) }
+}
+
+function tenantInserter(db: Connection): RecordInserter['tenant'] {
+  const insertTenant = db.prepare(
+    'INSERT INTO tenant (tenant, name, created_ms, suspended, reference) VALUES (?, ?, ?, ?, ?)',
+  )
+  const insertFeed = db.prepare(
+    'INSERT INTO feed (tenant, feed, epoch, offset, revision, last_position) VALUES (?, ?, ?, ?, 0, 0)',
+  )
+  const insertView = db.prepare('INSERT INTO view (feed_no, view, filter, last_ordinal) VALUES (?, ?, ?, 0)')
+  const meta = metaOf(db)
+  return ({ tenantId, name, createdMs, suspended, reference }) => {
+    insertTenant.run(tenantId, name, createdMs, suspended ? 1 : 0, reference ?? null)
+    const offset = Number(meta.get('first_offset'))
+    for (const feed of feedNames) {
+      const feedNo = insertFeed.run(tenantId, feed, newEpochId(), offset).lastInsertRowid
+      for (const view of viewsOf(feed)) insertView.run(feedNo, view, `category = '${view}'`)
+    }
+  }
+}
+
+function keyInserter(db: Connection): RecordInserter['key'] {
+  const insertKey = db.prepare(
+    `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+        rate_per_second, rate_burst, admin_scopes, networks, replaces)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertGrant = db.prepare(
+    'INSERT INTO key_grant (key_no, grant_no, tenant, scopes) VALUES (?, ?, ?, ?)',
+  )
+  return (record) => {
+    const keyNo = insertKey.run(
+      record.keyId,
+      record.secretHash,
+      record.pepperId,
+      record.label,
+      record.operator ? 1 : 0,
+      record.createdMs,
+      record.expiresMs ?? null,
+      record.revokedMs ?? null,
+      record.lastUsedMs ?? null,
+      record.rate?.perSecond ?? null,
+      record.rate?.burst ?? null,
+      wordsOf(record.adminScopes),
+      wordsOf(record.networks),
+      record.replaces ?? null,
+    ).lastInsertRowid
+    for (const [grantNo, { tenantId, scopes }] of record.grants.entries()) {
+      insertGrant.run(keyNo, grantNo, tenantId, scopes.join(' '))
+    }
+  }
+}
