@@ -13,25 +13,13 @@ import {
   PublishWarning,
   ReceiptEvent,
 } from '@property-events/protocol/schemas'
-import {
-  erasureReasons,
-  feedNames,
-  holdGrounds,
-  receiptReasons,
-  restrictionReasons,
-} from '@property-events/protocol'
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
+import { epoch, listOf, refTo, revision, whole } from './common.ts'
+import { erasing } from './erasing.ts'
 import { withExamples } from './examples.ts'
 import { namedPayloads } from './payload-parts.ts'
 import { publications } from './publications.ts'
-
-const whole = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
-const epoch = Type.String({ description: 'Changes when numbers were carried past a gap: begin again.' })
-const revision = whole(
-  'Rises when stored payloads were reduced. A copy of the latest events needs nothing for it.',
-)
 
 const eventRun = Type.Object(
   {
@@ -67,202 +55,6 @@ const problemCode = {
   examples: ['invalid_parameter'],
 }
 
-const uuid = (description: string) => Type.String({ format: 'uuid', description })
-const feedName = Type.Unsafe({ enum: [...feedNames], description: 'Which feed of the tenant.' })
-const time = (description: string) =>
-  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
-const erased = {
-  subjectId: Type.Optional(uuid('The property or contact.')),
-  eventId: Type.Optional(uuid('The one event.')),
-}
-const erasureWords = {
-  reason: Type.Unsafe({ enum: [...erasureReasons], description: 'Why; no text of your own.' }),
-  caseRef: Type.Optional(
-    Type.Union([Type.String({ pattern: '^[A-Za-z0-9-]{1,40}$' }), Type.Null()], {
-      description: 'Your reference of the case. No name of a person.',
-    }),
-  ),
-  receivedOn: Type.Optional(
-    Type.Union([Type.String({ format: 'date' }), Type.Null()], {
-      description: 'The day on which the request was received.',
-    }),
-  ),
-}
-
-const erasureRequest = Type.Object(
-  { feed: feedName, ...erased, ...erasureWords },
-  {
-    title: 'ErasureRequest',
-    description: 'Exactly one of subjectId and eventId.',
-    additionalProperties: false,
-  },
-)
-
-const erasureCount = Type.Object(
-  {
-    dryRun: Type.Boolean({ description: 'Always true: nothing was changed.' }),
-    tenantId: uuid('The tenant.'),
-    feed: feedName,
-    ...erased,
-    events: whole('Events that would be reduced.'),
-  },
-  { title: 'ErasureCount' },
-)
-
-const recipient = Type.Object(
-  {
-    keyId: Type.String({ description: 'Of the key; one that has ended is named as well.' }),
-    label: Type.String({ description: 'Of the key, as its operator gave it.' }),
-    certainty: Type.Unsafe({
-      enum: ['sent', 'possibly'],
-      description: '`possibly`: the key could read the feed at one of the `unknownTimes`.',
-    }),
-    events: Type.Union([whole('How many of the erased events it was sent.'), Type.Null()]),
-    firstSentAt: time('Start of the hour in which it was first sent one of them.'),
-    lastSentAt: time('End of the hour in which it was last sent one of them.'),
-    toldBy: time('It was sent the closing event by then; null: not so far, or nothing was closed.'),
-    acknowledgedAt: time('Reserved: nothing sets it yet.'),
-  },
-  { title: 'ErasureRecipient', description: 'A key that was sent what was erased.' },
-)
-
-const span = Type.Object({
-  from: Type.String({ format: 'date-time', description: 'Its start.' }),
-  to: Type.String({ format: 'date-time', description: 'Its end.' }),
-})
-
-const erasure = Type.Object(
-  {
-    id: uuid('Of the erasure.'),
-    tenantId: uuid('The tenant.'),
-    feed: feedName,
-    ...erased,
-    ...erasureWords,
-    reason: Type.Unsafe({
-      enum: [...receiptReasons],
-      description: 'Why. `replayed`: a restore had brought it back, and it was carried out again.',
-    }),
-    actor: Type.String({ description: 'The id of the key that asked for it.' }),
-    state: Type.Unsafe({
-      enum: ['reducing', 'reduced', 'unreachable', 'overwritten'],
-      description:
-        '`unreachable`: no row, page or answer has the payloads; `overwritten`: nor has the free space of the store.',
-    }),
-    events: whole('Events that are to be reduced.'),
-    reduced: whole('How many of them have been.'),
-    closing: Type.Union(
-      [Type.Object({ id: uuid('Of the event.'), sequenceNumber: whole('Of the event.') }), Type.Null()],
-      { description: 'The event that closed the subject; null where one event was erased.' },
-    ),
-    revision: whole("The feed's, after the last step."),
-    begunAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
-    reducedAt: time('When the last payload was taken.'),
-    unreachableAt: time('When every node had forgotten it.'),
-    overwrittenAt: time('When the free space of the store had been rewritten.'),
-    notCovered: Type.Array(
-      Type.Object({
-        code: Type.String({ description: 'Stable: `backups` and others. Further ones may come.' }),
-        detail: Type.String({ description: 'What is left there, and what to do, in a sentence.' }),
-        madeAt: Type.Optional(
-          Type.Array(Type.String({ format: 'date-time' }), {
-            description: 'Of `backups`: when they were begun, the newest first, as far as the store knows.',
-          }),
-        ),
-      }),
-      { description: 'What the erasure does not reach, and what is left to do.' },
-    ),
-    recipients: Type.Optional(
-      Type.Union([Type.Array(recipient), Type.Null()], {
-        description:
-          'Keys that were sent what was erased, from `unreachable` on and where one receipt is asked for. Null: reads of this feed are not noted.',
-      }),
-    ),
-    unknownTimes: Type.Optional(
-      Type.Union([Type.Array(span), Type.Null()], {
-        description:
-          'A node crashed, and nothing tells what it had sent then: possibly any contact to any key that could read it.',
-      }),
-    ),
-  },
-  { title: 'Erasure', description: 'A receipt.' },
-)
-
-const holdWords = {
-  feed: feedName,
-  subjectId: uuid('The property or contact.'),
-  ground: Type.Unsafe({ enum: [...holdGrounds], description: 'Why it must be kept; no text of your own.' }),
-  until: Type.String({ format: 'date', description: 'The last day of the hold, in UTC.' }),
-  caseRef: erasureWords.caseRef,
-}
-
-const holdRequest = Type.Object(holdWords, { title: 'HoldRequest', additionalProperties: false })
-
-const hold = Type.Object(
-  {
-    id: uuid('Of the hold.'),
-    tenantId: uuid('The tenant.'),
-    ...holdWords,
-    actor: Type.String({ description: 'The id of the key that asked for it.' }),
-    state: Type.Unsafe({
-      enum: ['active', 'expired', 'ended'],
-      description: 'Only an active hold keeps anything.',
-    }),
-    addedAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
-    endedAt: time('When somebody ended it.'),
-  },
-  { title: 'Hold', description: 'A property or contact that is not erased for now.' },
-)
-
-const restrictionWords = {
-  subjectId: uuid('The contact.'),
-  reason: Type.Unsafe({ enum: [...restrictionReasons], description: 'Why; no text of your own.' }),
-  caseRef: erasureWords.caseRef,
-}
-
-const contactFeed = Type.Unsafe({ enum: ['contact'], description: 'Only contacts are restricted.' })
-const restrictionRequest = Type.Object(
-  { feed: Type.Optional(contactFeed), ...restrictionWords },
-  { title: 'RestrictionRequest', additionalProperties: false },
-)
-
-const restriction = Type.Object(
-  {
-    id: uuid('Of the restriction.'),
-    tenantId: uuid('The tenant.'),
-    feed: contactFeed,
-    ...restrictionWords,
-    actor: Type.String({ description: 'The id of the key that asked for it.' }),
-    state: Type.Unsafe({
-      enum: ['hiding', 'hidden', 'restricted', 'lifting', 'lifted', 'erased'],
-      description: '`restricted`: no answer shows the contact; `lifted`: every answer does again.',
-    }),
-    closing: Type.Object(
-      { id: uuid('Of the event.'), sequenceNumber: whole('Of the event.') },
-      { description: 'The event that removed the contact from consumers.' },
-    ),
-    begunAt: Type.String({ format: 'date-time', description: 'When it was asked for.' }),
-    restrictedAt: time('When every node had forgotten it.'),
-    endedAt: time('When it was lifted, or the contact erased.'),
-  },
-  { title: 'Restriction', description: 'A contact that is kept and shown to nobody.' },
-)
-
-const reducedEvents = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object({
-        revision: whole('Of the feed, since these events were reduced.'),
-        sequenceNumbers: Type.Array(whole('Of an event that has no payload any more.')),
-      }),
-      { description: 'The revisions that reduced anything, ascending, each with its events.' },
-    ),
-    next: whole('Ask for what was reduced after this revision next.'),
-    revision: whole("The feed's. Nothing is left to read when `next` has reached it."),
-    epoch,
-  },
-  { title: 'ReducedEvents' },
-)
-
 /** By the name they are referred to by, in the document's order. */
 const namedSchemas = {
   FeedEvent,
@@ -277,47 +69,7 @@ const namedSchemas = {
   ContactPayload: payloads.ContactPayload,
   ...payloads.parts,
   ...publications,
-  ErasureRequest: erasureRequest,
-  ErasureCount: erasureCount,
-  Erasure: erasure,
-  Erasures: {
-    ...Type.Object(
-      { erasures: Type.Array(Type.Unknown()), next: Type.Union([uuid('Ask after it next.'), Type.Null()]) },
-      { title: 'Erasures' },
-    ),
-    properties: {
-      erasures: listOf('Erasure'),
-      next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
-    },
-  },
-  HoldRequest: holdRequest,
-  Hold: hold,
-  Holds: {
-    ...Type.Object(
-      { holds: Type.Array(Type.Unknown()), next: Type.Union([uuid('Ask after it next.'), Type.Null()]) },
-      { title: 'Holds' },
-    ),
-    properties: {
-      holds: listOf('Hold'),
-      next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
-    },
-  },
-  RestrictionRequest: restrictionRequest,
-  Restriction: restriction,
-  Restrictions: {
-    ...Type.Object(
-      {
-        restrictions: Type.Array(Type.Unknown()),
-        next: Type.Union([uuid('Ask after it next.'), Type.Null()]),
-      },
-      { title: 'Restrictions' },
-    ),
-    properties: {
-      restrictions: listOf('Restriction'),
-      next: Type.Union([uuid('Ask for those after it next.'), Type.Null()]),
-    },
-  },
-  ReducedEvents: reducedEvents,
+  ...erasing,
   ReceiptEvent,
   PublishWarning,
   PublishReceipt: {
@@ -344,12 +96,4 @@ export type SchemaName = keyof typeof namedSchemas
 /** The text of the committed `named-schemas.json`. */
 export function namedSchemasText(): string {
   return `${JSON.stringify(withExamples(namedSchemas), null, 2)}\n`
-}
-
-function refTo(name: string): { readonly $ref: string } {
-  return { $ref: `#/components/schemas/${name}` }
-}
-
-function listOf(name: string): { readonly type: 'array'; readonly items: { readonly $ref: string } } {
-  return { type: 'array', items: refTo(name) }
 }

@@ -1,10 +1,7 @@
 /** What is published: one event to be, as the publishing operations take it. */
 import Type from 'typebox'
 import type { TProperties, TSchema } from 'typebox'
-
-interface Reference {
-  readonly $ref: string
-}
+import { refTo } from './common.ts'
 
 function payloadOf(payload: string): TSchema {
   const reference = refTo(payload)
@@ -96,8 +93,4 @@ export const publications = {
   ContactPublication: publication('ContactPublication', 'One contact event to be.', {
     payload: payloadOf('ContactPayload'),
   }),
-}
-
-function refTo(name: string): Reference {
-  return { $ref: `#/components/schemas/${name}` }
 }

@@ -13,6 +13,7 @@ import { readDryRun } from '../requests/publish-parameters.ts'
 import { erasureReceipt, receiptHeaders } from './erasure-receipt.ts'
 import { lastDayOf } from './hold-answer.ts'
 import { erasedFeed } from './erasing-access.ts'
+import { inMaintenance } from './in-maintenance.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
 import { withSmallBody } from './read-small-body.ts'
@@ -62,19 +63,16 @@ async function count(
 }
 
 async function begin(
-  { backups, erasures, maintenance }: HttpContext,
+  context: HttpContext,
   key: FeedKey,
   { target, reason, caseRef, receivedOn }: ErasureBody,
   { keyId = '' }: Access,
 ): Promise<Outcome> {
-  // It publishes an event.
-  const stopped = await maintenance.now()
-  if (stopped !== undefined) {
-    return refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
-  }
+  const stopped = await inMaintenance(context)
+  if (stopped !== undefined) return stopped
   // Before it begins: what has begun is not answered with a failure.
-  const madeBackups = await backups()
-  const outcome = await erasures.begin({
+  const madeBackups = await context.backups()
+  const outcome = await context.erasures.begin({
     erasureId: uuidV7(Date.now()),
     key,
     target,

@@ -1,23 +1,32 @@
 /** `/v1/holds`: properties and contacts that are not to be erased, nor reduced by retention, for now (PROTOCOL §5.7, D17). */
-import { parseUuid, uuidV7 } from '@property-events/protocol'
+import { uuidV7 } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Outcome, Refused } from '../exchange.ts'
+import type { Access, Outcome } from '../exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
-import { quoteInput } from '../requests/echo-text.ts'
 import { readHoldBody } from '../requests/hold-body.ts'
-import { readQuery, refusalOfParameters } from '../requests/query.ts'
+import { refusalOfParameters } from '../requests/query.ts'
 import { receiptHeaders } from './erasure-receipt.ts'
 import { erasedFeed, erasingTenant, maySee } from './erasing-access.ts'
 import { holdAnswer } from './hold-answer.ts'
+import { inMaintenance } from './in-maintenance.ts'
+import {
+  afterQuery,
+  idParams,
+  listAnswer,
+  listDescription,
+  listedPerPage,
+  readAfter,
+  readId,
+} from './listed.ts'
+import type { Listed } from './listed.ts'
 import type { Operation } from './operation.ts'
-import { refusalOfPublish } from './publish-refusal.ts'
 import { withSmallBody } from './read-small-body.ts'
 
 const path = '/v1/holds'
-const holdsPerPage = 100
+const holds: Listed = { one: 'a hold', parameter: 'holdId' }
 
 export function addHold(context: HttpContext): Operation {
   return {
@@ -60,12 +69,6 @@ export function addHold(context: HttpContext): Operation {
   }
 }
 
-/** A copy that is being made of the store would not have what changes now. */
-async function inMaintenance({ maintenance }: HttpContext): Promise<Refused | undefined> {
-  const stopped = await maintenance.now()
-  return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
-}
-
 async function add(context: HttpContext, access: Access, text: string): Promise<Outcome> {
   const read = readHoldBody(text, Date.now())
   if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
@@ -93,41 +96,30 @@ export function listHolds(context: HttpContext): Operation {
     schema: () => ({
       operationId: 'listHolds',
       summary: 'List holds',
-      description: `At most ${holdsPerPage}, the oldest first, ended and expired ones included. Ask again with \`after\` = \`next\` until \`next\` is null.`,
+      description: listDescription('ended and expired ones included'),
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
-      querystring: {
-        type: 'object',
-        properties: {
-          after: { type: 'string', format: 'uuid', description: 'The id of the last hold that was read.' },
-        },
-      },
+      querystring: afterQuery,
       response: {
         [success.ok]: answer('The holds.', refTo('Holds'), keyedHeaders),
         ...keyedProblems('missing_scope', 'ambiguous_tenant'),
       },
     }),
 
-    prepare({ query }) {
-      const { maxParameters } = context.limits
-      const reading = readQuery(query, { names: ['after'], style: 'own', maxParameters })
-      const text = reading.values.get('after')
-      const after = text === undefined ? undefined : parseUuid(text)
-      const errors = [...reading.errors]
-      if (text !== undefined && after === undefined) {
-        const message = `${quoteInput(text)} is not the id of a hold, a UUID.`
-        errors.push({ parameter: 'after', code: 'not_a_uuid', message })
-      }
-      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+    prepare(target) {
+      const after = readAfter(target, holds, context)
+      if (typeof after === 'object') return () => after
       return async (_request, access) => {
         const tenant = erasingTenant(access)
         if (typeof tenant !== 'string') return tenant
-        const found = await context.holds.list(tenant, after, holdsPerPage)
+        const found = await context.holds.list(tenant, after, listedPerPage)
         const nowMs = Date.now()
-        const holds = found.filter((hold) => maySee(access, hold)).map((hold) => holdAnswer(hold, nowMs))
-        const next = found.length < holdsPerPage ? null : (found.at(-1)?.holdId ?? null)
-        const body = JSON.stringify({ holds, next })
-        return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
+        const shown = found.filter((hold) => maySee(access, hold)).map((hold) => holdAnswer(hold, nowMs))
+        return listAnswer(
+          'holds',
+          shown,
+          found.map(({ holdId }) => holdId),
+        )
       }
     },
   }
@@ -145,13 +137,7 @@ export function endHold(context: HttpContext): Operation {
       description: 'It keeps nothing any more, from now on. One that was ended before stays as it is.',
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
-      params: {
-        type: 'object',
-        properties: {
-          holdId: { type: 'string', format: 'uuid', description: 'The `id` of the hold.' },
-        },
-        required: ['holdId'],
-      },
+      params: idParams(holds),
       response: {
         [success.ok]: answer('The hold as it stands.', refTo('Hold'), keyedHeaders),
         ...keyedProblems(
@@ -164,15 +150,9 @@ export function endHold(context: HttpContext): Operation {
       },
     }),
 
-    prepare({ query, params: [given = ''] }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      const holdId = parseUuid(given)
-      if (holdId === undefined) {
-        const message = 'The id of a hold is a UUID: 8-4-4-4-12 hexadecimal digits.'
-        const errors = [{ parameter: 'holdId', code: 'not_a_uuid', message }]
-        return () => refused({ code: 'invalid_parameter', errors })
-      }
+    prepare(target) {
+      const holdId = readId(target, holds, context)
+      if (typeof holdId !== 'string') return () => holdId
       return async (_request, access) => end(context, access, holdId)
     },
   }

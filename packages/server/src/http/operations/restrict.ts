@@ -1,19 +1,21 @@
 /** `POST /v1/restrictions` and `…/end`: keeps a contact and shows it to nobody, or shows it again (PROTOCOL §5.7, D17). */
-import { parseUuid, uuidV7 } from '@property-events/protocol'
+import { uuidV7 } from '@property-events/protocol'
 import type { LiftOutcome, RestrictOutcome, Restriction } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Outcome, Refused } from '../exchange.ts'
+import type { Access, Outcome } from '../exchange.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { refusalOfParameters } from '../requests/query.ts'
 import { readRestrictionBody } from '../requests/restriction-body.ts'
 import { receiptHeaders } from './erasure-receipt.ts'
+import { inMaintenance } from './in-maintenance.ts'
+import { idParams, readId } from './listed.ts'
 import type { Operation } from './operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
 import { withSmallBody } from './read-small-body.ts'
-import { restrictionAnswer } from './restriction-answer.ts'
+import { restrictionAnswer, restrictions } from './restriction-answer.ts'
 
 const path = '/v1/restrictions'
 const access = { scope: 'contact:erase', refusal: 'own' } as const
@@ -80,12 +82,6 @@ async function begin(
   return outcome.kind === 'restricted' ? accepted(outcome.restriction) : refused(refusalOf(outcome))
 }
 
-/** Both publish an event. */
-async function inMaintenance({ maintenance }: HttpContext): Promise<Refused | undefined> {
-  const stopped = await maintenance.now()
-  return stopped && refused(refusalOfPublish({ ...stopped, kind: 'maintenance' }))
-}
-
 function accepted(restriction: Restriction): Outcome {
   const body = JSON.stringify(restrictionAnswer(restriction))
   return { kind: 'text', status: success.accepted, headers: receiptHeaders, body }
@@ -110,13 +106,7 @@ export function endRestriction(context: HttpContext): Operation {
         'Publishes the contact again as it was published last; then earlier events show their payloads again. One that was ended before stays as it is.',
       tags: ['Erasing'],
       security: [{ apiKey: [] }],
-      params: {
-        type: 'object',
-        properties: {
-          restrictionId: { type: 'string', format: 'uuid', description: 'The `id` of the restriction.' },
-        },
-        required: ['restrictionId'],
-      },
+      params: idParams(restrictions),
       response: {
         [success.accepted]: answer('It is being lifted.', refTo('Restriction'), keyedHeaders),
         ...keyedProblems(
@@ -132,11 +122,9 @@ export function endRestriction(context: HttpContext): Operation {
       },
     }),
 
-    prepare({ query, params: [given = ''] }) {
-      const refusal = refusalOfParameters(query, context.limits.maxParameters)
-      if (refusal !== undefined) return () => refused(refusal)
-      const restrictionId = parseUuid(given)
-      if (restrictionId === undefined) return () => notAnId
+    prepare(target) {
+      const restrictionId = readId(target, restrictions, context)
+      if (typeof restrictionId !== 'string') return () => restrictionId
       return async (_request, { keyId = '', tenantId = '' }) => {
         const stopped = await inMaintenance(context)
         if (stopped !== undefined) return stopped
@@ -151,15 +139,3 @@ export function endRestriction(context: HttpContext): Operation {
     },
   }
 }
-
-/** What stands in a path in place of an id. */
-export const notAnId = refused({
-  code: 'invalid_parameter',
-  errors: [
-    {
-      parameter: 'restrictionId',
-      code: 'not_a_uuid',
-      message: 'The id of a restriction is a UUID: 8-4-4-4-12 hexadecimal digits.',
-    },
-  ],
-})

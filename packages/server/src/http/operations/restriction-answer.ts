@@ -1,5 +1,8 @@
 /** A restriction as it is answered (PROTOCOL §5.7). */
 import type { Restriction } from '../../storage/storage.ts'
+import type { Listed } from './listed.ts'
+
+export const restrictions: Listed = { one: 'a restriction', parameter: 'restrictionId' }
 
 export function restrictionAnswer(restriction: Restriction): object {
   const { restrictionId, key, subjectId, reason, caseRef, actor, state, closing } = restriction

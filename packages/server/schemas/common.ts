@@ -1,0 +1,20 @@
+/** What several schemas have in common. */
+import Type from 'typebox'
+
+/** A number that JavaScript has exactly. */
+export const whole = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+export const epoch = Type.String({
+  description: 'Changes when numbers were carried past a gap: begin again.',
+})
+export const revision = whole(
+  'Rises when stored payloads were reduced. A copy of the latest events needs nothing for it.',
+)
+
+export function refTo(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+export function listOf(name: string): { readonly type: 'array'; readonly items: { readonly $ref: string } } {
+  return { type: 'array', items: refTo(name) }
+}
