@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { makeTenant } from './support/make-tenant.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -20,12 +21,13 @@ describe('what must be kept', () => {
   let keys: Readonly<Record<'read' | 'publish' | 'erase', string>>
   before(async () => {
     service = await start(['serve', ...store])
-    tenantId = (await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...store])).tenantId
-    const keyFor = async (scope: string) => {
-      const args = ['keys', 'create', '--tenant', tenantId, '--scope', `contact:${scope}`, ...store]
-      return (await runJson<{ key: string }>(args)).key
-    }
-    keys = { read: await keyFor('read'), publish: await keyFor('publish'), erase: await keyFor('erase') }
+    const made = await makeTenant({ data: folder }, 'Hill & Co', {
+      read: ['contact:read'],
+      publish: ['contact:publish'],
+      erase: ['contact:erase'],
+    })
+    tenantId = made.tenantId
+    keys = { read: made.keys.read.key, publish: made.keys.publish.key, erase: made.keys.erase.key }
   })
   after(async () => {
     await service.stop('SIGKILL')
@@ -90,7 +92,7 @@ describe('what must be kept', () => {
     assert.ok(!(await read()).includes('Kept'))
     const { stdout } = await run(['contacts', 'restrictions', ...over()])
     assert.match(stdout, new RegExp(`${ref} +accuracy_contested +restricted +R-1`))
-    // At the command line of the store it is found and given, for somebody who asks for it.
+    // At the command line of the store it is found and exported, as a request for access needs it.
     const asked = [...store, '--tenant', tenantId]
     const exported = await run(['contacts', 'export', ref, ...asked])
     assert.match(exported.stdout, /"last_name": "Kept"/)

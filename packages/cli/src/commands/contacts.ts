@@ -1,4 +1,4 @@
-/** Finding a contact, and giving all that is held about one, for somebody who asks for it. Every use is in the audit. */
+/** Finding a contact, and exporting everything that is held about one, as a request for access needs it. Every use is in the audit. */
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
 import { addAction, flagText } from '../command-context.ts'

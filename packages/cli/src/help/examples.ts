@@ -87,7 +87,9 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ],
   ],
   'contacts find': [['by an address', 'contacts find --tenant "Hill & Co" --email jane@example.com']],
-  'contacts export': [['for a person who asks', `contacts export ${contactReference} --tenant "Hill & Co"`]],
+  'contacts export': [
+    ['everything that is held about a person', `contacts export ${contactReference} --tenant "Hill & Co"`],
+  ],
   'contacts expiring': [['before they are erased', 'contacts expiring --tenant "Hill & Co"']],
   'contacts keep': [['for as long again', `contacts keep ${contactReference} --tenant "Hill & Co"`]],
   'contacts erase': [

@@ -13,8 +13,8 @@ export interface ResponsesUnderWay {
 }
 
 /**
- * A client that sends requests without waiting for answers holds what came with the last of them, up to 64 kB, which Node's parser takes all
- * at once; the rest waits on its own side. Nor does it keep a connection by asking more: what is not read begins no time-out anew.
+ * The service holds up to 64 kB of a client that sends requests without waiting for answers, as Node's parser takes that much at once; the rest
+ * waits on the client's side. Further requests do not keep its connection open either: bytes that are not read begin no time-out anew.
  */
 export function responsesUnderWay(): ResponsesUnderWay {
   const bySocket = new WeakMap<Socket, Line>()
