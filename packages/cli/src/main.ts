@@ -1,7 +1,7 @@
 /** Builds the program, and turns every end of it into an exit code and, at most, a sentence. */
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import { commandGroups } from './commands/index.ts'
+import { addCommands } from './commands/index.ts'
 import type { CommandContext } from './command-context.ts'
 import { addExamples } from './help/add-examples.ts'
 import { helpConfiguration, helpStreams } from './help/help-text.ts'
@@ -28,7 +28,8 @@ export async function main(args: readonly string[], environment: Environment): P
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   try {
-    await buildProgram(context)
+    const program = await buildProgram(context, args[0])
+    await program
       .hook('preAction', (_, command) => {
         const hasData = command.options.some((option) => option.attributeName() === settings.data.name)
         if (hasData) dataFolder = readSettings(command.opts(), environment).value(settings.data)
@@ -44,8 +45,8 @@ export async function main(args: readonly string[], environment: Environment): P
   }
 }
 
-/** The program with all its commands, none of them run. */
-export function buildProgram(context: CommandContext): Command {
+/** The program with all its commands, or with the one that `name` is the name of; none of them is run. */
+export async function buildProgram(context: CommandContext, name?: string): Promise<Command> {
   const { environment } = context
   const program = new Command('property-events')
   program
@@ -59,10 +60,7 @@ export function buildProgram(context: CommandContext): Command {
     })
     .showHelpAfterError('(--help lists the options)')
     .configureHelp(helpConfiguration)
-  for (const { heading, commands } of commandGroups) {
-    program.commandsGroup(heading)
-    for (const addCommand of commands) addCommand(program, context)
-  }
+  await addCommands(program, context, name)
   program.helpCommand('help [command]', 'print the help of a command')
   addExamples(program)
   refuseRepeatedOptions(program)

@@ -9,7 +9,8 @@ import { buildProgram } from '../src/main.ts'
 import { columnsOf, hasColours } from '../src/terminal-style.ts'
 import { run } from './support/program.ts'
 
-const build = (): Command => buildProgram({ environment: {}, failed: () => undefined })
+const build = (name?: string): Promise<Command> =>
+  buildProgram({ environment: {}, failed: () => undefined }, name)
 
 /** As a shell divides a line whose only quotation marks are double ones. */
 function wordsIn(line: string): readonly string[] {
@@ -18,7 +19,7 @@ function wordsIn(line: string): readonly string[] {
 
 /** Reads the line and runs nothing. */
 async function parse(line: string): Promise<string> {
-  const program = build()
+  const program = await build()
   let ran = ''
   for (const { words, command } of commandsOf(program)) {
     command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
@@ -29,8 +30,8 @@ async function parse(line: string): Promise<string> {
 }
 
 describe('the examples of the help', () => {
-  it('are there for every command that does something, and for none that is gone', () => {
-    const commands = commandsOf(build())
+  it('are there for every command that does something, and for none that is gone', async () => {
+    const commands = commandsOf(await build())
     const acting = commands.filter(({ command }) => command.commands.length === 0).map(({ words }) => words)
     assert.ok(acting.length > 40)
     const lacking = acting.filter((words) => (examples[words] ?? []).length === 0)
@@ -55,16 +56,17 @@ describe('the examples of the help', () => {
 })
 
 describe('the help', () => {
-  it('lists every command in a group that has a name', () => {
-    const help = build().helpInformation()
+  it('lists every command in a group that has a name', async () => {
+    const program = await build()
+    const help = program.helpInformation()
     assert.doesNotMatch(help, /^Commands:$/m)
-    for (const command of build().commands) assert.match(help, new RegExp(`^  ${command.name()}\\b`, 'm'))
+    for (const command of program.commands) assert.match(help, new RegExp(`^  ${command.name()}\\b`, 'm'))
     assert.match(help, /^Read:\n {2}events /m)
   })
 
   for (const columns of [48, 60, 80, 120]) {
-    it(`of every command has no line longer than a terminal of ${columns}, but for what is to be copied`, () => {
-      for (const { words, command } of commandsOf(build())) {
+    it(`of every command has no line longer than a terminal of ${columns}, but for what is to be copied`, async () => {
+      for (const { words, command } of commandsOf(await build())) {
         let text = ''
         command.configureOutput({
           getOutHelpWidth: () => columns,
@@ -94,6 +96,25 @@ describe('the help', () => {
     assert.equal(stripVTControlCharacters(coloured), plain)
     assert.equal(await help({ FORCE_COLOR: '1', NO_COLOR: '1' }), plain)
     assert.equal(await help({ FORCE_COLOR: '0' }), plain)
+  })
+})
+
+describe('a command line that names a command', () => {
+  const namesOf = async (name?: string) => (await build(name)).commands.map((command) => command.name())
+
+  it('loads this one alone, under the name it has in the help', async () => {
+    const all = await namesOf()
+    assert.ok(all.length > 20)
+    for (const name of all) {
+      assert.deepEqual(await namesOf(name), name === 'completion' ? all : [name])
+    }
+  })
+
+  it('has all others beside it where they are asked for: without a name, with an unknown one, and with help', async () => {
+    const all = await namesOf()
+    for (const first of ['help', '--help', 'tenant', 'constructor', '']) {
+      assert.deepEqual(await namesOf(first), all, first)
+    }
   })
 })
 

