@@ -16,13 +16,22 @@ interface Reading {
   readonly maintenance: Maintenance | undefined
 }
 
-const freshMs = maintenanceNoticeMs / 2
+export interface MaintenanceWatchOptions {
+  /** Told when it begins and ends, as far as this node has asked. */
+  readonly onChange?: (maintenance: Maintenance | undefined) => void
+  /** For how long an answer of the store is used; longer would break what is promised of `maintenanceNoticeMs`. */
+  readonly freshMs?: number | undefined
+  /** Milliseconds, never set back. */
+  readonly clock?: () => number
+}
 
-/** `onChange` is told when it begins and ends, as far as this node has asked. `clock`: milliseconds, never set back. */
 export function watchMaintenance(
   storage: Pick<StorageEngine, 'maintenance'>,
-  onChange: (maintenance: Maintenance | undefined) => void,
-  clock: () => number = () => performance.now(),
+  {
+    onChange = () => undefined,
+    freshMs = maintenanceNoticeMs / 2,
+    clock = () => performance.now(),
+  }: MaintenanceWatchOptions = {},
 ): MaintenanceWatch {
   let known: Reading | undefined
   let asking: { readonly askedMs: number; readonly answer: Promise<Maintenance | undefined> } | undefined

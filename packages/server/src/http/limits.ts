@@ -45,6 +45,11 @@ export interface ServiceLimits {
   readonly timeoutCheckMs: number
   /** How long a graceful stop waits for requests in flight. */
   readonly closeTimeoutMs: number
+  /**
+   * How long a read waits for the number in `x-feed-min-sequence`. Another node's commit is seen within milliseconds; after five seconds
+   * something is wrong, and the client may ask elsewhere. Documents say 5 s: only tests have another one.
+   */
+  readonly minSequenceWaitMs: number
 }
 
 export const defaultLimits: ServiceLimits = {
@@ -73,4 +78,5 @@ export const defaultLimits: ServiceLimits = {
   maxRequestsPerSocket: 1_000,
   timeoutCheckMs: 1_000,
   closeTimeoutMs: 10_000,
+  minSequenceWaitMs: 5_000,
 }

@@ -28,12 +28,9 @@ export function feedRead(need: AccessNeed | undefined): FeedName | undefined {
   return feedNames.find((feed) => feeds[feed].readScope === need?.scope)
 }
 
-/** Another node's commit is seen within milliseconds; after five seconds something is wrong, and the client may ask elsewhere. */
-const waitMs = 5_000
-
 /** Waits until this node sees the number that the request names, if it names one. The refusal says why it does not go on. */
 export function waitForMinSequence(
-  { events }: Pick<HttpContext, 'events'>,
+  { events, limits }: Pick<HttpContext, 'events' | 'limits'>,
   request: Request,
   need: AccessNeed | undefined,
   access: Access,
@@ -48,7 +45,7 @@ export function waitForMinSequence(
     return { code: 'invalid_parameter', errors }
   }
   const key = feedKeyOf(access, feed)
-  return waitForHead(events, key, Number(text), waitMs, request.gone).then((waited) => {
+  return waitForHead(events, key, Number(text), limits.minSequenceWaitMs, request.gone).then((waited) => {
     if (waited.kind !== 'behind') return undefined
     const detail = `The feed is at ${waited.head.sequenceNumber} on this node; ${text} was asked for.`
     return { code: 'sequence_not_reached', detail }

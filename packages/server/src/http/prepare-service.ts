@@ -61,6 +61,8 @@ export interface ServiceParts {
   readonly plainConnections?: boolean
   /** Whose end is announced with each of its answers (D27). */
   readonly deprecations?: Deprecations
+  /** For how long the store's word on its maintenance is used. Default 1 s; shorter in tests. */
+  readonly maintenanceFreshMs?: number | undefined
   /** What all threads of the node share, if there are others (D10). */
   readonly shared?: SharedMemories
   /** Where the outages lie that other threads of the node see too. */
@@ -195,7 +197,8 @@ function contextOf(
     ping: () => storage.ping(),
     ...(options.outages === undefined ? {} : { memories: options.outages }),
   })
-  const maintenance = watchMaintenance(storage, maintenanceReporter(log))
+  const watching = { onChange: maintenanceReporter(log), freshMs: options.maintenanceFreshMs }
+  const maintenance = watchMaintenance(storage, watching)
   const publisher = createPublisher({
     events,
     catalogue: settings.catalogue,

@@ -231,7 +231,7 @@ function ownPublisher(
     catalogue: storage.settings.catalogue,
     ...(limits?.publication === undefined ? {} : { limits: limits.publication }),
     // The threads that serve write the log's lines about it.
-    maintenance: watchMaintenance(storage, () => undefined),
+    maintenance: watchMaintenance(storage),
     observer: metrics.commits,
     onStored(key, events) {
       metrics.stored(key, events)

@@ -18,11 +18,10 @@ function watched() {
       return answer.promise
     },
   }
-  const watch = watchMaintenance(
-    storage,
-    (maintenance) => noticed.push(maintenance),
-    () => nowMs,
-  )
+  const watch = watchMaintenance(storage, {
+    onChange: (maintenance) => noticed.push(maintenance),
+    clock: () => nowMs,
+  })
   return {
     watch,
     noticed,

@@ -16,7 +16,7 @@ async function newContact(service: TestService): Promise<string> {
   return subjectId
 }
 
-onEngines('holds', {}, (service) => {
+onEngines('holds', { maintenanceFreshMs: 50 }, (service) => {
   it('keep a contact from being erased until they are ended (D17)', async () => {
     const { tenant, otherTenant } = service()
     const subjectId = await newContact(service())

@@ -5,7 +5,8 @@ import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import { until } from '../support/until.ts'
 
-onEngines('maintenance', {}, (service) => {
+// How long a node uses what it knows is a test of its own (feed/maintenance.test.ts): here it would be a second for each change.
+onEngines('maintenance', { maintenanceFreshMs: 50 }, (service) => {
   const post = ({ query = '', body = JSON.stringify({ payload: property() }) } = {}) =>
     call(service(), `/v1/property-events${query}`, {
       method: 'POST',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { defaultLimits } from '../../src/index.ts'
 import { call, getPath, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
@@ -35,18 +36,31 @@ onEngines('a read that says which number it must see', {}, (service) => {
     assert.equal(pageOf(answer).items.at(-1)?.sequenceNumber, next)
   })
 
-  it('is told to ask again when the number does not come (P8, PROTOCOL §7)', async () => {
-    const answer = await get(listPath, '9007199254740991')
-    assert.equal(answer.status, 503)
-    assert.equal(problemOf(answer).code, 'sequence_not_reached')
-    assert.equal(answer.headers['retry-after'], '1')
-  })
-
   it('is refused when that is no number (P11)', async () => {
     for (const text of ['-1', '1.0', '1e3', '01', 'x', '9007199254740993', '']) {
       const answer = await get(listPath, text)
       assert.equal(answer.status, 400, text)
       assert.equal(problemOf(answer).errors?.[0]?.parameter, 'x-feed-min-sequence')
     }
+  })
+})
+
+const limits = { minSequenceWaitMs: 300 }
+
+onEngines('a read whose number does not come', { limits }, (service) => {
+  it('is told to ask again when the time for it is over (P8, PROTOCOL §7)', async () => {
+    const headers = { 'x-feed-min-sequence': '9007199254740991' }
+    const startedMs = performance.now()
+    const answer = await call(service(), listPath, { key: service().tenant.readKey, headers })
+    assert.equal(answer.status, 503)
+    assert.equal(problemOf(answer).code, 'sequence_not_reached')
+    assert.equal(answer.headers['retry-after'], '1')
+    assert.ok(performance.now() - startedMs >= limits.minSequenceWaitMs)
+  })
+})
+
+describe('the service as it is started', () => {
+  it('waits 5 seconds for a number, as its documents say (PROTOCOL §7)', () => {
+    assert.equal(defaultLimits.minSequenceWaitMs, 5_000)
   })
 })

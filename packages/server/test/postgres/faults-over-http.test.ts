@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { runJson } from '../../../cli/test/support/program.ts'
+import { makeTenant, placeOf } from '../../../cli/test/support/make-tenant.ts'
 import { violations } from './faults/check-record.ts'
 import { startCluster } from './faults/cluster.ts'
 import type { Cluster } from './faults/cluster.ts'
@@ -35,13 +35,9 @@ describe('three services on a primary and its standby', () => {
 
   const newFeed = async (name: string): Promise<ServedFeed> => {
     const { environment } = nodes
-    await runJson(['tenants', 'create', name], { environment })
-    const keyFor = async (scope: string): Promise<string> => {
-      const args = ['keys', 'create', '--tenant', name, '--scope', scope]
-      return (await runJson<{ key: string }>(args, { environment })).key
-    }
-    const [readKey, publishKey] = await Promise.all([keyFor('read'), keyFor('publish')])
-    return { readKey, publishKey }
+    const wanted = { read: ['read'], publish: ['publish'] }
+    const { keys } = await makeTenant(placeOf(environment), name, wanted)
+    return { readKey: keys.read.key, publishKey: keys.publish.key }
   }
   const load = (feed: ServedFeed, publishers: number, pauseMs: number): RunningLoad => {
     const { clockOffsetMs } = cluster

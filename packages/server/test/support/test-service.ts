@@ -49,6 +49,7 @@ export interface TestServiceOptions {
   readonly trustedProxies?: number
   readonly plainConnections?: boolean
   readonly deprecations?: ServiceOptions['deprecations']
+  readonly maintenanceFreshMs?: number
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
   /** In place of a database of the tests' own server. */
@@ -109,6 +110,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.plainConnections === undefined ? {} : { plainConnections: options.plainConnections }),
     ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
     erasureList: options.erasureList,
+    maintenanceFreshMs: options.maintenanceFreshMs,
   } as const
   const service =
     engine === 'threads' && shared !== undefined
