@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFile
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openStorage } from '@property-events/server'
+import { makeTenant } from './support/make-tenant.ts'
 import { removeFolder, run, runJson, runPrinted, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -71,16 +72,13 @@ describe('erasures of a data folder', () => {
 
   before(async () => {
     await serve(folder, '--erasures', list)
-    tenantId = (await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...data])).tenantId
-    const keyFor = async (...scopes: readonly string[]) => {
-      const words = scopes.flatMap((scope) => ['--scope', scope])
-      return (await runJson<{ key: string }>(['keys', 'create', '--tenant', tenantId, ...words, ...data])).key
-    }
-    keys = {
-      read: await keyFor('read'),
-      publish: await keyFor('publish'),
-      erase: await keyFor('contact:erase', 'property:erase'),
-    }
+    const made = await makeTenant({ data: folder }, 'Hill & Co', {
+      read: ['read'],
+      publish: ['publish'],
+      erase: ['erase'],
+    })
+    tenantId = made.tenantId
+    keys = { read: made.keys.read.key, publish: made.keys.publish.key, erase: made.keys.erase.key }
   })
   after(async () => {
     if (running?.child.exitCode === null) await running.stop('SIGKILL')

@@ -6,6 +6,7 @@ import { erasureReasons, uuidV7 } from '@property-events/protocol'
 import { openStorage } from '@property-events/server'
 import { contactMatch } from '../src/contacts/contact-match.ts'
 import type { SearchKind } from '../src/contacts/contact-match.ts'
+import { makeTenant } from './support/make-tenant.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -89,13 +90,10 @@ describe('contacts of a store', () => {
   before(async () => {
     service = await start(['serve', '--data', folder])
     const store = ['--data', folder]
-    tenantId = (await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...store])).tenantId
-    const keyFor = async (scope: string) => {
-      const args = ['keys', 'create', '--tenant', tenantId, '--scope', scope, ...store]
-      return (await runJson<{ key: string }>(args)).key
-    }
-    readKey = await keyFor('read')
-    publishKey = await keyFor('publish')
+    const made = await makeTenant({ data: folder }, 'Hill & Co', { read: ['read'], publish: ['publish'] })
+    tenantId = made.tenantId
+    readKey = made.keys.read.key
+    publishKey = made.keys.publish.key
     data = [...store, '--tenant', tenantId]
     const publish = async (payloads: readonly unknown[]): Promise<void> => {
       const answer = await fetch(`${service.line.url}/v1/contact-events`, {

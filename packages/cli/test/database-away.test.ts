@@ -8,15 +8,8 @@ import { launchPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import type { LaunchedPostgres } from '../../server/test/postgres/launch-postgres.ts'
 import { freePorts } from '../../server/test/support/free-ports.ts'
 import { until } from '../../server/test/support/until.ts'
-import {
-  listEvents,
-  removeFolder,
-  run,
-  runJson,
-  runUntil,
-  start,
-  temporaryFolder,
-} from './support/program.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
+import { listEvents, removeFolder, run, runUntil, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
 describe('a database that is away', () => {
@@ -95,12 +88,9 @@ describe('a database that is away', () => {
       environment: environment(),
     })
     started.push(one, two)
-    await runJson(['tenants', 'create', 'Hill & Co'], { environment: environment() })
-    const keyFor = async (scope: string): Promise<string> => {
-      const args = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope]
-      return (await runJson<{ key: string }>(args, { environment: environment() })).key
-    }
-    const [readKey, publishKey] = [await keyFor('read'), await keyFor('publish')]
+    const wanted = { read: ['read'], publish: ['publish'] }
+    const { keys } = await makeTenant(placeOf(environment()), 'Hill & Co', wanted)
+    const [readKey, publishKey] = [keys.read.key, keys.publish.key]
     const readiness = async ({ line }: Running) => (await fetch(new URL('/readyz', line.metricsUrl))).status
     const publish = async ({ line }: Running) => {
       const answer = await fetch(`${line.url}/v1/property-events`, {

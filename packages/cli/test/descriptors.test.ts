@@ -7,7 +7,8 @@ import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { listPath } from '../../server/test/support/http-client.ts'
 import { until } from '../../server/test/support/until.ts'
-import { removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
+import { makeTenant } from './support/make-tenant.ts'
+import { removeFolder, start, temporaryFolder } from './support/program.ts'
 import type { ServiceLine } from './support/program.ts'
 
 /** The limit that counts is the hard one: Node raises the other to it. */
@@ -19,10 +20,8 @@ describe('a service that may open few files', { skip: process.platform === 'win3
     const store = ['--data', data]
     const running = await start(['serve', ...store, '--drain', '0'], { openFiles })
     const service = running.line
-    await runJson(['tenants', 'create', 'Hill & Co', ...store])
-    const key = (scope: string) =>
-      runJson<{ key: string }>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...store])
-    const [read, publish] = [(await key('read')).key, (await key('publish')).key]
+    const { keys } = await makeTenant({ data }, 'Hill & Co', { read: ['read'], publish: ['publish'] })
+    const [read, publish] = [keys.read.key, keys.publish.key]
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const ask = (path: string, key: string, body?: string) => answerOf(service, agent, path, key, body)
     const isServed = async (): Promise<void> => {

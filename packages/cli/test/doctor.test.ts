@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import {
   chmodSync,
   closeSync,
+  cpSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -48,8 +49,17 @@ function folderOf(): string {
   return folder
 }
 
-/** A store with one tenant and one key, closed. */
+let madeStore: Promise<string> | undefined
+
+/** A store with one tenant and one key, closed: a copy of one that is made once. */
 async function store(): Promise<string> {
+  madeStore ??= makeStore()
+  const folder = folderOf()
+  cpSync(await madeStore, folder, { recursive: true })
+  return folder
+}
+
+async function makeStore(): Promise<string> {
   const folder = folderOf()
   const data = ['--data', folder]
   const made = await openStorage({ kind: 'sqlite', folder, create: true, catalogue: catalogues.default })

@@ -25,7 +25,8 @@ import type { TestDatabases } from '../../server/test/postgres/test-databases.ts
 import { startTestService } from '../../server/test/support/test-service.ts'
 import type { TestTenant } from '../../server/test/support/test-service.ts'
 import { until } from '../../server/test/support/until.ts'
-import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
+import { removeFolder, run, start, temporaryFolder } from './support/program.ts'
 
 const execFile = promisify(childProcess.execFile)
 const exampleTable = fileURLToPath(new URL('../../../examples/property-table-sqlite.ts', import.meta.url))
@@ -185,19 +186,19 @@ describe('what was erased', () => {
         start(['serve', ...args, '--metrics-port', '0', '--rate-limit', 'off'], { environment }),
       ),
     )
-    const where = 'PROPERTY_EVENTS_DATABASE' in environment ? [] : ['--data', data]
-    const command = (...args: readonly string[]) =>
-      runJson<Record<string, string>>([...args, ...where], { environment })
-    const { tenantId = '' } = await command('tenants', 'create', 'Hill & Co')
-    const keyWith = async (...scopes: readonly string[]) => {
-      const words = scopes.flatMap((scope) => ['--scope', scope])
-      return (await command('keys', 'create', '--tenant', tenantId, ...words))['key'] ?? ''
-    }
+    const isDatabase = 'PROPERTY_EVENTS_DATABASE' in environment
+    const place = isDatabase ? placeOf(environment) : { data }
+    const where = isDatabase ? [] : ['--data', data]
+    const { tenantId, keys } = await makeTenant(place, 'Hill & Co', {
+      read: ['read'],
+      publish: ['publish'],
+      erase: ['erase'],
+    })
     const tenant = {
       tenantId,
-      readKey: await keyWith('property:read', 'contact:read'),
-      publishKey: await keyWith('property:publish', 'contact:publish'),
-      eraseKey: await keyWith('property:erase', 'contact:erase'),
+      readKey: keys.read.key,
+      publishKey: keys.publish.key,
+      eraseKey: keys.erase.key,
     }
     for (const { child } of running) left.add(() => void child.kill('SIGKILL'))
     return {

@@ -11,7 +11,8 @@ import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { isLongRun } from '../../server/test/support/on-engines.ts'
 import { until } from '../../server/test/support/until.ts'
-import { removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
+import { removeFolder, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
 const kills = Number(process.env['PROPERTY_EVENTS_TEST_EXPOSURE_KILLS'] ?? (isLongRun ? 24 : 3))
@@ -160,18 +161,14 @@ describe('exposure, while nodes are killed', () => {
       PROPERTY_EVENTS_KEY_PEPPER: 'the same on every node',
     }
     await Promise.all([startNode(0, environment), startNode(1, environment)])
-    const tenant = ['tenants', 'create', 'Hill & Co']
-    const { tenantId } = await runJson<{ tenantId: string }>(tenant, { environment })
-    const keyFor = async (scope: string) => {
-      const args = ['keys', 'create', '--tenant', tenantId, '--scope', scope]
-      return runJson<{ key: string; keyId: string }>(args, { environment })
-    }
-    const [one, two, again] = [
-      await keyFor('contact:read'),
-      await keyFor('contact:read'),
-      await keyFor('contact:read'),
-    ]
-    const [publishing, erasing] = [await keyFor('contact:publish'), await keyFor('contact:erase')]
+    const { keys } = await makeTenant(placeOf(environment), 'Hill & Co', {
+      one: ['contact:read'],
+      two: ['contact:read'],
+      again: ['contact:read'],
+      publishing: ['contact:publish'],
+      erasing: ['contact:erase'],
+    })
+    const { one, two, again, publishing, erasing } = keys
     const refs = Array.from({ length: 80 }, () => randomUUID())
     const events = refs.map((contact_ref) => ({ id: randomUUID(), payload: { contact_ref } }))
     await post(urlOf(0), '/v1/contact-events', publishing.key, events)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
 import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -52,13 +53,11 @@ describe('exposure, over two nodes of which some are killed', () => {
       return node
     }
     let [one, two] = [await startNode('one'), await startNode('two')]
-    const tenant = ['tenants', 'create', 'Hill & Co']
-    const { tenantId } = await runJson<{ tenantId: string }>(tenant, { environment })
-    const keyFor = (scope: string) =>
-      runJson<{ key: string; keyId: string }>(['keys', 'create', '--tenant', tenantId, '--scope', scope], {
-        environment,
-      })
-    const [reading, publishing] = [await keyFor('contact:read'), await keyFor('contact:publish')]
+    const { tenantId, keys } = await makeTenant(placeOf(environment), 'Hill & Co', {
+      reading: ['contact:read'],
+      publishing: ['contact:publish'],
+    })
+    const { reading, publishing } = keys
     const refs = Array.from({ length: 60 }, () => randomUUID())
     const published = await fetch(`${one.line.url}/v1/contact-events`, {
       method: 'POST',

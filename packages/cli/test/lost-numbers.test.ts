@@ -7,6 +7,8 @@ import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
+import type { StorePlace } from './support/make-tenant.ts'
 import {
   listEvents,
   removeFolder,
@@ -27,14 +29,13 @@ interface Tenant {
   readonly publishKey: string
 }
 
-async function makeTenant(name: string, place: readonly string[], environment = {}): Promise<Tenant> {
-  const create = ['tenants', 'create', name, ...place]
-  const { tenantId } = await runJson<{ tenantId: string }>(create, { environment })
-  const key = async (scope: string) => {
-    const args = ['keys', 'create', '--tenant', name, '--scope', scope, '--label', `${name} ${scope}s`]
-    return (await runJson<{ key: string }>([...args, ...place], { environment })).key
-  }
-  return { tenantId, readKey: await key('read'), publishKey: await key('publish') }
+async function newTenant(name: string, place: StorePlace): Promise<Tenant> {
+  const { tenantId, keys } = await makeTenant(place, name, {
+    [`${name} reads`]: ['read'],
+    [`${name} publishes`]: ['publish'],
+  })
+  const keyOf = (label: string) => keys[label]?.key ?? ''
+  return { tenantId, readKey: keyOf(`${name} reads`), publishKey: keyOf(`${name} publishes`) }
 }
 
 async function publish({ line }: Running, { publishKey }: Tenant): Promise<number> {
@@ -67,8 +68,8 @@ describe('numbers that were shown and are not there', () => {
     const data = ['--data', join(root, 'node')]
     const node = await start(['serve', ...data], { environment })
     started.push(node)
-    const hill = await makeTenant('Hill & Co', [], environment)
-    const dale = await makeTenant('Dale & Co', [], environment)
+    const hill = await newTenant('Hill & Co', placeOf(environment))
+    const dale = await newTenant('Dale & Co', placeOf(environment))
     for (const tenant of [hill, hill, hill, dale]) assert.equal(await publish(node, tenant), 201)
     assert.match(await operations(node, '/metrics'), /^property_events_missing_numbers 0$/m)
     // As if an older state of this feed had been put back.
@@ -130,7 +131,7 @@ describe('numbers that were shown and are not there', () => {
     const data = ['--data', join(root, 'moved from')]
     const node = await start(['serve', ...data])
     started.push(node)
-    const hill = await makeTenant('Hill & Co', data)
+    const hill = await newTenant('Hill & Co', { data: join(root, 'moved from') })
     assert.equal(await publish(node, hill), 201)
     const early = join(root, 'early.db')
     assert.equal((await run(['backup', early, ...data])).code, 0)

@@ -6,6 +6,8 @@ import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { until } from '../../server/test/support/until.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
+import type { StorePlace } from './support/make-tenant.ts'
 import {
   listEvents,
   removeFolder,
@@ -47,13 +49,9 @@ async function publish(
 
 const refused = { status: 503, retryAfter: '45' }
 
-async function keysOf(place: readonly string[], environment: Readonly<Record<string, string>>) {
-  await runJson(['tenants', 'create', 'Hill & Co', ...place], { environment })
-  const make = async (scope: string) => {
-    const args = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...place]
-    return (await runJson<{ key: string }>(args, { environment })).key
-  }
-  return { read: await make('read'), publish: await make('publish') }
+async function keysOf(place: StorePlace) {
+  const { keys } = await makeTenant(place, 'Hill & Co', { read: ['read'], publish: ['publish'] })
+  return { read: keys.read.key, publish: keys.publish.key }
 }
 
 describe('maintenance by the command line', () => {
@@ -74,7 +72,7 @@ describe('maintenance by the command line', () => {
     }
     const node = (name: string) => serve(['--data', join(root, name)], { environment })
     const nodes = [await node('one'), await node('two')]
-    const keys = await keysOf([], environment)
+    const keys = await keysOf(placeOf(environment))
     for (const one of nodes) assert.equal((await publish(one, keys.publish)).status, 201)
     const on = ['maintenance', 'on', '--retry-after', '45']
     const said = await runJson<{ maintenance: boolean; since: string }>(on, { environment })
@@ -107,7 +105,7 @@ describe('maintenance by the command line', () => {
   it('works on a data folder served by several threads, and prints the command that ends it', async () => {
     const data = ['--data', join(root, 'folder')]
     const node = await serve([...data, '--workers', '2'])
-    const keys = await keysOf(data, {})
+    const keys = await keysOf({ data: join(root, 'folder') })
     assert.equal((await publish(node, keys.publish)).status, 201)
     const { code, stdout, stderr } = await run(['maintenance', 'on', '--retry-after', '45', ...data])
     assert.equal(code, 0, stderr)

@@ -12,6 +12,7 @@ import { inSchema } from '../../server/test/postgres/test-databases.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
 import { startFront } from './support/front.ts'
 import type { Front } from './support/front.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
 import {
   finished,
   removeFolder,
@@ -69,10 +70,8 @@ describe('moving a tenant between two clusters', () => {
   }
 
   async function tenant({ environment }: Cluster, name: string): Promise<{ id: string; key: string }> {
-    const made = await runJson<{ tenantId: string }>(['tenants', 'create', name], { environment })
-    const args = ['keys', 'create', '--tenant', made.tenantId, '--scope', 'read', '--scope', 'publish']
-    const { key } = await runJson<{ key: string }>(args, { environment })
-    return { id: made.tenantId, key }
+    const { tenantId, keys } = await makeTenant(placeOf(environment), name, { both: ['read', 'publish'] })
+    return { id: tenantId, key: keys.both.key }
   }
 
   function move(name: string, from: Cluster, to: Cluster, ...more: readonly string[]) {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { testDatabases } from '../../server/test/postgres/test-databases.ts'
 import type { TestDatabases } from '../../server/test/postgres/test-databases.ts'
 import { withClient } from '../../server/test/postgres/support/standby.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
 import {
   listEvents,
   removeFolder,
@@ -52,21 +53,16 @@ describe('a store in PostgreSQL', () => {
     }
     const one = await startNode(['serve', '--data', join(root, 'one')], { environment })
     const two = await startNode(['serve', '--data', join(root, 'two')], { environment })
-    const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co'], {
-      environment,
-    })
-    const keyFor = async (scope: string): Promise<string> => {
-      const args = ['keys', 'create', '--tenant', tenantId, '--scope', scope]
-      return (await runJson<{ key: string }>(args, { environment })).key
-    }
+    const wanted = { read: ['read'], publish: ['publish'] }
+    const { tenantId, keys } = await makeTenant(placeOf(environment), 'Hill & Co', wanted)
     const payload = { agent_ref: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10', published: true }
     const published = await fetch(`${one.line.url}/v1/property-events`, {
       method: 'POST',
-      headers: { 'x-api-key': await keyFor('publish'), 'content-type': 'application/json' },
+      headers: { 'x-api-key': keys.publish.key, 'content-type': 'application/json' },
       body: JSON.stringify({ payload }),
     })
     assert.equal(published.status, 201, await published.text())
-    const page = await listEvents(two.line.url, await keyFor('read'))
+    const page = await listEvents(two.line.url, keys.read.key)
     assert.equal(page.body.availableCount, 1)
     for (const node of [one, two]) assert.equal((await node.stop()).code, 0)
 

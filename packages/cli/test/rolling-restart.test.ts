@@ -11,6 +11,7 @@ import type { TestDatabases } from '../../server/test/postgres/test-databases.ts
 import { needsNginx, startNginx } from '../../server/test/support/nginx.ts'
 import { until } from '../../server/test/support/until.ts'
 import { freePorts } from '../../server/test/support/free-ports.ts'
+import { makeTenant, placeOf } from './support/make-tenant.ts'
 import { listEvents, removeFolder, runJson, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
@@ -48,12 +49,9 @@ describe('a rolling restart behind nginx', { skip: needsNginx }, () => {
     const nodes = new Map<number, Running>()
     for (const port of nodePorts) nodes.set(port, await startNode(port))
     proxy = await startNginx(root, front, nodePorts)
-    await runJson(['tenants', 'create', 'Hill & Co'], { environment })
-    const keyFor = async (scope: string): Promise<string> => {
-      const args = ['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope]
-      return (await runJson<{ key: string }>(args, { environment })).key
-    }
-    const [readKey, publishKey] = [await keyFor('read'), await keyFor('publish')]
+    const wanted = { read: ['read'], publish: ['publish'] }
+    const { keys } = await makeTenant(placeOf(environment), 'Hill & Co', wanted)
+    const [readKey, publishKey] = [keys.read.key, keys.publish.key]
 
     const url = `http://127.0.0.1:${front}`
     const over = new AbortController()

@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
+import { makeTenant } from './support/make-tenant.ts'
 import {
   listEvents,
   removeFolder,
@@ -188,11 +189,11 @@ describe('serve', () => {
   it('what was acknowledged while it stopped is there after the next start (P7)', async () => {
     const data = ['--data', join(root, 'drain')]
     const running = await start(['serve', ...data])
-    await runJson(['tenants', 'create', 'Hill & Co', ...data])
-    const key = (scope: string) =>
-      runJson<{ key: string }>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...data])
-    const publisher = await key('publish')
-    const reader = await key('read')
+    const { keys } = await makeTenant({ data: join(root, 'drain') }, 'Hill & Co', {
+      publisher: ['publish'],
+      reader: ['read'],
+    })
+    const { publisher, reader } = keys
     const acknowledged: string[] = []
     const warm = Promise.withResolvers<void>()
     let number = 0

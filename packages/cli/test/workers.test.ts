@@ -8,7 +8,8 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { uuidV7 } from '@property-events/protocol'
 import { until } from '../../server/test/support/until.ts'
-import { removeFolder, run, runJson, start, temporaryFolder } from './support/program.ts'
+import { makeTenant } from './support/make-tenant.ts'
+import { removeFolder, run, start, temporaryFolder } from './support/program.ts'
 import type { Running } from './support/program.ts'
 
 const listPath = '/api/func/api/v1/events/getevents'
@@ -51,11 +52,9 @@ interface Store extends Keys {
 async function makeStore(name: string): Promise<Store> {
   const data = ['--data', join(root, name)]
   await (await start(['serve', ...data])).stop()
-  await runJson(['tenants', 'create', 'Hill & Co', ...data])
-  const key = (scope: string) =>
-    runJson<{ key: string }>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...data])
-  const [publisher, reader] = await Promise.all([key('publish'), key('read')])
-  return { data, publishKey: publisher.key, readKey: reader.key }
+  const wanted = { publisher: ['publish'], reader: ['read'] }
+  const { keys } = await makeTenant({ data: join(root, name) }, 'Hill & Co', wanted)
+  return { data, publishKey: keys.publisher.key, readKey: keys.reader.key }
 }
 
 function startWorkers({ data }: Store, ...more: readonly string[]): Promise<Running> {

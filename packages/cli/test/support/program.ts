@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makeTenant } from './make-tenant.ts'
 
 const door = fileURLToPath(new URL('../../bin/property-events.mjs', import.meta.url))
 
@@ -207,16 +208,16 @@ export async function startMarket(): Promise<Market> {
   const folder = temporaryFolder()
   const data = ['--data', folder]
   const running = await start(['serve', ...data])
-  const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Hill & Co', ...data])
-  const key = (scope: string) =>
-    runJson<{ key: string }>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', scope, ...data])
-  const [read, publish] = await Promise.all([key('read'), key('publish')])
+  const { tenantId, keys } = await makeTenant({ data: folder }, 'Hill & Co', {
+    read: ['read'],
+    publish: ['publish'],
+  })
   return {
     folder,
     url: running.line.url,
     tenantId,
-    readKey: read.key,
-    publishKey: publish.key,
+    readKey: keys.read.key,
+    publishKey: keys.publish.key,
     async close() {
       const { code, stderr } = await running.stop()
       removeFolder(folder)
