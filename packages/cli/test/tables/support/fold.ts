@@ -2,7 +2,14 @@
  * What the tables must hold, worked out from the events alone and written for the tests: nothing here is the program's. The
  * fold goes through the batches that were committed, because the history of a price is what the copy has seen of it.
  */
-import type { FeedEvent } from '@property-events/client'
+
+/** An event as the test reads it from the list. */
+export interface FoldEvent {
+  readonly number: number
+  /** ISO, to the millisecond. */
+  readonly publishedAt: string
+  readonly payload: Payload
+}
 
 /** What was committed: how far the copy is. From the checkpoint. */
 export interface Place {
@@ -10,8 +17,8 @@ export interface Place {
   readonly epoch: string
   readonly after: number
   readonly head: number
-  /** The batch took away what the feed has not. */
-  readonly swept: boolean
+  /** The whole feed is being read, and what it has not will go at the end. */
+  readonly sweeping: boolean
 }
 
 export interface FoldedListing {
@@ -33,11 +40,14 @@ export interface FoldedListing {
   readonly first_seen_at: string
 }
 
-export interface Folded {
+export interface Fold {
   readonly listings: Map<string, FoldedListing>
   /** The addresses of photographs, in order. */
   readonly media: Map<string, readonly string[]>
+  /** When each went; `swept`: when the read of the whole feed found that. */
   readonly removed: Map<string, string>
+  /** The last batch that was committed. */
+  place: Place
 }
 
 /** The part of a payload that the test publishes. */
@@ -59,49 +69,50 @@ export interface Payload {
   }[]
 }
 
-/** `events`: all of the feed, by rising number. */
-export function foldOf(events: readonly FeedEvent[], places: readonly Place[]): Folded {
-  const folded: Folded = { listings: new Map(), media: new Map(), removed: new Map() }
-  let before: Place = { kind: 'start', epoch: '', after: 0, head: 0, swept: false }
+export function newFold(place: Place): Fold {
+  return { listings: new Map(), media: new Map(), removed: new Map(), place }
+}
+
+/**
+ * One run: the batches that it committed, in order. `events`: all of the feed by rising number, as it was during the run. That
+ * is why runs are folded one by one: a snapshot leaves out a subject that has a newer event when its line is due, so one that
+ * is resumed leaves out more than it would have before its stop.
+ */
+export function foldRun(fold: Fold, events: readonly FoldEvent[], places: readonly Place[]): void {
   for (const place of places) {
-    for (const event of batchOf(events, before, place)) apply(folded, event)
-    if (place.swept) sweep(folded, new Set(events.map(subjectOf)))
-    before = place
+    for (const event of batchOf(events, fold.place, place)) apply(fold, event)
+    if (fold.place.sweeping && !place.sweeping && place.kind === 'numbers') {
+      sweep(fold, new Set(events.map(({ payload }) => payload.agent_ref)))
+    }
+    fold.place = place
   }
-  return folded
 }
 
-function batchOf(events: readonly FeedEvent[], before: Place, place: Place): readonly FeedEvent[] {
-  if (place.kind === 'start') return []
-  const isSameFeed = before.kind !== 'start' && before.epoch === place.epoch
+/** The events of a batch, each its subject's latest; some may have been in an earlier batch, which changes nothing. */
+function batchOf(events: readonly FoldEvent[], before: Place, place: Place): readonly FoldEvent[] {
+  const isSameFeed = before.epoch === place.epoch
+  const within = (from: number, upTo: number) => (event: FoldEvent) =>
+    event.number > from && event.number <= upTo
   if (place.kind === 'numbers' && before.kind === 'numbers' && isSameFeed) {
-    return latestOf(events.filter(({ sequenceNumber: n }) => n > before.after && n <= place.after))
+    return latestOf(events.filter(within(before.after, place.after)))
   }
-  // A read of the whole feed. Its batches may come again after a stop, which changes nothing.
-  const head =
-    before.kind === 'snapshot' && isSameFeed
-      ? before.head
-      : place.kind === 'snapshot'
-        ? place.head
-        : place.after
-  const ofSnapshot = latestOf(events.filter(({ sequenceNumber: n }) => n <= head))
-  const upTo = place.kind === 'snapshot' ? place.after : head
-  const from = before.kind === 'snapshot' && isSameFeed && before.after < place.after ? before.after : 0
-  const read = ofSnapshot.filter(({ sequenceNumber: n }) => n > from && n <= upTo)
-  const later =
-    place.kind === 'numbers' ? events.filter(({ sequenceNumber: n }) => n > head && n <= place.after) : []
-  return latestOf([...read, ...later])
+  // Of a read of the whole feed: a part of the snapshot, and what follows its head if its end is in the batch.
+  const ofSnapshot = latestOf(events)
+  if (place.kind === 'snapshot') {
+    const isSameSnapshot = isSameFeed && before.kind === 'snapshot' && before.head === place.head
+    const from = isSameSnapshot && before.after < place.after ? before.after : 0
+    return ofSnapshot.filter(within(from, place.after))
+  }
+  if (before.kind !== 'snapshot' || !isSameFeed) return latestOf(events.filter(within(0, place.after)))
+  const rest = ofSnapshot.filter(within(before.after, before.head))
+  return latestOf([...rest, ...events.filter(within(before.head, place.after))])
 }
 
-function latestOf(events: readonly FeedEvent[]): readonly FeedEvent[] {
-  return [...new Map(events.map((event) => [subjectOf(event), event])).values()]
+function latestOf(events: readonly FoldEvent[]): readonly FoldEvent[] {
+  return [...new Map(events.map((event) => [event.payload.agent_ref, event])).values()]
 }
 
-function subjectOf({ payload }: FeedEvent): string {
-  return (JSON.parse(payload) as Payload).agent_ref
-}
-
-function sweep({ listings, media, removed }: Folded, inFeed: ReadonlySet<string>): void {
+function sweep({ listings, media, removed }: Fold, inFeed: ReadonlySet<string>): void {
   for (const reference of [...listings.keys()].filter((one) => !inFeed.has(one))) {
     listings.delete(reference)
     media.delete(reference)
@@ -109,10 +120,8 @@ function sweep({ listings, media, removed }: Folded, inFeed: ReadonlySet<string>
   }
 }
 
-function apply({ listings, media, removed }: Folded, event: FeedEvent): void {
-  const payload = JSON.parse(event.payload) as Payload
+function apply({ listings, media, removed }: Fold, { number, publishedAt, payload }: FoldEvent): void {
   const { agent_ref: reference } = payload
-  const publishedAt = `${event.createdDate.slice(0, 23)}Z`
   if (!payload.published) {
     listings.delete(reference)
     media.delete(reference)
@@ -120,7 +129,7 @@ function apply({ listings, media, removed }: Folded, event: FeedEvent): void {
     return
   }
   const photographs = payload.media.toSorted((one, other) => one.sort_order - other.sort_order)
-  listings.set(reference, listingOf(payload, event.sequenceNumber, publishedAt, listings.get(reference)))
+  listings.set(reference, listingOf(payload, number, publishedAt, listings.get(reference)))
   media.set(
     reference,
     photographs.map(({ media_url: url }) => url),

@@ -15,6 +15,7 @@ export type Cell = string | number | boolean | null | object
 export type Row = Readonly<Record<string, Cell>>
 
 export interface TablePlace {
+  readonly engine: TableEngine
   /** For `sync`. */
   readonly target: string
   /** SQLite: the file. */
@@ -23,6 +24,8 @@ export interface TablePlace {
   rows(query: string): Promise<readonly Row[]>
   /** Statements of another program. */
   run(statements: string): Promise<void>
+  /** No sync has a session any more: PostgreSQL may still commit what a killed one has sent. */
+  isLeft(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -76,10 +79,12 @@ function openSqlite(): TablePlace {
     }
   }
   return {
+    engine: 'sqlite',
     target: `sqlite:${file}`,
     file,
     rows: async (query) => withDatabase((database) => database.prepare(query).all().map(rowOf)),
     run: async (statements) => withDatabase((database) => database.exec(statements)),
+    isLeft: async () => true,
     close: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }
@@ -91,6 +96,7 @@ async function openPostgres(): Promise<TablePlace> {
   await client.connect()
   const types = { getTypeParser: () => (value: string) => value }
   return {
+    engine: 'postgres',
     target: url,
     file: '',
     async rows(query) {
@@ -99,6 +105,12 @@ async function openPostgres(): Promise<TablePlace> {
     },
     async run(statements) {
       await client.query(statements)
+    },
+    async isLeft() {
+      const { rows } = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'property-events sync'`,
+      )
+      return rows.length === 0
     },
     close: () => client.end(),
   }

@@ -8,6 +8,7 @@ const [text = '', baseUrl = '', key = '', batchSize = ''] = process.argv.slice(2
 const target = readTableTarget(text)
 if (target === undefined) throw new Error('no tables')
 const tables = await openTables(target, { prefix: '', schema: undefined })
+process.stdout.write('open\n')
 const keeper = keepTables({
   tables,
   tenant: 'main',

@@ -1,0 +1,45 @@
+<?php
+
+declare(strict_types=1);
+
+/**
+ * A website's listings in tables of SQLite, MySQL or MariaDB. Run it from cron, every few minutes.
+ *
+ *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-tables.php sqlite:website.db [--allow-mass-removal]
+ *     … DB_USER=website DB_PASSWORD=… php copy-to-tables.php 'mysql:host=localhost;dbname=website;charset=utf8mb4'
+ *
+ * TABLE_PREFIX=feed_ begins the name of each table.
+ */
+
+require __DIR__ . '/PropertyTables.php';
+
+$flags = array_filter(array_slice($argv, 1), static fn (string $word): bool => str_starts_with($word, '--'));
+$targets = array_values(array_diff(array_slice($argv, 1), $flags));
+try {
+    if (array_diff($flags, ['--allow-mass-removal']) !== [] || count($targets) !== 1 || preg_match('/^(sqlite|mysql):./', $targets[0]) !== 1) {
+        throw new InvalidArgumentException('Usage: php copy-to-tables.php sqlite:FILE|mysql:host=…;dbname=… [--allow-mass-removal]');
+    }
+    [$driver] = explode(':', $targets[0]);
+    if (!extension_loaded("pdo_$driver")) {
+        throw new RuntimeException("This PHP has no PDO driver for $driver. On Debian: apt-get install " . ($driver === 'sqlite' ? 'php-sqlite3' : 'php-mysql'));
+    }
+    $tables = new PropertyTables(new PDO($targets[0], getenv('DB_USER') ?: null, getenv('DB_PASSWORD') ?: null), getenv('TABLE_PREFIX') ?: '');
+    $tables->create();
+    $feed = new PropertyFeed(
+        getenv('FEED_URL') ?: 'http://127.0.0.1:8080',
+        getenv('FEED_KEY') ?: '',
+        pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
+        attempts: (int) (getenv('ATTEMPTS') ?: 8),
+    );
+    $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, $flags !== []);
+    echo $tables->count(), " listings\n";
+} catch (MassRemovalException $stopped) {
+    $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
+    fwrite(STDERR, 'The feed would remove ' . count($stopped->refs) . " of $stopped->held listings$before, so nothing of that was done.\n");
+    fwrite(STDERR, "If it is right, run this once with --allow-mass-removal.\n");
+    exit(1);
+} catch (Exception $problem) {
+    // A sentence for whoever runs it. An Error is a fault of the program, and keeps its stack.
+    fwrite(STDERR, $problem->getMessage() . "\n");
+    exit(1);
+}
