@@ -15,7 +15,8 @@ import type { Fold, FoldEvent, Payload, Place } from './support/fold.ts'
 import { openPlace, tableEngines, tablesIn } from './support/places.ts'
 import type { Row, TableEngine, TablePlace } from './support/places.ts'
 
-const stops = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 100 : 3
+const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
+const stops = Number(process.env['PROPERTY_EVENTS_TEST_TABLE_STOPS'] ?? (isLong ? 100 : 3))
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? 6)
 const batchSize = 10
 const subjects = Array.from(
