@@ -24,11 +24,19 @@ export const standardCodes: Readonly<Record<FeedName, StandardCodes>> = {
   contact: { appeared: 'ContactCreated', changed: 'ContactUpdated', gone: 'ContactErased' },
 }
 
+/** The catalogues that have a name: a store is made with one, or with one of its own, and a key may read with the numbers of one. */
+export const numberingNames = ['default', 'published-0'] as const
+export type NumberingName = (typeof numberingNames)[number]
+
+export function isNumberingName(text: string): text is NumberingName {
+  return numberingNames.some((name) => name === text)
+}
+
 /**
  * `default`: the pair the spec shows (§6.1: 2 is `PropertyPublished`, 0 is something else) and 1 for removals.
  * `published-0`: for public clients that know only 0 (insert or update) and 1 (remove) and abort on any other number.
  */
-export const catalogues: Readonly<Record<'default' | 'published-0', EventTypeCatalogue>> = {
+export const catalogues: Readonly<Record<NumberingName, EventTypeCatalogue>> = {
   default: {
     property: { PropertyPublished: 2, PropertyUnpublished: 1, PropertyUpdated: 0 },
     contact: { ContactCreated: 0, ContactUpdated: 1, ContactErased: 2 },

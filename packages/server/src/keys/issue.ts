@@ -1,6 +1,14 @@
 import { newKeyText } from '@property-events/protocol'
 import type { AdminScope } from '@property-events/protocol'
-import type { Actor, AdminStore, Grant, KeyRate, KeyRecord, KeyStore } from '../storage/storage.ts'
+import type {
+  Actor,
+  AdminStore,
+  Grant,
+  KeyRate,
+  KeyReading,
+  KeyRecord,
+  KeyStore,
+} from '../storage/storage.ts'
 import { hashSecret } from './pepper.ts'
 import type { Pepper } from './pepper.ts'
 
@@ -21,6 +29,8 @@ export interface IssueRequest {
   readonly adminScopes?: readonly AdminScope[]
   /** As `isNetwork` has them. Left out: it may be used from anywhere. */
   readonly networks?: readonly string[]
+  /** Left out: it reads as usual. */
+  readonly reading?: KeyReading | undefined
 }
 
 export type IssueOutcome =
@@ -65,6 +75,7 @@ export function newKey(
       rate: request.rate,
       ...(adminScopes.length === 0 ? {} : { adminScopes }),
       ...(networks.length === 0 ? {} : { networks }),
+      ...(request.reading && { reading: request.reading }),
     },
   }
 }

@@ -81,8 +81,9 @@ function stageOf(state: MoveState): AuditedMove {
 
 /** A row for each tenant, so that what a tenant is shown says nothing of another. */
 export function keyCreated(record: KeyRecord): Changes {
-  const { keyId, operator, grants, expiresMs, revokedMs, rate, adminScopes = [], networks } = record
-  const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined }
+  const { keyId, operator, grants, expiresMs, revokedMs, rate, adminScopes = [], networks, reading } = record
+  const said = reading && { reading: { eventTypes: reading.eventTypes ?? null, current: reading.current } }
+  const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined, ...said }
   const created = overTenants(grants, (grant) => {
     const detail = { ...common, scopes: grant?.scopes ?? adminScopes }
     return { action: 'key.created', tenant: grant?.tenantId ?? null, target: keyId, detail }

@@ -5,6 +5,7 @@ import type {
   FeedName,
   GrantScope,
   HoldGround,
+  NumberingName,
   RestrictionReason,
 } from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
@@ -34,6 +35,8 @@ interface AuditDetails {
     readonly scopes: readonly (GrantScope | AdminScope)[]
     readonly expiresMs: number | null
     readonly revoked: boolean
+    /** Left out: it reads as usual. */
+    readonly reading?: { readonly eventTypes: NumberingName | null; readonly current: boolean }
   }
   'key.granted': { readonly scopes: readonly GrantScope[] }
   'key.revoked': Nothing

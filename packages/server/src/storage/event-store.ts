@@ -33,6 +33,8 @@ export interface ViewRange {
   /** The first ordinal, from 1. */
   readonly first: number
   readonly count: number
+  /** Positions of events of the feed, ascending: where it is there, ordinals are those of this list, and not the view's. */
+  readonly positions?: Float64Array
 }
 
 /** What matches a query, and the state of the feed it was found in. Ordinals never move, so the range stays true. */
@@ -66,6 +68,38 @@ export interface ReadSubjectQuery {
   readonly limit: number
 }
 
+/** Which latest events of subjects are asked for. Ascending by position, so that the next step begins after the last of this one. */
+export interface LatestQuery {
+  readonly key: FeedKey
+  /** Of a category: those whose latest event is in it. */
+  readonly view: ViewName
+  /** Greater positions; 0 for all. */
+  readonly after: number
+  /** Not greater positions. */
+  readonly through: number
+  readonly limit: number
+}
+
+/** Which subjects are asked for, by the position of their latest event, and as of which earlier one. */
+export interface EarlierQuery {
+  readonly key: FeedKey
+  /** Of a category: subjects that were in it then. */
+  readonly view: ViewName
+  /** Latest events with greater positions; not less than `through`. */
+  readonly after: number
+  /** The last position of that time. */
+  readonly through: number
+  /** Subjects to look at. */
+  readonly limit: number
+}
+
+export interface EarlierStep {
+  /** Of each subject's last event at `through` or before it; in no order, and none for a subject that had no event yet. */
+  readonly positions: readonly number[]
+  /** The next step is after this position; `undefined`: this was the last. */
+  readonly next: number | undefined
+}
+
 export interface EventStore {
   /** So many appends to different feeds are usefully under way at once: 1 where there is one writer. */
   readonly appendsAtOnce: number
@@ -96,7 +130,7 @@ export interface EventStore {
   readRangeWithin(range: ViewRange, maxBytes: number): Promise<readonly Uint8Array[] | undefined>
   /** The length of each event of a located range, in bytes and in order. Costs little: no event is read. */
   measureRange(range: ViewRange): Promise<readonly number[]>
-  /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. */
+  /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. Its bytes are the caller's own. */
   readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
   /**
    * Where the event stands that took this id, lower case; `undefined`: nothing did. Its own id is another one where the
@@ -106,7 +140,11 @@ export interface EventStore {
   positionOf(key: FeedKey, id: string): number | undefined | Promise<number | undefined>
   /** The next events after a number, at most `limit`, ascending. Their bytes are the caller's own, as those of `readRange` are. */
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
-  /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. */
+  /** Positions of events that are their subject's latest now, at most `limit`. No event is read. */
+  latestPositions(query: LatestQuery): Promise<readonly number[]>
+  /** Looks at no more than `limit` subjects, in the order of their latest events' positions, of those greater than `after`. */
+  earlierPositions(query: EarlierQuery): Promise<EarlierStep>
+  /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. Its bytes are the caller's own. */
   readLatest(key: FeedKey, subjectId: string): Promise<StoredEvent | undefined>
   /** The events of one subject after a number, at most `limit`, ascending; their bytes as those of `readAfter`. Costs what the subject's history is long. */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>

@@ -1,6 +1,6 @@
 /** The port's part for tenants and keys (D11). */
-import { adminScopes, grantScopes } from '@property-events/protocol/plain'
-import type { AdminScope, GrantScope } from '@property-events/protocol'
+import { adminScopes, grantScopes, isNumberingName } from '@property-events/protocol/plain'
+import type { AdminScope, GrantScope, NumberingName } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 
 export interface Tenant {
@@ -30,6 +30,24 @@ export function keyRateOf(perSecond: number | null, burst: number | null): KeyRa
   return perSecond === null || burst === null ? undefined : { perSecond, burst }
 }
 
+/**
+ * How a key reads where that is not as usual (D12). It is given when the key is made and never changes: the bytes of what a key has
+ * read stay as they are (P9).
+ */
+export interface KeyReading {
+  /** Whose numbers the event types have in all that it reads; `undefined`: the store's. */
+  readonly eventTypes: NumberingName | undefined
+  /** Its lists show current events only, unless a request says otherwise. */
+  readonly current: boolean
+}
+
+/** From the columns of a store. */
+export function keyReadingOf(eventTypes: string | null, current: boolean): Pick<KeyRecord, 'reading'> {
+  if (eventTypes === null) return current ? { reading: { eventTypes: undefined, current } } : {}
+  if (!isNumberingName(eventTypes)) throw new Error('a key has event types that this program does not know')
+  return { reading: { eventTypes, current } }
+}
+
 /** A key as stored: never its text (D11). */
 export interface KeyRecord {
   readonly keyId: string
@@ -53,6 +71,8 @@ export interface KeyRecord {
   readonly networks?: readonly string[]
   /** The id of the key that it was made for in a rotation. */
   readonly replaces?: string
+  /** Left out: it reads as usual. */
+  readonly reading?: KeyReading
 }
 
 /** From a column: those that this program knows, in the order in which they stand there. */

@@ -14,6 +14,7 @@ import type { HoldStore } from './hold-store.ts'
 import type { KeyStore } from './key-store.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import type { Maintenance } from './maintenance.ts'
+import type { MomentStore } from './moment-store.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NodeStore } from './node-store.ts'
 import type { RestrictionStore } from './restriction-store.ts'
@@ -32,6 +33,7 @@ export * from './hold-store.ts'
 export * from './key-store.ts'
 export * from './ledger-store.ts'
 export * from './maintenance.ts'
+export * from './moment-store.ts'
 export type * from './move-store.ts'
 export type * from './node-store.ts'
 export * from './restriction-store.ts'
@@ -86,6 +88,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly admin: AdminStore
   readonly nodes: NodeStore
   readonly moves: MoveStore
+  readonly moments: MomentStore
   readonly audit: AuditStore
   readonly ledger: LedgerStore
   readonly erasures: ErasureStore

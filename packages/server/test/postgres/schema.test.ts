@@ -531,6 +531,7 @@ describe('the schema in PostgreSQL', () => {
       const feed = [feedKey().tenantId, 1]
       const near = (first: number, last: number, name: string): void =>
         assert.ok(last <= first * 1.2 + 3, `${name}: ${first} pages for the first, ${last} for the last`)
+      const listed = (first: number): string => Array.from({ length: 100 }, (_, n) => first + n).join()
       const pairs: readonly (readonly [
         Statement,
         readonly (string | number | null)[],
@@ -543,6 +544,7 @@ describe('the schema in PostgreSQL', () => {
         [readAfterStatements.all, [0, 100], [count - 100, 100]],
         [readAfterStatements.view, [0, 50, 'sales'], [count - 100, 50, 'sales']],
         [readSubjectStatements.history, [uuid('p'), 0, 100], [uuid('p'), count - 100, 100]],
+        [readRangeStatements.positions, [`{${listed(1)}}`], [`{${listed(count - 99)}}`]],
         [dueStatements.aged, [0, 100, count, null], [count - 100, count, count, null]],
         [dueStatements.superseded, [1, 101, count, null], [count - 100, count, count, null]],
       ]

@@ -19,6 +19,7 @@ import { memoryExpiry } from './expiry.ts'
 import { memoryHolds } from './holds.ts'
 import { memoryKeys } from './keys.ts'
 import { memoryLedger } from './ledger.ts'
+import { memoryMoments } from './moments.ts'
 import { memoryMoves } from './moves.ts'
 import { memoryNodes } from './nodes.ts'
 import { memoryRestrictions } from './restrictions.ts'
@@ -55,6 +56,7 @@ export async function openMemory(
     keys: memoryKeys(store),
     admin: memoryAdmin(store),
     nodes: memoryNodes(store),
+    moments: memoryMoments(store),
     moves: memoryMoves(store, (key) => watching.tell(key)),
     audit: memoryAudit(store),
     ledger: memoryLedger(store),

@@ -4,6 +4,7 @@ import type { SharedClock } from '../clock.ts'
 import type { EventStore } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import { append, preview } from './append.ts'
+import { earlierPositions, latestPositions } from './latest-positions.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
@@ -30,6 +31,8 @@ export function memoryEvents(
     readEvent: async (key, id) => readEvent(store, key, id),
     positionOf: (key, id) => positionOf(store, key, id),
     readAfter: async (query) => readAfter(store, query),
+    latestPositions: async (query) => latestPositions(store, query),
+    earlierPositions: async (query) => earlierPositions(store, query),
     readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
     readSubject: async (query) => readSubject(store, query),
     head: async (key) => {

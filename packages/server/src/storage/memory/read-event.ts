@@ -4,7 +4,7 @@ import type { MemoryStore } from './state.ts'
 
 export function readEvent(store: MemoryStore, key: FeedKey, id: string): StoredEvent | undefined {
   const event = feedOf(store, key)?.events.find((event) => event.id === id)
-  return event && { sequenceNumber: event.sequenceNumber, json: event.json }
+  return event && { sequenceNumber: event.sequenceNumber, json: Buffer.from(event.json) }
 }
 
 export function positionOf(store: MemoryStore, key: FeedKey, id: string): number | undefined {

@@ -24,7 +24,9 @@ export function measureRange(store: MemoryStore, range: ViewRange): readonly num
   return eventsIn(store, range).map(({ json }) => json.byteLength)
 }
 
-function eventsIn(store: MemoryStore, { key, view, first, count }: ViewRange) {
+function eventsIn(store: MemoryStore, { key, view, first, count, positions }: ViewRange) {
   const feed = feedOf(store, key)
-  return feed === undefined ? [] : eventsOfView(feed, view).slice(first - 1, first - 1 + count)
+  if (feed === undefined) return []
+  if (positions === undefined) return eventsOfView(feed, view).slice(first - 1, first - 1 + count)
+  return [...positions.subarray(first - 1, first - 1 + count)].flatMap((at) => feed.events[at - 1] ?? [])
 }

@@ -5,7 +5,7 @@ import type { MemoryStore } from './state.ts'
 export function readLatest(store: MemoryStore, key: FeedKey, subjectId: string): StoredEvent | undefined {
   const feed = feedOf(store, key)
   const event = feed?.events[(feed.subjects.get(subjectId)?.position ?? 0) - 1]
-  return event && { sequenceNumber: event.sequenceNumber, json: event.json }
+  return event && { sequenceNumber: event.sequenceNumber, json: Buffer.from(event.json) }
 }
 
 export function readSubject(store: MemoryStore, query: ReadSubjectQuery): readonly StoredEvent[] {

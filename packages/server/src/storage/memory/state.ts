@@ -13,6 +13,7 @@ import type {
   Hold,
   KeyRecord,
   Maintenance,
+  Moment,
   MoveState,
   NodeAnnouncement,
   SentBefore,
@@ -128,6 +129,8 @@ export interface MemoryState {
   /** By the names of the pieces. */
   readonly sent: Map<string, SentPiece>
   readonly runs: Map<string, SentRun>
+  /** Of lists of current events, by their names. */
+  readonly moments: Map<string, Moment>
 }
 
 /** The state, and what lives only as long as the engine is open. */
@@ -159,6 +162,7 @@ export function newState(settings: StoreSettings): MemoryState {
     audit: [],
     sent: new Map(),
     runs: new Map(),
+    moments: new Map(),
   }
 }
 

@@ -7,6 +7,7 @@ import { appendedFeeds } from '../watchers.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { InFeedLines } from './feed-lines.ts'
 import { positionFinder } from './find-positions.ts'
+import { earlierPositions, latestPositions } from './latest-positions.ts'
 import { readHead } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
@@ -62,6 +63,8 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     readRange: (range) => guarded(() => readRange(database, range)),
     readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(database, range, maxBytes)),
     measureRange: (range) => guarded(() => measureRange(database, range)),
+    latestPositions: (query) => guarded(() => latestPositions(database, query)),
+    earlierPositions: (query) => guarded(() => earlierPositions(database, query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
     watch(listener) {
       listen()

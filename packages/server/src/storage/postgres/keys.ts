@@ -1,5 +1,5 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`. */
-import { grantScopesOf, keyRateOf, keyTermsOf } from '../key-store.ts'
+import { grantScopesOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
 
@@ -11,7 +11,7 @@ const selectTenants: Statement = {
 
 /** A key with its grants in one row, so that they are of one state. */
 export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-  rate_per_second, rate_burst, admin_scopes, networks, replaces,
+  rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only,
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
@@ -53,6 +53,8 @@ export interface KeyRow {
   readonly admin_scopes: string | null
   readonly networks: string | null
   readonly replaces: string | null
+  readonly event_types: string | null
+  readonly current_only: boolean
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly suspended: readonly string[]
@@ -116,6 +118,7 @@ export function recordOf(row: KeyRow): KeyRecord {
     lastUsedMs: numberOf(row.last_used_ms),
     rate: keyRateOf(row.rate_per_second, row.rate_burst),
     ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
+    ...keyReadingOf(row.event_types, row.current_only),
   }
 }
 

@@ -50,6 +50,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0022-retention.sql'),
   filesOf('0023-expiry.sql'),
   filesOf('0024-administration.sql'),
+  filesOf('0025-current-lists.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -1,5 +1,6 @@
 import type { ViewRange } from '../storage.ts'
-import type { Database, Statement } from './connection.ts'
+import { bigints } from './array.ts'
+import type { Database, Row, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
 /** A run through one index; a view's entries lead to the events by their own key. */
@@ -15,6 +16,11 @@ export const readRangeStatements = {
       JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
       ORDER BY v.ordinal`,
+  },
+  positions: {
+    name: 'read-range-positions',
+    text: `SELECT e.json FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position = ANY ($3::bigint[])
+      ORDER BY e.tenant, e.feed, e.position`,
   },
 } as const satisfies Record<string, Statement>
 
@@ -36,6 +42,12 @@ const readWithinStatements = {
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
       ORDER BY v.ordinal`,
   },
+  positions: {
+    name: 'read-range-within-positions',
+    text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $4 THEN e.json END AS json
+      FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position = ANY ($3::bigint[])
+      ORDER BY e.tenant, e.feed, e.position`,
+  },
 } as const satisfies Record<string, Statement>
 
 const measureStatements = {
@@ -52,6 +64,12 @@ const measureStatements = {
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
       ORDER BY v.ordinal`,
   },
+  positions: {
+    name: 'measure-range-positions',
+    text: `SELECT octet_length(e.json) AS bytes FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.position = ANY ($3::bigint[])
+      ORDER BY e.tenant, e.feed, e.position`,
+  },
 } as const satisfies Record<string, Statement>
 
 /** Events in one question: the largest are some 500 kB each. */
@@ -61,16 +79,12 @@ const eventsPerPiece = 100
 const comma = Buffer.from(',')
 
 export async function readRange(database: Database, range: ViewRange): Promise<readonly Uint8Array[]> {
-  const { key, view, first, count } = range
+  const { first, count } = range
   const pieces: Uint8Array[] = []
   const end = first + count
   for (let from = first; from < end; from += eventsPerPiece) {
-    const last = Math.min(end, from + eventsPerPiece) - 1
-    const bounds = [key.tenantId, feedNumbers[key.feed], from, last]
-    const rows =
-      view === 'all'
-        ? await database.read<{ json: string }>(readRangeStatements.all, bounds)
-        : await database.read<{ json: string }>(readRangeStatements.view, [...bounds, view])
+    const piece = { ...range, first: from, count: Math.min(eventsPerPiece, end - from) }
+    const rows = await ask<{ json: string }>(database, readRangeStatements, piece)
     if (rows.length === 0) break
     if (pieces.length > 0) pieces.push(comma)
     pieces.push(Buffer.from(rows.map(({ json }) => json).join(',')))
@@ -84,15 +98,7 @@ export async function readRangeWithin(
   range: ViewRange,
   maxBytes: number,
 ): Promise<readonly Uint8Array[] | undefined> {
-  const { view } = range
-  const rows =
-    view === 'all'
-      ? await database.read<{ json: string | null }>(readWithinStatements.all, [...boundsOf(range), maxBytes])
-      : await database.read<{ json: string | null }>(readWithinStatements.view, [
-          ...boundsOf(range),
-          view,
-          maxBytes,
-        ])
+  const rows = await ask<{ json: string | null }>(database, readWithinStatements, range, maxBytes)
   const texts: string[] = []
   for (const { json } of rows) {
     if (json === null) return undefined
@@ -102,14 +108,23 @@ export async function readRangeWithin(
 }
 
 export async function measureRange(database: Database, range: ViewRange): Promise<readonly number[]> {
-  const { view } = range
-  const rows =
-    view === 'all'
-      ? await database.read<{ bytes: number }>(measureStatements.all, boundsOf(range))
-      : await database.read<{ bytes: number }>(measureStatements.view, [...boundsOf(range), view])
+  const rows = await ask<{ bytes: number }>(database, measureStatements, range)
   return rows.map(({ bytes }) => bytes)
 }
 
-function boundsOf({ key, first, count }: ViewRange) {
-  return [key.tenantId, feedNumbers[key.feed], first, first + count - 1]
+/** `more`: the last value of the statement. */
+function ask<R extends Row>(
+  database: Database,
+  statements: Readonly<Record<'all' | 'view' | 'positions', Statement>>,
+  { key, view, first, count, positions }: ViewRange,
+  ...more: readonly Value[]
+): Promise<readonly R[]> {
+  const feed = [key.tenantId, feedNumbers[key.feed]]
+  const last = first + count - 1
+  if (positions !== undefined) {
+    const listed = bigints([...positions.subarray(first - 1, last)])
+    return database.read<R>(statements.positions, [...feed, listed, ...more])
+  }
+  if (view === 'all') return database.read<R>(statements.all, [...feed, first, last, ...more])
+  return database.read<R>(statements.view, [...feed, first, last, view, ...more])
 }

@@ -11,6 +11,7 @@ import {
   guardedHolds,
   guardedKeys,
   guardedLedger,
+  guardedMoments,
   guardedMoves,
   guardedNodes,
   guardedRestrictions,
@@ -48,6 +49,7 @@ import { fileHolds } from './holds.ts'
 import { keyReads } from './keys.ts'
 import { ledgerReads } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
+import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
@@ -180,6 +182,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     keys: guardedKeys(fileKeys(db, link), guarded),
     admin: guardedAdmin(fileAdmin(db, link), guarded),
     nodes: guardedNodes(fileNodes(db, parts), guarded, false),
+    moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     audit: guardedAudit(fileAudit(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),

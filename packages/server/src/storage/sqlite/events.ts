@@ -7,6 +7,7 @@ import type { AppendBatch, EventDraft, EventStore } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'
+import { earlierFinder, latestFinder } from './latest-positions.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeMeasurer, rangeReader } from './read-range.ts'
@@ -32,6 +33,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const readRange = rangeReader(db)
   const measureRange = rangeMeasurer(db)
   const positionOf = positionReader(db)
+  const latestPositions = latestFinder(db)
+  const earlierPositions = earlierFinder(db)
   return {
     appendsAtOnce: 1,
     append: (batches) =>
@@ -54,6 +57,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
         return bytes > maxBytes ? undefined : readRange(range)
       }),
     measureRange: (range) => guarded(() => measureRange(range)),
+    latestPositions: (query) => guarded(() => latestPositions(query)),
+    earlierPositions: (query) => guarded(() => earlierPositions(query)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
     watch(listener) {
       const stop = watching.watch(listener)

@@ -39,8 +39,9 @@ function tenantInserter(db: Connection): RecordInserter['tenant'] {
 function keyInserter(db: Connection): RecordInserter['key'] {
   const insertKey = db.prepare(
     `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
-        rate_per_second, rate_burst, admin_scopes, networks, replaces)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types,
+        current_only)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertGrant = db.prepare(
     'INSERT INTO key_grant (key_no, grant_no, tenant, scopes) VALUES (?, ?, ?, ?)',
@@ -61,6 +62,8 @@ function keyInserter(db: Connection): RecordInserter['key'] {
       wordsOf(record.adminScopes),
       wordsOf(record.networks),
       record.replaces ?? null,
+      record.reading?.eventTypes ?? null,
+      record.reading?.current === true ? 1 : 0,
     ).lastInsertRowid
     for (const [grantNo, { tenantId, scopes }] of record.grants.entries()) {
       insertGrant.run(keyNo, grantNo, tenantId, scopes.join(' '))

@@ -1,5 +1,5 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`, on the connection that writes. */
-import { grantScopesOf, keyRateOf, keyTermsOf } from '../key-store.ts'
+import { grantScopesOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
@@ -37,6 +37,8 @@ export interface KeyRow {
   readonly admin_scopes: string | null
   readonly networks: string | null
   readonly replaces: string | null
+  readonly event_types: string | null
+  readonly current_only: number
 }
 
 export interface GrantRow {
@@ -47,7 +49,7 @@ export interface GrantRow {
 
 export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
 export const keyColumns = `key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms,
-  last_used_ms, rate_per_second, rate_burst, admin_scopes, networks, replaces`
+  last_used_ms, rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only`
 
 export function keyReads(db: Connection): KeyReads {
   const selectTenants = db.prepare<[], TenantRow>(`SELECT ${tenantColumns} FROM tenant ORDER BY tenant_no`)
@@ -114,6 +116,7 @@ export function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     lastUsedMs: row.last_used_ms ?? undefined,
     rate: keyRateOf(row.rate_per_second, row.rate_burst),
     ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
+    ...keyReadingOf(row.event_types, row.current_only === 1),
   }
 }
 

@@ -30,6 +30,7 @@ const migrations: readonly string[] = [
   '0017-retention.sql',
   '0018-expiry.sql',
   '0019-administration.sql',
+  '0020-current-lists.sql',
 ]
 
 /** The schema this program reads and writes. */

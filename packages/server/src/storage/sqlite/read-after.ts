@@ -56,7 +56,10 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
 }
 
 /** The categories that a view's subjects can have; subjects of contacts have none. */
-function categoriesOf(feed: ReadAfterQuery['key']['feed'], view: ViewName): readonly (Category | null)[] {
+export function categoriesOf(
+  feed: ReadAfterQuery['key']['feed'],
+  view: ViewName,
+): readonly (Category | null)[] {
   if (view !== 'all') return [view]
   return feed === 'contact' ? [null] : viewsOf(feed)
 }

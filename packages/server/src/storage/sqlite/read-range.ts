@@ -23,6 +23,8 @@ const readRangeStatements = {
   view: `${joined} FROM (
     SELECT ${columns} FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
     WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal)`,
+  positions: `${joined} FROM (
+    SELECT ${columns} FROM json_each(@positions) AS wanted CROSS JOIN event ON event.place = (@feed << 40) | wanted.value ORDER BY wanted.key)`,
 } as const
 
 /** The length of a value stands before it: no event is read for it. */
@@ -31,6 +33,8 @@ const measureStatements = {
   view: `SELECT length(event.json) AS bytes
     FROM view_entry CROSS JOIN event ON event.place = (view_entry.feed_no << 40) | view_entry.position
     WHERE view_entry.feed_no = CAST(@feed AS INTEGER) AND view = CAST(@view AS TEXT) AND ordinal BETWEEN @first AND @last ORDER BY ordinal`,
+  positions: `SELECT length(event.json) AS bytes
+    FROM json_each(@positions) AS wanted CROSS JOIN event ON event.place = (@feed << 40) | wanted.value ORDER BY wanted.key`,
 } as const
 
 interface JoinedRow {
@@ -46,6 +50,17 @@ interface Piece {
   readonly last: number
 }
 
+/** Of a list of positions, by its ordinals. */
+interface ListedPiece {
+  readonly feed: number
+  /** A JSON array. */
+  readonly positions: string
+}
+
+function listedPiece(feed: number, positions: Float64Array, first: number, last: number): ListedPiece {
+  return { feed, positions: `[${positions.subarray(first - 1, last).join()}]` }
+}
+
 /** Shares its memory with other short bytes, so `freeBytes` leaves it alone. */
 const comma = Buffer.from(',')
 
@@ -53,6 +68,11 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
   const feedNoOf = feedNumbers(db)
   const readAll = db.prepare<Piece, JoinedRow>(readRangeStatements.all)
   const readView = db.prepare<Piece & { view: string }, JoinedRow>(readRangeStatements.view)
+  const readPositions = db.prepare<ListedPiece, JoinedRow>(readRangeStatements.positions)
+  const read = (feed: number, { view, positions }: ViewRange, first: number, last: number) => {
+    if (positions !== undefined) return readPositions.get(listedPiece(feed, positions, first, last))
+    return view === 'all' ? readAll.get({ feed, first, last }) : readView.get({ feed, first, last, view })
+  }
 
   return (range) => {
     const feedNo = feedNoOf(range.key)
@@ -61,8 +81,7 @@ export function rangeReader(db: Connection): (range: ViewRange) => readonly Uint
     const end = range.first + range.count
     for (let first = range.first; first < end; first += eventsPerPiece) {
       const last = Math.min(end, first + eventsPerPiece) - 1
-      const bounds = { feed: feedNo, first, last }
-      const row = range.view === 'all' ? readAll.get(bounds) : readView.get({ ...bounds, view: range.view })
+      const row = read(feedNo, range, first, last)
       if (row === undefined || row.json === null) break
       assertJoinedUndamaged(row, row.json)
       if (pieces.length > 0) pieces.push(comma)
@@ -77,10 +96,13 @@ export function rangeMeasurer(db: Connection): (range: ViewRange) => readonly nu
   const feedNoOf = feedNumbers(db)
   const measureAll = db.prepare<Piece, number>(measureStatements.all).pluck()
   const measureView = db.prepare<Piece & { view: string }, number>(measureStatements.view).pluck()
+  const measurePositions = db.prepare<ListedPiece, number>(measureStatements.positions).pluck()
 
-  return ({ key, view, first, count }) => {
+  return ({ key, view, first, count, positions }) => {
     const feed = feedNoOf(key)
     if (feed === undefined) return []
+    if (positions !== undefined)
+      return measurePositions.all(listedPiece(feed, positions, first, first + count - 1))
     const bounds = { feed, first, last: first + count - 1 }
     return view === 'all' ? measureAll.all(bounds) : measureView.all({ ...bounds, view })
   }

@@ -17,6 +17,7 @@ import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LedgerWrites } from './ledger.ts'
+import type { MomentWrites } from './moments.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
@@ -28,6 +29,7 @@ export interface WriterVerbs
     NodeWrites,
     AuditWrites,
     LedgerWrites,
+    MomentWrites,
     ErasureWrites,
     HoldWrites,
     RestrictionWrites,

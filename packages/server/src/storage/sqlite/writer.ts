@@ -22,6 +22,7 @@ import { ledgerWrites } from './ledger.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
+import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
 import { nodeWrites } from './nodes.ts'
 import { restrictionWrites } from './restriction-writes.ts'
@@ -71,6 +72,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
     ...ledgerWrites(db),
+    ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
     ...holdWrites(db, clock, note),

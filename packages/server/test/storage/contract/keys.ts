@@ -126,11 +126,14 @@ export function keysContract(factory: StoreFactory): void {
         rate: { perSecond: 9_999_999, burst: 1 },
       })
       const operator = record('operator', { operator: true, grants: [] })
-      for (const key of [full, operator, record('plain')]) {
+      const importer = record('importer', { reading: { eventTypes: 'published-0', current: true } })
+      const lister = record('lister', { reading: { eventTypes: undefined, current: true } })
+      const all = [full, operator, importer, lister, record('plain')]
+      for (const key of all) {
         assert.equal(await store.keys.insertKey(key, 'cli:test'), 'created')
         assert.deepEqual(plain((await store.keys.findKey(key.keyId))?.record), key)
       }
-      assert.deepEqual((await store.keys.keys()).map(plain), [full, operator, record('plain')])
+      assert.deepEqual((await store.keys.keys()).map(plain), all)
       assert.equal(await store.keys.findKey('unknown'), undefined)
     })
 
