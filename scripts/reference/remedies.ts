@@ -15,9 +15,10 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   key_expired: 'Ask the operator for a new key, or for a later end of this one.',
   key_revoked: 'Ask the operator for a new key.',
   key_disabled: 'Ask the operator: the agency is suspended.',
-  key_scope: 'Ask the operator for a key that reads this feed of one agency.',
+  key_scope:
+    'Ask the operator for a key that reads this feed. A key of several agencies names one of them in the header `x-tenant`.',
   missing_scope: 'Use a key with the scope that the operation names, or ask the operator for one.',
-  ambiguous_tenant: 'Use a key with this scope for one agency alone.',
+  ambiguous_tenant: 'Name the agency in the header `x-tenant`, or as `?tenant=`.',
   event_not_found:
     'Look at the id, and at the feed: property and contact events have ids of their own. Events of other agencies are not found either.',
   subject_not_found:

@@ -10,9 +10,11 @@ import type { SettingReader } from './read-settings.ts'
 export interface ServiceAddress {
   readonly baseUrl: string
   readonly key: string
+  /** Only for a key that covers several. */
+  readonly tenant?: string
 }
 
-/** The two settings every client command has. The key must be there. */
+/** The settings every client command has. The key must be there. */
 export function addressFromSettings(reader: SettingReader): ServiceAddress {
   const baseUrl = reader.value(settings.url)
   const key = reader.value(settings.key)
@@ -21,8 +23,9 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
       `No API key is given: set PROPERTY_EVENTS_KEY, or use --key. \`${commandLine('keys create')}\` makes one.`,
     )
   }
+  const tenant = reader.value(settings.keyTenant)
   reader.finish()
-  return { baseUrl, key: key ?? '' }
+  return { baseUrl, key: key ?? '', ...(tenant === undefined ? {} : { tenant }) }
 }
 
 /** The reason for the failure of a client's call. Where there was no answer, a sentence that says what to check. */

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
+import { keySettings } from './key-settings.ts'
 import { memorySettings } from './memory-settings.ts'
 import { readCatalogue } from './read-catalogue.ts'
 import { retentionSettings } from './retention-settings.ts'
@@ -265,17 +266,7 @@ export const settings = {
     undefined,
     (actor) => (/^[A-Za-z0-9-]{1,40}$/.test(actor) ? actor : undefined),
   ),
-  key: text(
-    {
-      name: 'key',
-      argument: 'key',
-      description: 'API key (better in PROPERTY_EVENTS_KEY: others see command lines)',
-      secret: true,
-      expected: 'an API key',
-    },
-    undefined,
-    (key) => (/^[\x21-\x7e]{1,200}$/.test(key) ? key : undefined),
-  ),
+  ...keySettings,
 } as const
 
 export const knownVariables: readonly string[] = Object.values(settings).flatMap(

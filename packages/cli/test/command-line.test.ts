@@ -97,10 +97,7 @@ describe('an option given twice', () => {
     const keys = async () => (await run(['keys', 'list', ...data])).stdout.split('\n').length
     const before = await keys()
     const twice: readonly (readonly [string, readonly string[]])[] = [
-      [
-        '--tenant',
-        ['keys', 'create', '--tenant', 'Hill & Co', '--tenant', market.tenantId, '--scope', 'read', ...data],
-      ],
+      ['--tenant', ['keys', 'list', '--tenant', 'Hill & Co', '--tenant', market.tenantId, ...data]],
       [
         '--label',
         ['keys', 'create', '--tenant', 'Hill & Co', '--label=a', '--label=b', '--scope', 'read', ...data],

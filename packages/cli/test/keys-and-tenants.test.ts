@@ -486,3 +486,43 @@ describe('doctor', () => {
     removeFolder(folder)
   })
 })
+
+describe('a key of several tenants', () => {
+  it('is made in one go, and commands name the tenant they are for (D11, PROTOCOL §2)', async () => {
+    const { tenantId } = await runJson<{ tenantId: string }>(['tenants', 'create', 'Dale, North', ...data])
+    const names = ['--tenant', 'Hill & Co', '--tenant', 'Dale, North', '--tenant', market.tenantId]
+    const made = await run(['keys', 'create', ...names, '--scope', 'property:read', ...data])
+    assert.match(made.stderr, /covers several tenants.*x-tenant.*--key-tenant/)
+    const key = made.stdout.trim()
+    const list = (...args: readonly string[]) =>
+      run(['events', 'list', '--json', '--url', market.url, '--key', key, ...args])
+    const of = async (id: string): Promise<number> =>
+      (JSON.parse((await list('--key-tenant', id)).stdout) as { availableCount: number }).availableCount
+    await becomesReadable(() => list('--key-tenant', tenantId))
+    assert.equal(await of(tenantId), 0)
+    const own = await run(['events', 'list', '--json', '--url', market.url, '--key', market.readKey])
+    assert.deepEqual(JSON.parse((await list('--key-tenant', market.tenantId)).stdout), JSON.parse(own.stdout))
+    const without = await list()
+    assert.deepEqual([without.code, without.stdout], [1, ''])
+    assert.match(without.stderr, /x-tenant/)
+    assert.match((await list('--key-tenant', 'Hill & Co')).stderr, /--key-tenant.*the id of a tenant/)
+    const unknown = await run([
+      'keys',
+      'create',
+      '--tenant',
+      'Hill & Co',
+      '--tenant',
+      'Nobody',
+      '--scope',
+      'read',
+      ...data,
+    ])
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.stderr, /no tenant "Nobody"/)
+  })
+})
+
+/** A key that another process has made is known within a second. */
+async function becomesReadable(read: () => Promise<{ readonly code: number | null }>): Promise<void> {
+  await until(async () => (await read()).code === 0, { what: 'the key works' })
+}

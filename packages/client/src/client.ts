@@ -1,7 +1,7 @@
 import { connectionOf } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
 import { countErased, erase, getErasure, listErasures } from './erase.ts'
-import { getEvent, getHeads, getHistory, getSubject, requestRun } from './get.ts'
+import { getEvent, getHeads, getHistory, getMovedHeads, getSubject, requestRun } from './get.ts'
 import type { CallOptions, RunQuery } from './get.ts'
 import { addHold, endHold, listHolds } from './hold.ts'
 import { list } from './list.ts'
@@ -20,6 +20,7 @@ import type {
   FeedEvent,
   FeedHead,
   FeedName,
+  Heads,
   Hold,
   HoldRequest,
   Publication,
@@ -54,6 +55,11 @@ export interface Client<F extends FeedName = 'property'> {
   after(query: RunQuery, options?: CallOptions): Promise<EventRun>
   /** The heads of the feeds that the key can read. Needs PROTOCOL §11. */
   heads(options?: CallOptions): Promise<readonly FeedHead[]>
+  /**
+   * The heads of the feeds that have changed since the `next` of an earlier answer; of all without one. For a key of many tenants:
+   * read the feeds that it names, each with a client that has its `tenant`. Needs PROTOCOL §11.
+   */
+  movedHeads(since?: string, options?: CallOptions): Promise<Heads>
   /** Takes the payloads of a property, a contact or one event out of the feed. Needs a key with the feed's erase scope. */
   erase(request: ErasureRequest, options?: CallOptions): Promise<Erasure>
   /** How many events `erase` would reduce. */
@@ -93,6 +99,7 @@ export function createClient<F extends FeedName = 'property'>(
     history: (subjectId, call) => getHistory(connection, subjectId, call),
     after: (query, call) => requestRun(connection, feedPaths[connection.feed].events, query, call?.signal),
     heads: (call) => getHeads(connection, call),
+    movedHeads: (since, call) => getMovedHeads(connection, since, call),
     erase: (request, call) => erase(connection, request, call),
     countErased: (request, call) => countErased(connection, request, call),
     erasure: (erasureId, call) => getErasure(connection, erasureId, call),

@@ -9,6 +9,8 @@ export interface ClientOptions {
   readonly baseUrl: string | URL
   /** Sent as `x-api-key` with every request, and nowhere else: redirects are not followed. */
   readonly key: string
+  /** The tenant's id, for a key that covers several: sent as `x-tenant` with every request. */
+  readonly tenant?: string
   /** Which feed the client reads and publishes to; `property` by default. */
   readonly feed?: FeedName
   readonly retry?: RetryOptions
@@ -32,6 +34,7 @@ export interface Connection {
   /** Without a slash at its end. */
   readonly baseUrl: string
   readonly key: string
+  readonly tenant: string | undefined
   readonly feed: FeedName
   readonly retry: RetryLimits
   readonly attemptTimeoutMs: number
@@ -53,6 +56,7 @@ export function connectionOf(options: ClientOptions): Connection {
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     key: readKey(options.key),
+    tenant: readTenant(options.tenant),
     feed: options.feed ?? 'property',
     retry: retryLimitsOf(options.retry),
     attemptTimeoutMs,
@@ -89,6 +93,11 @@ function readKey(key: string): string {
     throw new InvalidOptionError('key must be the API key as it was given to you: no spaces, no line breaks.')
   }
   return key
+}
+
+function readTenant(tenant: string | undefined): string | undefined {
+  if (tenant === undefined || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(tenant)) return tenant
+  throw new InvalidOptionError('tenant must be the id of a tenant: a UUID, as in the tenantId of an event.')
 }
 
 function checkDuration(name: string, ms: number): void {

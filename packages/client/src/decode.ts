@@ -2,7 +2,7 @@
  * Turns answers into values: everything a server sends is checked before it is used. `undefined`: it does not have that
  * shape.
  */
-import type { EventPage, EventRun, FeedEvent, FeedHead, ProblemFault, PublishReceipt } from './wire.ts'
+import type { EventPage, EventRun, FeedEvent, FeedHead, Heads, ProblemFault, PublishReceipt } from './wire.ts'
 
 /** A JSON object whose members have not been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -64,10 +64,12 @@ export function decodeRun(value: unknown): EventRun | undefined {
   return { items, next, head, epoch, revision }
 }
 
-export function decodeHeads(value: unknown): readonly FeedHead[] | undefined {
+export function decodeHeads(value: unknown): Heads | undefined {
   if (!isObject(value) || !Array.isArray(value['heads'])) return undefined
   const heads = value['heads'].flatMap((item) => decodeHead(item) ?? [])
-  return heads.length === value['heads'].length ? heads : undefined
+  const { next } = value
+  if (heads.length !== value['heads'].length) return undefined
+  return { heads, next: typeof next === 'string' ? next : undefined }
 }
 
 function decodeHead(value: unknown): FeedHead | undefined {

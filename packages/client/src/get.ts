@@ -6,7 +6,7 @@ import { requestJson } from './http.ts'
 import type { CodeOf } from './codes.ts'
 import { NotFoundError } from './service-errors.ts'
 import { feedPaths, headsPath } from './wire.ts'
-import type { EventRun, FeedEvent, FeedHead } from './wire.ts'
+import type { EventRun, FeedEvent, FeedHead, Heads } from './wire.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal
@@ -61,8 +61,17 @@ export async function getHeads(
   connection: Connection,
   options: CallOptions = {},
 ): Promise<readonly FeedHead[]> {
-  return (await requestJson(connection, { method: 'GET', path: headsPath }, decodeHeads, options.signal))
-    .value
+  return (await getMovedHeads(connection, undefined, options)).heads
+}
+
+/** The heads of the feeds that have changed since `next` of an earlier answer; of all without one. Needs PROTOCOL §11. */
+export async function getMovedHeads(
+  connection: Connection,
+  since: string | undefined,
+  options: CallOptions = {},
+): Promise<Heads> {
+  const request = { method: 'GET', path: headsPath, query: { since } } as const
+  return (await requestJson(connection, request, decodeHeads, options.signal)).value
 }
 
 export interface RunQuery {

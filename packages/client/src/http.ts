@@ -121,7 +121,7 @@ export async function openAnswer(
 }
 
 async function send(
-  { fetch, key }: Connection,
+  { fetch, key, tenant }: Connection,
   { method, body, contentType }: Request,
   url: string,
   attempt: Attempt,
@@ -129,7 +129,11 @@ async function send(
   try {
     return await fetch(url, {
       method,
-      headers: { 'x-api-key': key, ...(contentType === undefined ? {} : { 'content-type': contentType }) },
+      headers: {
+        'x-api-key': key,
+        ...(tenant === undefined ? {} : { 'x-tenant': tenant }),
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      },
       ...(body === undefined ? {} : { body }),
       // A redirect must not be followed, because the key would go with the request; and as an error of fetch it would
       // look like an outage.

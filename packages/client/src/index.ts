@@ -55,6 +55,7 @@ export type {
   EventRun,
   FeedEvent,
   FeedHead,
+  Heads,
   FeedName,
   Hold,
   HoldRequest,

@@ -45,6 +45,13 @@ export interface FeedHead {
   readonly revision: number
 }
 
+/** The heads of feeds, and how to ask for those that change after them (PROTOCOL §11). */
+export interface Heads {
+  readonly heads: readonly FeedHead[]
+  /** For `movedHeads`; `undefined` from a service that does not have it. */
+  readonly next: string | undefined
+}
+
 /** A run of events after a number (PROTOCOL §11). */
 export interface EventRun {
   readonly items: readonly FeedEvent[]

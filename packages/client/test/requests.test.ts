@@ -43,6 +43,34 @@ function answering(
   return { client, waits, asked: () => asked }
 }
 
+it('names the tenant of a key that covers several, and reads which feeds have moved', async () => {
+  const seen: (readonly [unknown, string | null])[] = []
+  const tenant = randomUUID()
+  const next = '1-2-3'
+  const client = createClient({
+    baseUrl: 'http://feed.example/',
+    key: 'k',
+    tenant,
+    fetch: async (input, init) => {
+      seen.push([input, new Headers(init?.headers).get('x-tenant')])
+      return Response.json({ heads: [], next })
+    },
+  })
+  assert.deepEqual(await client.movedHeads(), { heads: [], next })
+  assert.deepEqual(await client.movedHeads(next), { heads: [], next })
+  assert.deepEqual(await client.heads(), [])
+  const heads = 'http://feed.example/v1/heads'
+  assert.deepEqual(seen, [
+    [heads, tenant],
+    [`${heads}?since=${next}`, tenant],
+    [heads, tenant],
+  ])
+  assert.throws(
+    () => createClient({ baseUrl: 'http://feed.example/', key: 'k', tenant: 'Hill & Co' }),
+    InvalidOptionError,
+  )
+})
+
 const emptyPage: EventPage = { items: [], page: 1, pageSize: 100, availableCount: 0, totalPages: 0 }
 const page = () => Response.json(emptyPage)
 const refusal =

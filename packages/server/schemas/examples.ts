@@ -63,7 +63,7 @@ export const schemaExamples: Readonly<Record<string, unknown>> = {
   EventPage: { items: [event], page: 1, pageSize: 100, availableCount: 1, totalPages: 1 },
   EventRun: { items: [event], next: 1, head: 1, epoch: '1', revision: 0 },
   FeedHead: head,
-  Heads: { heads: [head] },
+  Heads: { heads: [head], next: '2s-1ab2cd3-4ef5g6' },
   PropertyPayload: property,
   ContactPayload: contact,
   PropertyState: { payload: property },

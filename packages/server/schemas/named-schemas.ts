@@ -62,8 +62,11 @@ const namedSchemas = {
   EventRun: { ...eventRun, properties: { ...eventRun.properties, items: listOf('FeedEvent') } },
   FeedHead: feedHead,
   Heads: {
-    ...Type.Object({ heads: Type.Array(Type.Unknown()) }, { title: 'Heads' }),
-    properties: { heads: listOf('FeedHead') },
+    ...Type.Object({ heads: Type.Array(Type.Unknown()), next: Type.String() }, { title: 'Heads' }),
+    properties: {
+      heads: listOf('FeedHead'),
+      next: Type.String({ description: 'For `since`: asks for the feeds that change after this answer.' }),
+    },
   },
   PropertyPayload: payloads.PropertyPayload,
   ContactPayload: payloads.ContactPayload,

@@ -54,20 +54,20 @@ function addErasing(
     .option('--received-on <day>', 'when the request was received, such as 2026-01-31')
     .option('--dry-run', 'count the events, and change nothing')
     .option('--no-wait', 'print the receipt as it stands, and do not wait until nothing is reachable')
-  addSettings(command, [settings.url, settings.key])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, action)
 }
 
 export function addErasures(program: Command, context: CommandContext): void {
   const erasures = program.command('erasures').description('receipts of what was erased')
   const list = erasures.command('list').description('list all receipts that the key may see')
-  addSettings(list, [settings.url, settings.key])
+  addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listReceipts)
   const show = erasures
     .command('show')
     .description('show a receipt')
     .argument('<id>', 'id of the erasure, a UUID')
-  addSettings(show, [settings.url, settings.key])
+  addSettings(show, [settings.url, settings.key, settings.keyTenant])
   addAction(show, context, showReceipt)
 }
 

@@ -30,7 +30,7 @@ export function addTail(events: Command, context: CommandContext): void {
     'A line has the number, the time (UTC), the type, the address, the price and what changed. For that the service is asked for the ' +
       'version before, unless more than 50 events come at once. Of contacts nothing personal is shown; --json has whole events.',
   )
-  addSettings(command, [settings.url, settings.key])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, tail)
 }
 

@@ -34,7 +34,7 @@ function addList(events: Command, context: CommandContext): void {
     .option('--to <time>', 'not after this time, to the end of its last written digit')
     .option('--page <number>', 'page number, from 1')
     .option('--page-size <number>', 'events a page')
-  addSettings(command, [settings.url, settings.key])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, list)
 }
 
@@ -70,7 +70,7 @@ function addGet(events: Command, context: CommandContext): void {
     .description('show one event with its payload')
     .argument('<id>', 'id of the event')
     .option('--feed <feed>', 'property or contact', 'property')
-  addSettings(command, [settings.url, settings.key])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, get)
 }
 

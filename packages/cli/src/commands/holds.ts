@@ -22,16 +22,16 @@ export function addHolds(program: Command, context: CommandContext): void {
     .requiredOption('--ground <ground>', `why: ${holdGrounds.join(', ')}`)
     .requiredOption('--until <day>', 'the last day of the hold (UTC), such as 2027-12-31')
     .option('--case <reference>', 'your reference of the case: A-Z, a-z, 0-9 and -, and no name of a person')
-  addSettings(add, [settings.url, settings.key])
+  addSettings(add, [settings.url, settings.key, settings.keyTenant])
   addAction(add, context, addHold)
   const list = holds.command('list').description('list all holds that the key may see, expired ones included')
-  addSettings(list, [settings.url, settings.key])
+  addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listHolds)
   const end = holds
     .command('end')
     .description('end a hold: from now on it keeps nothing')
     .argument('<id>', 'id of the hold, a UUID')
-  addSettings(end, [settings.url, settings.key])
+  addSettings(end, [settings.url, settings.key, settings.keyTenant])
   addAction(end, context, endHold)
 }
 

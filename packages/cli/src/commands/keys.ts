@@ -31,7 +31,7 @@ function addCreate(keys: Command, context: CommandContext): void {
   const command = keys
     .command('create')
     .description('make a key; it is shown once')
-    .option('--tenant <tenant>', 'id or name of the tenant it is for')
+    .option('--tenant <tenant>', 'id or name of the tenant it is for; several times for several', gatherWhole)
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather)
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
@@ -40,9 +40,9 @@ function addCreate(keys: Command, context: CommandContext): void {
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
-    const tenantName = flagText(flags, 'tenant')
+    const tenantNames = wordsOf(flags['tenant'])
     const wanted = readScopes(flags['scope'], reader)
-    if (tenantName === undefined || wanted.length === 0) {
+    if (tenantNames.length === 0 || wanted.length === 0) {
       reader.fault(
         'Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.',
       )
@@ -56,12 +56,13 @@ function addCreate(keys: Command, context: CommandContext): void {
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
       const { storage } = store
-      const { tenantId } = await findTenant(store, tenantName ?? '')
+      const tenantIds = new Set<string>()
+      for (const name of tenantNames) tenantIds.add((await findTenant(store, name)).tenantId)
       const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
         operator: false,
-        grants: [{ tenantId, scopes: wanted }],
+        grants: [...tenantIds].map((tenantId) => ({ tenantId, scopes: wanted })),
         expiresMs,
         nowMs: Date.now(),
         actor: store.actor,
@@ -69,6 +70,10 @@ function addCreate(keys: Command, context: CommandContext): void {
       })
       if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
+      if (tenantIds.size > 1)
+        output.say(
+          'It covers several tenants: its requests name one in the header x-tenant, commands with --key-tenant.',
+        )
       output.say('This is the key. It is shown once and cannot be read back:')
       return output.write(`${issued.text}\n`)
     })
@@ -206,10 +211,19 @@ function gather(written: string, before: readonly string[] = []): readonly strin
   return [...before, ...written.split(/[\s,]+/).filter((part) => part !== '')]
 }
 
+/** Names of tenants contain spaces and commas. */
+function gatherWhole(written: string, before: readonly string[] = []): readonly string[] {
+  return [...before, written]
+}
+
+function wordsOf(flag: unknown): readonly string[] {
+  return Array.isArray(flag) ? flag.map(String) : []
+}
+
 function readScopes(written: unknown, reader: SettingReader): readonly Scope[] {
   const wanted = new Set<Scope>()
   const kinds = ['read', 'publish']
-  for (const word of Array.isArray(written) ? written.map(String) : []) {
+  for (const word of wordsOf(written)) {
     const matching = scopes.filter(
       (scope) => scope === word || (kinds.includes(word) && scope.endsWith(`:${word}`)),
     )

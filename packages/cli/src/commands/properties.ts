@@ -25,13 +25,13 @@ export function addProperties(program: Command, context: CommandContext): void {
     .command('get')
     .description('show a property as it is now')
     .argument('<agent-ref>', 'reference of the property, a UUID')
-  addSettings(get, [settings.url, settings.key])
+  addSettings(get, [settings.url, settings.key, settings.keyTenant])
   addAction(get, context, showLatest)
   const history = properties
     .command('history')
     .description('show every version of a property, and what changed from one to the next')
     .argument('<agent-ref>', 'reference of the property, a UUID')
-  addSettings(history, [settings.url, settings.key])
+  addSettings(history, [settings.url, settings.key, settings.keyTenant])
   addAction(history, context, showHistory)
   addEraseSubject(properties, context, 'property')
 }

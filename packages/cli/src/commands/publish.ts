@@ -21,6 +21,7 @@ import { addTotals, noTotals, sumOf, totalsText } from '../publish/totals.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
+import type { ServiceAddress } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { stateFolder } from '../state-folder.ts'
 import { plainText } from '../terminal-text.ts'
@@ -50,7 +51,7 @@ export function addPublish(program: Command, context: CommandContext): void {
       'says so. Of standard input nothing is kept: give it again, and what is stored already is skipped as unchanged. ' +
       'Events may carry an id of their own; then the same id with the same content counts once, in whatever run.',
   )
-  addSettings(command, [settings.url, settings.key])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, async (invocation, [file = '-']) => {
     await publish(invocation, file, context)
   })
@@ -129,7 +130,7 @@ async function publish(
 interface RunSource {
   readonly file: string
   readonly source: Source
-  readonly address: { readonly baseUrl: string; readonly key: string }
+  readonly address: ServiceAddress
   readonly feed: FeedName
   readonly unchanged: 'skip' | 'store'
 }
@@ -147,9 +148,14 @@ async function runOf(
     supersedeCutRuns({ service, feed }, options)
     return unkeptRun(unit)
   }
-  // Not the key or any part of its secret: its id, which distinguishes tenants.
+  // Not the key or any part of its secret: its id, which distinguishes tenants, and the one that was named.
   const keyId = parseKeyText(address.key)?.keyId ?? ''
-  const particulars = [keyId, unchanged, source.format]
+  const particulars = [
+    keyId,
+    ...(address.tenant === undefined ? [] : [address.tenant]),
+    unchanged,
+    source.format,
+  ]
   return openRun({ file, digest: source.digest, unit, service, feed, particulars }, options)
 }
 

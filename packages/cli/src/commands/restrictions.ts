@@ -22,19 +22,19 @@ export function addRestricting(contacts: Command, context: CommandContext): void
     .option('--reason <code>', `why: ${restrictionReasons.join(', ')}`, restrictionReasons[0])
     .option('--case <reference>', 'your reference of the case: A-Z, a-z, 0-9 and -, and no name of a person')
     .option('--no-wait', 'do not wait until no answer shows it')
-  addSettings(restrict, [settings.url, settings.key])
+  addSettings(restrict, [settings.url, settings.key, settings.keyTenant])
   addAction(restrict, context, restrictContact)
   const unrestrict = contacts
     .command('unrestrict')
     .description('show a restricted contact again, as it was published last')
     .argument('<ref>', 'reference of the contact, a UUID')
     .option('--no-wait', 'do not wait until earlier events show it, too')
-  addSettings(unrestrict, [settings.url, settings.key])
+  addSettings(unrestrict, [settings.url, settings.key, settings.keyTenant])
   addAction(unrestrict, context, unrestrictContact)
   const list = contacts
     .command('restrictions')
     .description('list all restrictions that the key may see, ended ones included')
-  addSettings(list, [settings.url, settings.key])
+  addSettings(list, [settings.url, settings.key, settings.keyTenant])
   addAction(list, context, listRestrictions)
 }
 

@@ -44,7 +44,7 @@ export function addSync(program: Command, context: CommandContext): void {
       'speaks the contract.\n\nTables hold listings as a page shows them: names for codes, prices as text, safe descriptions ' +
       '(docs/tables.md).',
   )
-  addSettings(command, [settings.url, settings.key])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, async (invocation, [target = '']) => {
     const tables = readTableTarget(target)
     refuseOptions(invocation.flags, tables)

@@ -39,6 +39,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'keys create': [
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],
     ['for an agency’s system', 'keys create --tenant "Hill & Co" --scope publish --label CRM --expires 52w'],
+    [
+      'for a portal of several agencies',
+      'keys create --tenant "Hill & Co" --tenant Dale --scope property:read',
+    ],
   ],
   'keys list': [['of one tenant', 'keys list --tenant "Hill & Co"']],
   'keys revoke': [['at once and for good', `keys revoke ${keyId}`]],

@@ -192,7 +192,7 @@ async function askHead(
   // Some servers answer every path with 200 and a page, so an answer in another form is a valid result, too.
   const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
   if (value === 'notOurs') return undefined
-  const heads = value.filter(({ feed }) => feed === connection.feed)
+  const heads = value.heads.filter(({ feed }) => feed === connection.feed)
   return heads.length === 1 ? heads[0] : undefined
 }
 

@@ -9,6 +9,7 @@ import type { ProblemCode } from './problem.ts'
 import { noteProxy } from './note-proxy.ts'
 import { retryAfter } from './rate-limit.ts'
 import { clientNetwork } from './requests/client-address.ts'
+import { chosenTenant, tenantHeader } from './requests/tenant-choice.ts'
 
 /** What an operation asks of a key. */
 export interface AccessNeed {
@@ -94,10 +95,17 @@ function admitKey(
   const refusal = keyLimits.admit(exchange, verdict.key)
   if (refusal !== undefined) return refusal
   if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
-  const access = grantedAccess(verdict.key, need)
+  const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
+  if (typeof tenant === 'object') return refused(tenant)
+  const access = grantedAccess(tenant === undefined ? verdict.key : keyOfTenant(verdict.key, tenant), need)
   if (access.kind === 'refused' || access.tenantId === undefined) return access
   exchange.tenantId = access.tenantId
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
+}
+
+/** The key as if it had been granted nothing for other tenants. */
+function keyOfTenant(key: VerifiedKey, tenantId: string): VerifiedKey {
+  return { ...key, grants: key.grants.filter((grant) => grant.tenantId === tenantId) }
 }
 
 function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
@@ -118,7 +126,7 @@ function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: Acces
   if (refusal === 'spec') {
     const detail =
       tenants > 1
-        ? 'This key reads this feed of several tenants; use one that reads exactly one.'
+        ? `This key reads this feed of several tenants. Name one in the header ${tenantHeader}.`
         : `This key does not have the scope ${scope}. Ask the operator for one that does.`
     return refused({ code: 'key_scope', detail })
   }

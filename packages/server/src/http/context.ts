@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { ErasureRecipients } from '../feed/erasure-recipients.ts'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
+import type { MovedFeeds } from '../feed/moved-feeds.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -31,6 +32,7 @@ export interface HttpContext {
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions
+  readonly moved: MovedFeeds
   readonly pages: PageReader
   readonly publisher: Publisher
   readonly ledger: SentLedger

@@ -1,10 +1,10 @@
 /** The parts of a service put together, before it listens anywhere. */
-import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { ErasureList } from '../feed/erasure-list.ts'
 import { erasureRecipients } from '../feed/erasure-recipients.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
+import { movedFeeds } from '../feed/moved-feeds.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import { createSentLedger } from '../feed/sent-ledger.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
@@ -38,6 +38,7 @@ import { createRouter } from './router.ts'
 import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
 import { createTokenBuckets } from './token-bucket.ts'
+import { addressUrl, portOf } from './service-address.ts'
 import { createTransport } from './transport/index.ts'
 
 export interface ServiceParts {
@@ -144,6 +145,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     await publisher.drained()
     await verifier.close()
     await ledger.close()
+    context.moved.close()
     stopReporting()
     stopObserving()
     await pages.close()
@@ -225,6 +227,7 @@ function contextOf(
     maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
+    moved: movedFeeds(events),
     pages: pagesOf(options, outages),
     publisher,
     ledger,
@@ -284,17 +287,4 @@ const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: un
 /** Never set back, and the same in every thread. */
 function steadyClock(): number {
   return Number(process.hrtime.bigint()) / 1e6
-}
-
-/** An address somebody can open: a wildcard is shown as this machine's own. */
-export function addressUrl(address: AddressInfo | string | null): string {
-  const port = portOf(address)
-  const listening = address === null || typeof address === 'string' ? '' : address.address
-  const host = listening === '0.0.0.0' ? '127.0.0.1' : listening === '::' ? '::1' : listening
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
-  return address.port
 }

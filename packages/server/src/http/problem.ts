@@ -82,7 +82,7 @@ export const problems = {
   ambiguous_tenant: {
     status: 403,
     title: 'The key covers several tenants',
-    detail: 'This key has that scope for several tenants; use one that has it for exactly one.',
+    detail: 'This key has that scope for several tenants. Name one in the header x-tenant, or as ?tenant=.',
   },
   event_not_found: {
     status: 404,

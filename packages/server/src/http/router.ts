@@ -7,11 +7,14 @@ import { noHeaders, refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import { nearestPaths } from './nearest-path.ts'
 import type { NearestPath } from './nearest-path.ts'
+import { takesTenant } from './operations/operation.ts'
 import type { Call, Operation, OperationTarget } from './operations/operation.ts'
 import { success } from './problem.ts'
 import type { Refusal } from './problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
 import { queryText, routedTarget, withoutOrigin } from './requests/target.ts'
+import { takeTenant } from './requests/tenant-choice.ts'
+import type { TenantQuery } from './requests/tenant-choice.ts'
 
 /** What a request line asks for. Says nothing of the request beyond that, so a connection may keep it for its next request. */
 export interface Routed {
@@ -23,6 +26,8 @@ export interface Routed {
   readonly transport: Operation['transport']
   /** Of every answer of the operation. */
   readonly headers: Headers
+  /** The tenant in its query, as sent (`takeTenant`); empty: none, or none is read there. */
+  readonly tenants: readonly string[]
   readonly call: Call
 }
 
@@ -68,6 +73,8 @@ interface Route extends Pick<Routed, 'access' | 'mediaType' | 'transport' | 'hea
   readonly path: string
   /** Of its parameters, in their order. */
   readonly names: readonly string[]
+  /** The tenant may stand in its query (PROTOCOL §2.7): the spec's operations ignore it there (D19). */
+  readonly takesTenant: boolean
 }
 
 interface Found {
@@ -78,14 +85,31 @@ interface Found {
 /** One shape for all operations: each request looks at most of it. */
 function toOperation({ route, params }: Found, target: string): Routed {
   const { operation, path, access, mediaType, transport, headers } = route
-  const call = operation.prepare({ query: queryText(target), params })
-  return { route: path, access, mediaType, transport, headers, call }
+  const { query, tenants } = route.takesTenant ? takeTenant(queryText(target)) : withoutTenant(target)
+  const call = operation.prepare({ query, params })
+  return { route: path, access, mediaType, transport, headers, tenants, call }
+}
+
+const noTenants: readonly string[] = []
+
+function withoutTenant(target: string): TenantQuery {
+  return { query: queryText(target), tenants: noTenants }
 }
 
 function routeOf(operation: Operation): Route {
   const { path, access, mediaType, transport } = operation
   const names = Array.from(path.matchAll(/:([A-Za-z]+)/g), ([, name = '']) => name)
-  return { operation, path, names, access, mediaType, transport, headers: deprecationHeaders(operation) }
+  const headers = deprecationHeaders(operation)
+  return {
+    operation,
+    path,
+    names,
+    access,
+    mediaType,
+    transport,
+    headers,
+    takesTenant: takesTenant(operation),
+  }
 }
 
 function withoutOperation(outcome: Outcome): Routed {
@@ -96,6 +120,7 @@ function withoutOperation(outcome: Outcome): Routed {
     mediaType: undefined,
     transport: undefined,
     headers: noHeaders,
+    tenants: noTenants,
     call,
   }
 }

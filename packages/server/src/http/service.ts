@@ -13,7 +13,8 @@ import type { ShownMetrics } from '../observability/metrics.ts'
 import { startOperationsServer } from '../observability/operations-server.ts'
 import { stoppingReadiness, storeReadiness } from '../observability/readiness.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
-import { addressUrl, prepareService } from './prepare-service.ts'
+import { prepareService } from './prepare-service.ts'
+import { addressUrl } from './service-address.ts'
 import type { ListenOptions, PreparedService, ServiceParts } from './prepare-service.ts'
 
 export interface ServiceOptions extends ServiceParts, ListenOptions {

@@ -17,6 +17,14 @@ export interface Head {
   readonly thinned: number
 }
 
+/** By what a feed is seen to have changed, without looking at an event. */
+export interface FeedMark {
+  readonly key: FeedKey
+  readonly epoch: string
+  /** Rises whenever an event is appended, a payload is reduced or an epoch begins. */
+  readonly count: number
+}
+
 export interface LocateQuery {
   readonly key: FeedKey
   readonly view: ViewName
@@ -150,6 +158,10 @@ export interface EventStore {
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */
   head(key: FeedKey): Promise<Head | undefined>
+  /** The same of many feeds, all of one state of the store, in the order of the keys. */
+  heads(keys: readonly FeedKey[]): Promise<readonly (Head | undefined)[]>
+  /** The marks of every feed, all of one state of the store. Costs some microseconds a feed. */
+  marks(): Promise<readonly FeedMark[]>
   /**
    * Calls the listener when a feed may have got events that can now be read; with `undefined`, any feed may have. What
    * this process appends is told at once; what others append soon, on an engine that hears of it. A hint to look, which

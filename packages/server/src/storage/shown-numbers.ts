@@ -110,7 +110,7 @@ function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] 
 /** The reads that can show an event for the first time; the others are asked for what one of these has located. */
 export type ShowingReads = Pick<
   EventStore,
-  'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readSubject' | 'head'
+  'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readSubject' | 'head' | 'heads'
 >
 
 /** The same reads, with everything they answer noted first. */
@@ -131,6 +131,11 @@ export function notedReads(reads: ShowingReads, shown: ShownNumbers): ShowingRea
       const head = await reads.head(key)
       noteHead(key, head)
       return head
+    },
+    async heads(keys) {
+      const heads = await reads.heads(keys)
+      for (const [index, key] of keys.entries()) noteHead(key, heads[index])
+      return heads
     },
     async readEvent(key, id) {
       const event = await reads.readEvent(key, id)

@@ -27,7 +27,7 @@ onEngines('caching and compression', {}, (service) => {
       const tag = String(first.headers.etag)
       assert.match(tag, /^"[\w-]+"$/)
       assert.equal(first.headers['cache-control'], 'private, no-cache')
-      assert.equal(first.headers.vary, 'x-api-key, accept-encoding')
+      assert.equal(first.headers.vary, 'x-api-key, x-tenant, accept-encoding')
       for (const condition of [tag, `W/${tag}`, `"other", ${tag}`, '*', `W/"a",W/${tag} , "b"`]) {
         const again = await get(path, { 'if-none-match': condition })
         assert.equal(again.status, 304, condition)

@@ -220,6 +220,7 @@ describe('the OpenAPI document', () => {
       list?.parameters?.map(({ name, in: place, required = false }) => [name, place, required]),
       [
         ...['apiEventType', 'page', 'pageSize', 'from', 'to'].map((name) => [name, 'query', false]),
+        ['x-tenant', 'header', false],
         ['x-feed-min-sequence', 'header', false],
       ],
     )

@@ -6,7 +6,9 @@ import { scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import type { AccessNeed } from '../access.ts'
 import { feedRead, minSequenceParameter } from '../min-sequence.ts'
+import { takesTenant } from '../operations/operation.ts'
 import type { Operation } from '../operations/operation.ts'
+import { tenantHeaderParameter, tenantQueryParameter } from '../requests/tenant-choice.ts'
 import type { HeaderSchema, ParameterSchema, ParameterSchemas, ResponseSchema } from './operation-schema.ts'
 import { capital } from './responses.ts'
 import { readNamedSchemas } from './schemas.ts'
@@ -85,11 +87,13 @@ function headOf(operation: ReturnType<typeof operationObject>): ReturnType<typeo
   }
 }
 
-function operationObject({ schema, access, deprecation }: Operation) {
+function operationObject({ path, schema, access, deprecation }: Operation) {
   const { operationId, summary, tags, description, security, body, response, querystring, params } = schema()
   const parameters = [
     ...parametersOf('query', querystring),
+    ...parametersOf('query', takesTenant({ path, access }) ? tenantQueryParameter : undefined),
     ...parametersOf('path', params),
+    ...parametersOf('header', access === undefined ? undefined : tenantHeaderParameter),
     ...parametersOf('header', feedRead(access) === undefined ? undefined : minSequenceParameter),
   ]
   return {

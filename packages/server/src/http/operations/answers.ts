@@ -17,7 +17,7 @@ const gzipAsync = promisify(gzip)
 /** Whose cache may keep an answer, and that it must ask before using it: totals change with every publish. */
 export const cacheHeaders: Headers = {
   'cache-control': 'private, no-cache',
-  vary: 'x-api-key, accept-encoding',
+  vary: 'x-api-key, x-tenant, accept-encoding',
 }
 
 /** The same, of JSON. */

@@ -33,3 +33,8 @@ export interface OperationTarget {
 
 /** Answers one request, which has everything the operation asks of it but usable parameters and a usable body. */
 export type Call = (request: Request, access: Access) => Outcome | Promise<Outcome>
+
+/** Under `/v1`, what is about the feeds of tenants may name the tenant in its query; `/v1/admin` has it in its paths. */
+export function takesTenant({ path, access }: Pick<Operation, 'path' | 'access'>): boolean {
+  return access !== undefined && path.startsWith('/v1/') && !path.startsWith('/v1/admin/')
+}

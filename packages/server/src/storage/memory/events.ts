@@ -10,7 +10,7 @@ import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
-import { feedOf, headOf } from './state.ts'
+import { feedOf, headOf, marksOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
 export function memoryEvents(
@@ -39,6 +39,12 @@ export function memoryEvents(
       const feed = feedOf(store, key)
       return feed && headOf(feed)
     },
+    heads: async (keys) =>
+      keys.map((key) => {
+        const feed = feedOf(store, key)
+        return feed && headOf(feed)
+      }),
+    marks: async () => marksOf(store),
     watch: (listener) => watching.watch(listener),
     changeCount: (key) => watching.changeCount(key),
   }

@@ -1,6 +1,6 @@
 /** What the in-memory engine keeps: arrays and maps, nothing clever. It is the reference other engines are held to (P12). */
 import type { Category, FeedName, Ticks, ViewName } from '@property-events/protocol'
-import { viewsOf } from '@property-events/protocol'
+import { feedNames, viewsOf } from '@property-events/protocol'
 import type { SharedClock } from '../clock.ts'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
@@ -9,6 +9,7 @@ import type {
   AuditRow,
   Erasure,
   FeedKey,
+  FeedMark,
   Head,
   Hold,
   KeyRecord,
@@ -207,6 +208,18 @@ export function headOf(feed: MemoryFeed): Head {
     revision: feed.revision,
     thinned: feed.thinned,
   }
+}
+
+/** Every feed's mark. */
+export function marksOf(store: MemoryStore): readonly FeedMark[] {
+  return [...openState(store).tenants.keys()].flatMap((tenantId) =>
+    feedNames.flatMap((name) => {
+      const key = { tenantId, feed: name }
+      const feed = feedOf(store, key)
+      if (feed === undefined) return []
+      return { key, epoch: feed.epoch, count: feed.offset + feed.events.length + feed.revision }
+    }),
+  )
 }
 
 /** The events of a view in the order of its ordinals. */

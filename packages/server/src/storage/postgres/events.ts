@@ -8,7 +8,7 @@ import type { EngineParts } from './engine-parts.ts'
 import type { InFeedLines } from './feed-lines.ts'
 import { positionFinder } from './find-positions.ts'
 import { earlierPositions, latestPositions } from './latest-positions.ts'
-import { readHead } from './locate.ts'
+import { readHead, readHeads, readMarks } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read-range.ts'
@@ -36,6 +36,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     {
       locate: (query) => guarded(() => locate(query)),
       head: (key) => guarded(() => readHead(database, key)),
+      heads: (keys) => guarded(() => readHeads(database, keys)),
       readEvent: (key, id) => guarded(() => readEvent(database, key, id)),
       readAfter: (query) => guarded(() => readAfter(database, query)),
       readLatest: (key, subjectId) => guarded(() => readLatest(database, key, subjectId)),
@@ -66,6 +67,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     latestPositions: (query) => guarded(() => latestPositions(database, query)),
     earlierPositions: (query) => guarded(() => earlierPositions(database, query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
+    marks: () => guarded(() => readMarks(database)),
     watch(listener) {
       listen()
       return watching.watch(listener)

@@ -1,4 +1,6 @@
-import type { FeedKey, Head, LocateQuery, Located } from '../storage.ts'
+import { feedNames } from '@property-events/protocol'
+import type { FeedKey, FeedMark, Head, LocateQuery, Located } from '../storage.ts'
+import { smallints, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 import { headColumns, headOf } from './feed-row.ts'
@@ -10,6 +12,15 @@ export const locateStatements = {
   head: {
     name: 'head',
     text: `SELECT ${headColumns} FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
+  heads: {
+    name: 'heads',
+    text: `SELECT ${headColumns}, given.n FROM unnest($1::uuid[], $2::smallint[]) WITH ORDINALITY AS given (tenant, feed, n)
+      JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed`,
+  },
+  marks: {
+    name: 'marks',
+    text: `SELECT tenant::text, feed, epoch, number_offset + last_position + revision AS count FROM feed`,
   },
   all: {
     name: 'locate-all',
@@ -60,4 +71,30 @@ export async function locate(database: Database, query: LocateQuery): Promise<Lo
 export async function readHead(database: Database, key: FeedKey): Promise<Head | undefined> {
   const [row] = await database.read<HeadRow>(locateStatements.head, [key.tenantId, feedNumbers[key.feed]])
   return row && headOf(row)
+}
+
+export async function readHeads(
+  database: Database,
+  keys: readonly FeedKey[],
+): Promise<readonly (Head | undefined)[]> {
+  const tenants = uuids(keys.map(({ tenantId }) => tenantId))
+  const feeds = smallints(keys.map(({ feed }) => feedNumbers[feed]))
+  const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, [tenants, feeds])
+  const heads = new Map(rows.map((row) => [Number(row.n), headOf(row)]))
+  return keys.map((_key, index) => heads.get(index + 1))
+}
+
+interface MarkRow {
+  readonly tenant: string
+  readonly feed: number
+  readonly epoch: string
+  readonly count: string
+}
+
+export async function readMarks(database: Database): Promise<readonly FeedMark[]> {
+  const rows = await database.read<MarkRow>(locateStatements.marks, [])
+  return rows.flatMap(({ tenant, feed: number, epoch, count }) => {
+    const feed = feedNames.find((name) => feedNumbers[name] === number)
+    return feed === undefined ? [] : [{ key: { tenantId: tenant, feed }, epoch, count: Number(count) }]
+  })
 }

@@ -3,11 +3,11 @@ import type { ChangeCounts } from '../change-counts.ts'
 import type { StoreGuard } from '../guarded-verbs.ts'
 import { notedReads, shownNumbers } from '../shown-numbers.ts'
 import type { ShowingReads } from '../shown-numbers.ts'
-import type { AppendBatch, EventDraft, EventStore } from '../storage.ts'
+import type { AppendBatch, EventDraft, EventStore, FeedKey, Head } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
-import { feedReader, headReader } from './feed-row.ts'
 import { earlierFinder, latestFinder } from './latest-positions.ts'
+import { feedReader, headReader, marksReader } from './feed-row.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeMeasurer, rangeReader } from './read-range.ts'
@@ -35,6 +35,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const positionOf = positionReader(db)
   const latestPositions = latestFinder(db)
   const earlierPositions = earlierFinder(db)
+  const marks = marksReader(db)
   return {
     appendsAtOnce: 1,
     append: (batches) =>
@@ -60,6 +61,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     latestPositions: (query) => guarded(() => latestPositions(query)),
     earlierPositions: (query) => guarded(() => earlierPositions(query)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
+    marks: () => guarded(() => marks()),
     watch(listener) {
       const stop = watching.watch(listener)
       const unfollow = told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined
@@ -88,13 +90,15 @@ function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): Sho
   const readSubject = subjectReader(db)
   const feedOf = feedReader(db)
   const headOf = headReader(db)
+  const head = (key: FeedKey): Head | undefined => {
+    const feed = feedOf(key)
+    return feed && headOf(feed)
+  }
+  const heads = db.transaction((keys: readonly FeedKey[]) => keys.map(head))
   return {
     locate: (query) => guarded(() => locator.locate(query)),
-    head: (key) =>
-      guarded(() => {
-        const feed = feedOf(key)
-        return feed && headOf(feed)
-      }),
+    head: (key) => guarded(() => head(key)),
+    heads: (keys) => guarded(() => heads(keys)),
     readEvent: (key, id) => guarded(() => readEvent(key, id)),
     readAfter: (query) => guarded(() => readAfter(query)),
     readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),

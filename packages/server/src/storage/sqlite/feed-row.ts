@@ -1,7 +1,7 @@
 /** A feed's counter row: where every verb begins. */
-import type { Ticks } from '@property-events/protocol'
+import type { FeedName, Ticks } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
-import type { FeedKey, Head, MoveState } from '../storage.ts'
+import type { FeedKey, FeedMark, Head, MoveState } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
 export interface FeedRow {
@@ -57,6 +57,15 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
       }
     )
   }
+}
+
+/** Every feed's mark, in one run through the table. */
+export function marksReader(db: Connection): () => readonly FeedMark[] {
+  const select = db.prepare<[], { tenant: string; feed: FeedName; epoch: string; count: number }>(
+    'SELECT tenant, feed, epoch, offset + last_position + revision AS count FROM feed',
+  )
+  return () =>
+    select.all().map(({ tenant, feed, epoch, count }) => ({ key: { tenantId: tenant, feed }, epoch, count }))
 }
 
 /** Feed numbers, asked for once: a feed never gets another, and none is ever removed. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { freeBytes } from '../../../src/free-bytes.ts'
+import { feedName } from '../../../src/storage/storage.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { headOf, list, located, numbers, parseEvent, publish } from '../support/read-back.ts'
@@ -30,6 +31,31 @@ export function readingContract(factory: StoreFactory): void {
       assert.equal(await store.events.readEvent(key, uuid('e')), undefined)
       assert.deepEqual(await store.events.readRange({ ...query, first: 1, count: 5 }), [])
       assert.deepEqual(await store.events.readAfter({ ...query, after: 0, limit: 5, latestOnly: false }), [])
+    })
+
+    it('marks every feed, with a count that rises by whatever changes it, and gives many heads at once (PROTOCOL §11)', async () => {
+      await using store = await withTenants(await factory.create())
+      const keys = [tenantA, tenantB].flatMap((id) => [feedKey(id), feedKey(id, 'contact')])
+      const marks = async () =>
+        new Map((await store.events.marks()).map((mark) => [feedName(mark.key), mark]))
+      const before = await marks()
+      assert.deepEqual([...before.keys()].toSorted(), keys.map(feedName).toSorted())
+      await publish(store, [draft({ subject: 'a' }), draft({ subject: 'b' })])
+      const after = await marks()
+      const moved = [...after].filter(([name, { count }]) => count !== before.get(name)?.count)
+      assert.deepEqual(
+        moved.map(([name]) => name),
+        [feedName(feedKey())],
+      )
+      assert.equal(after.get(feedName(feedKey()))?.count, (before.get(feedName(feedKey()))?.count ?? 0) + 2)
+      await store.startEpoch(100, 'service', [feedKey()])
+      const began = (await marks()).get(feedName(feedKey()))
+      assert.notEqual(began?.epoch, after.get(feedName(feedKey()))?.epoch)
+      assert.ok((began?.count ?? 0) > (after.get(feedName(feedKey()))?.count ?? 0))
+      const asked = [...keys.toReversed(), feedKey(uuid('nobody'))]
+      const one = await Promise.all(asked.map((key) => store.events.head(key)))
+      assert.deepEqual(await store.events.heads(asked), one)
+      assert.deepEqual(await store.events.heads([]), [])
     })
 
     it('lists every event once, in order, whatever the page size, in every view (P4, D4)', async () => {
