@@ -65,6 +65,11 @@ export function addKeep(contacts: Command, context: CommandContext): void {
           `The tenant "${plainText(name)}" has no contact ${contactRef}, or it was erased. Nothing was changed.`,
         )
       }
+      if (outcome === 'tenantMoving') {
+        throw new Refusal(
+          `The tenant "${plainText(name)}" is being moved to another store, or was. Keep the contact there. Nothing was changed.`,
+        )
+      }
       if (output.json) return output.writeJson({ tenantId, contactRef, kept: true })
       return output.write(`Contact ${contactRef} is kept, for as long as if it had changed today.\n`)
     })

@@ -141,7 +141,8 @@ async function begin(
   for (;;) {
     const outcome = await erasures.begin({ ...request, actor, closingEventId: uuidV7(Date.now()) })
     if (outcome.kind !== 'onHold') return outcome
-    await holds.end(key.tenantId, outcome.holdId, actor)
+    const { kind } = await holds.end(key.tenantId, outcome.holdId, actor)
+    if (kind === 'tenantMoving') return { kind }
     endedHolds.push(outcome.holdId)
   }
 }

@@ -35,8 +35,13 @@ export interface ExpiryStore {
   /** Those on the list after the given one, by their ids, `limit` at most. Without those that have changed since they came on it. */
   listed(tenantId: string, after: string | undefined, limit: number): Promise<readonly ExpiringContact[]>
   /**
-   * Takes the contact off the list, and off it for as long as if it had changed now. `unknownContact`: the tenant has none with this
-   * reference, or it was erased.
+   * Takes the contact off the list, and off it for as long as if it had changed now. Copies and moves of the tenant take it along.
    */
-  keep(tenantId: string, subjectId: string, actor: Actor): Promise<'kept' | 'unknownContact'>
+  keep(tenantId: string, subjectId: string, actor: Actor): Promise<KeepOutcome>
 }
+
+/**
+ * - `unknownContact`: the tenant has none with this reference, or it was erased, or is restricted
+ * - `tenantMoving`: the tenant is being moved to another store, or was, which would not be told
+ */
+export type KeepOutcome = 'kept' | 'unknownContact' | 'tenantMoving'

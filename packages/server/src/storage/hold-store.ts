@@ -41,6 +41,13 @@ export type AddHoldOutcome =
   /** The tenant is being moved to another store, or was. */
   | { readonly kind: 'tenantMoving' }
 
+export type EndHoldOutcome =
+  | { readonly kind: 'ended'; readonly hold: Hold }
+  /** The tenant has none of this id. */
+  | { readonly kind: 'unknownHold' }
+  /** The tenant is being moved to another store, or was: the other store would not be told. */
+  | { readonly kind: 'tenantMoving' }
+
 /** A subject is on hold, by this one of its holds: the one that lasts longest. */
 export interface OnHold {
   readonly kind: 'onHold'
@@ -55,10 +62,10 @@ export interface HoldStore {
    */
   add(request: HoldRequest): Promise<AddHoldOutcome>
   /**
-   * Ends a hold of the tenant, before its time or after. One that was ended before stays as it is. `undefined`: the tenant has
-   * none of this id.
+   * Ends a hold of the tenant, before its time or after. One that was ended before stays as it is. In the order of `add`, so that a
+   * move takes along what was ended before the tenant was closed.
    */
-  end(tenantId: string, holdId: string, actor: Actor): Promise<Hold | undefined>
+  end(tenantId: string, holdId: string, actor: Actor): Promise<EndHoldOutcome>
   /** One of the tenant; `undefined`: it has none of this id. */
   find(tenantId: string, holdId: string): Promise<Hold | undefined>
   /** Those of the tenant after the given id, in the order in which they were added, `limit` at most. */

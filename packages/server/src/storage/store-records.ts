@@ -5,6 +5,7 @@
 import type { Category, Ticks } from '@property-events/protocol'
 import type { MoveState } from './move-store.ts'
 import type { FeedKey } from './feed-key.ts'
+import type { ExpiringContact } from './expiry-store.ts'
 import type { Hold } from './hold-store.ts'
 import type { Restriction, RestrictionProgress } from './restriction-store.ts'
 import type { SubjectState } from './subject-state.ts'
@@ -88,6 +89,17 @@ export interface HoldRecord extends Hold {
 }
 
 /**
+ * A contact on the list of those that have not changed, or kept off it (`ExpiryStore`). It comes after the events. Where the other store
+ * knows of a later event of it, that stays.
+ */
+export interface ExpiringRecord extends Omit<ExpiringContact, 'listedMs'> {
+  readonly kind: 'expiring'
+  readonly key: FeedKey
+  /** `undefined`: it was kept. */
+  readonly listedMs: number | undefined
+}
+
+/**
  * What a step of retention has reduced (D17). Like a `reduction` it comes after the events, and before the counter: they lose their
  * payloads where they still have them.
  */
@@ -139,6 +151,7 @@ export type StoreRecord =
   | KeptRecord
   | RestrictionRecord
   | HoldRecord
+  | ExpiringRecord
   | ThinningRecord
   | FeedRecord
   | WholeRecord

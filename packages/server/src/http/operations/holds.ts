@@ -145,6 +145,7 @@ export function endHold(context: HttpContext): Operation {
           'ambiguous_tenant',
           'hold_not_found',
           'storage_full',
+          'tenant_moving',
           'maintenance',
         ),
       },
@@ -166,7 +167,9 @@ async function end(context: HttpContext, access: Access, holdId: string): Promis
   if (found === undefined || !maySee(access, found)) return refused({ code: 'hold_not_found' })
   const stopped = await inMaintenance(context)
   if (stopped !== undefined) return stopped
-  const hold = (await context.holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)) ?? found
-  const body = JSON.stringify(holdAnswer(hold, Date.now()))
+  const outcome = await context.holds.end(tenant, holdId, `key:${access.keyId ?? ''}`)
+  if (outcome.kind === 'unknownHold') return refused({ code: 'hold_not_found' })
+  if (outcome.kind === 'tenantMoving') return refused({ code: 'tenant_moving' })
+  const body = JSON.stringify(holdAnswer(outcome.hold, Date.now()))
   return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
 }

@@ -2,7 +2,8 @@ import { millisecondsOfTicks } from '@property-events/protocol'
 import { contactKept } from '../audit-changes.ts'
 import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
-import type { ExpiryStore } from '../storage.ts'
+import type { ExpiryStore, FeedKey } from '../storage.ts'
+import type { ExpiringRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryListed, MemoryStore } from './state.ts'
@@ -47,8 +48,9 @@ export function memoryExpiry(store: MemoryStore, clock: SharedClock | undefined)
     async keep(tenantId, subjectId, actor) {
       const feed = feedOf(store, { tenantId, feed: 'contact' })
       const position = feed?.subjects.get(subjectId)?.position
-      if (position === undefined || feed?.events[position - 1]?.payloadState === 'erased')
-        return 'unknownContact'
+      const state = position === undefined ? undefined : feed?.events[position - 1]?.payloadState
+      if (position === undefined || state === 'erased' || state === 'restricted') return 'unknownContact'
+      if (feed?.move !== 'open') return 'tenantMoving'
       const unchangedSinceMs = millisecondsOfTicks(readClock(clock))
       listOf(tenantId).set(subjectId, { position, unchangedSinceMs, listedMs: null })
       noteChanges(store, contactKept(tenantId, subjectId), actor)
@@ -64,7 +66,26 @@ function latestAfter(feed: MemoryFeed, after: number, before: bigint) {
       const event = feed.events[position - 1]
       if (event === undefined || position <= after || event.created >= before) return []
       const createdMs = millisecondsOfTicks(event.created)
-      return [{ subjectId, position, createdMs, isErased: event.payloadState === 'erased' }]
+      const isErased = event.payloadState === 'erased' || event.payloadState === 'restricted'
+      return [{ subjectId, position, createdMs, isErased }]
     })
     .toSorted((a, b) => a.position - b.position)
+}
+
+/** For another store. */
+export function expiringOf(store: MemoryStore, key: FeedKey): readonly ExpiringRecord[] {
+  if (key.feed !== 'contact') return []
+  const list = openState(store).expiring.get(key.tenantId) ?? new Map<string, MemoryListed>()
+  return [...list].map(([subjectId, { position, unchangedSinceMs, listedMs }]) => {
+    return { kind: 'expiring', key, subjectId, position, unchangedSinceMs, listedMs: listedMs ?? undefined }
+  })
+}
+
+export function importExpiring(store: MemoryStore, record: ExpiringRecord): void {
+  const { expiring } = openState(store)
+  const { subjectId, position, unchangedSinceMs, listedMs } = record
+  const list = expiring.get(record.key.tenantId) ?? new Map<string, MemoryListed>()
+  expiring.set(record.key.tenantId, list)
+  if ((list.get(subjectId)?.position ?? 0) > position) return
+  list.set(subjectId, { position, unchangedSinceMs, listedMs: listedMs ?? null })
 }

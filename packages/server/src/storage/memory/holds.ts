@@ -27,12 +27,13 @@ export function memoryHolds(store: MemoryStore): HoldStore {
     async end(tenantId, holdId, actor) {
       const { holds } = openState(store)
       const hold = holds.get(holdId)
-      if (hold?.key.tenantId !== tenantId) return undefined
-      if (hold.endedMs !== undefined) return hold
+      if (hold?.key.tenantId !== tenantId) return { kind: 'unknownHold' }
+      if (hold.endedMs !== undefined) return { kind: 'ended', hold }
+      if (feedOf(store, hold.key)?.move !== 'open') return { kind: 'tenantMoving' }
       const ended: Hold = { ...hold, endedMs: nowMs(), endedBy: actor }
       holds.set(holdId, ended)
       noteChanges(store, holdEnded(ended), actor)
-      return ended
+      return { kind: 'ended', hold: ended }
     },
     async find(tenantId, holdId) {
       const hold = openState(store).holds.get(holdId)

@@ -6,6 +6,7 @@ import type { FeedKey, HeldPart, MoveState, MoveStore } from '../storage.ts'
 import { pieceOf, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
+import { expiringOf } from './expiry.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 import { eventRecords, holdsOf, keptOf, reductionsOf } from './transfer.ts'
@@ -36,7 +37,7 @@ export function memoryMoves(store: MemoryStore, changed: (key: FeedKey) => void)
         const counter = counterOf(store, key, feed, floorAfter(readClock(store.clock)))
         for (const piece of piecesOf(feed, key, held(key))) await take(piece)
         await take(reductionsOf(feed, key))
-        await take([...keptOf(store, key), ...holdsOf(store, key)])
+        await take([...keptOf(store, key), ...holdsOf(store, key), ...expiringOf(store, key)])
         await take([counter])
       }
     },

@@ -7,6 +7,7 @@ import { positionFault, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, KeptRecord, StoreRecord, ThinningRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
 import { reduceEvent } from './erasures.ts'
+import { expiringOf, importExpiring } from './expiry.ts'
 import { hide, show } from './restrictions.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
@@ -45,6 +46,7 @@ function feedRecords(
     ...reductionsOf(feed, key),
     ...keptOf(store, key),
     ...holdsOf(store, key),
+    ...expiringOf(store, key),
     { kind: 'feed', key, epoch, offset, revision, thinned, lastPosition, needsEpoch, move, stampFloor },
   ]
 }
@@ -208,6 +210,9 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       state.holds.set(hold.holdId, hold)
       break
     }
+    case 'expiring':
+      importExpiring(store, record)
+      break
     case 'thinning':
       importThinning(feed, record)
       break

@@ -1,8 +1,13 @@
 /** The port's part for contacts that have not changed for long, on a database. */
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { contactKept } from '../audit-changes.ts'
-import type { ExpiryStep, ExpiryStore } from '../expiry-store.ts'
-import type { Row, Session, Statement } from './connection.ts'
+import type { ExpiryStep, ExpiryStore, KeepOutcome } from '../expiry-store.ts'
+import { moveStateOf } from '../move-store.ts'
+import type { FeedKey } from '../storage.ts'
+import { recordsPerPiece } from '../store-records.ts'
+import type { ExpiringRecord, StoreRecord } from '../store-records.ts'
+import { bigints, uuids } from './array.ts'
+import type { Row, Session, Statement, Value } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -51,14 +56,34 @@ const readListed: Statement = {
       AND one.subject > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
     ORDER BY one.tenant, one.subject LIMIT $3`,
 }
+/** As an append takes it. */
+const lockFeed: Statement = {
+  name: 'expiry-lock',
+  text: `SELECT move FROM feed WHERE tenant = $1 AND feed = ${contactFeed} FOR NO KEY UPDATE`,
+}
+const ofContact = `FROM subject s JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
+    WHERE s.tenant = $1 AND s.feed = ${contactFeed} AND s.subject = $2 AND e.state NOT IN ('erased', 'restricted')`
+const findContact: Statement = { name: 'expiry-contact', text: `SELECT s.subject ${ofContact}` }
 const keep: Statement = {
   name: 'expiry-keep',
   text: `INSERT INTO expiring_contact AS held (tenant, subject, position, unchanged_since_ms, listed_ms)
     SELECT s.tenant, s.subject, s.position, coalesce($3::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint),
-      NULL FROM subject s JOIN event e ON e.tenant = s.tenant AND e.feed = s.feed AND e.position = s.position
-    WHERE s.tenant = $1 AND s.feed = ${contactFeed} AND s.subject = $2 AND e.state NOT IN ('erased', 'restricted')
+      NULL ${ofContact}
     ON CONFLICT (tenant, subject) DO UPDATE SET position = excluded.position,
       unchanged_since_ms = excluded.unchanged_since_ms, listed_ms = NULL RETURNING subject`,
+}
+const readAll: Statement = {
+  name: 'export-expiring',
+  text: `SELECT subject, position, unchanged_since_ms, listed_ms FROM expiring_contact
+    WHERE tenant = $1 AND subject > $2 ORDER BY tenant, subject LIMIT ${recordsPerPiece}`,
+}
+const putAll: Statement = {
+  name: 'import-expiring',
+  text: `INSERT INTO expiring_contact AS held (tenant, subject, position, unchanged_since_ms, listed_ms)
+    SELECT $1, r.* FROM unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[]) AS r
+    ON CONFLICT (tenant, subject) DO UPDATE SET position = excluded.position,
+      unchanged_since_ms = excluded.unchanged_since_ms, listed_ms = excluded.listed_ms
+    WHERE held.position <= excluded.position`,
 }
 
 interface NextRow extends Row {
@@ -73,6 +98,10 @@ interface ListedRow extends Row {
   readonly position: string
   readonly unchanged_since_ms: string
   readonly listed_ms: string
+}
+
+interface AnyRow extends Omit<ListedRow, 'listed_ms'> {
+  readonly listed_ms: string | null
 }
 
 export function databaseExpiry({
@@ -92,11 +121,17 @@ export function databaseExpiry({
       }))
     },
     keep: (tenantId, subjectId, actor) =>
-      database.transaction(async (session) => {
+      database.transaction(async (session): Promise<KeepOutcome> => {
         const now = given()
         const nowMs = now === undefined ? null : millisecondsOfTicks(now)
-        const kept = await session.query(keep, [tenantId, subjectId, nowMs])
-        if (kept.length === 0) return 'unknownContact'
+        // Under the counter, as an append: a move that closes the tenant waits, and then takes along what was kept.
+        const [counter] = await session.query<{ move: string | null }>(lockFeed, [tenantId])
+        const isOpen = moveStateOf(counter?.move ?? null) === 'open'
+        const found = isOpen
+          ? await session.query(keep, [tenantId, subjectId, nowMs])
+          : await session.query(findContact, [tenantId, subjectId])
+        if (found.length === 0) return 'unknownContact'
+        if (!isOpen) return 'tenantMoving'
         await note(session, contactKept(tenantId, subjectId), actor)
         return 'kept'
       }),
@@ -115,4 +150,41 @@ async function enlist(session: Session, { tenantId, before, todayMs, limit }: Ex
   const last = rows.at(-1)
   if (last !== undefined) await session.query(putProgress, [tenantId, last.position])
   return rows.length
+}
+
+type Ask = <R extends Row>(statement: Statement, values: readonly Value[]) => Promise<readonly R[]>
+type Take = (records: readonly StoreRecord[]) => Promise<void>
+
+/** Those on the list, and those kept off it: for another store. */
+export async function exportExpiring(ask: Ask, key: FeedKey, take: Take): Promise<void> {
+  if (key.feed !== 'contact') return
+  for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
+    const rows = await ask<AnyRow>(readAll, [key.tenantId, after])
+    const last = rows.at(-1)
+    if (last === undefined) return
+    await take(
+      rows.map((row) => ({
+        kind: 'expiring',
+        key,
+        subjectId: row.subject,
+        position: Number(row.position),
+        unchangedSinceMs: Number(row.unchanged_since_ms),
+        listedMs: row.listed_ms === null ? undefined : Number(row.listed_ms),
+      })),
+    )
+    after = last.subject
+  }
+}
+
+/** Puts contacts of another store in place. `records`: of one tenant. */
+export async function importExpiring(session: Session, records: readonly ExpiringRecord[]): Promise<void> {
+  const [first] = records
+  if (first === undefined) return
+  await session.query(putAll, [
+    first.key.tenantId,
+    uuids(records.map(({ subjectId }) => subjectId)),
+    bigints(records.map(({ position }) => position)),
+    bigints(records.map(({ unchangedSinceMs }) => unchangedSinceMs)),
+    bigints(records.map(({ listedMs }) => listedMs ?? null)),
+  ])
 }

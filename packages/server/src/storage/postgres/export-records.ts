@@ -7,6 +7,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 import { holdsOfFeed } from './holds.ts'
 
@@ -108,6 +109,7 @@ async function exportFeed(
   await exportReductions((...asked) => session.query(...asked), key, take)
   await exportRestrictions((...asked) => session.query(...asked), key, take)
   await take(holdRecords(await holdsOfFeed((...asked) => session.query(...asked), key)))
+  await exportExpiring((...asked) => session.query(...asked), key, take)
   await take([feedRecord(key, row)])
 }
 

@@ -4,7 +4,16 @@ import type { Ticks } from '@property-events/protocol'
 import { holdAdded, holdEnded, holdsExpired } from '../audit-changes.ts'
 import { addedHold } from '../hold-store.ts'
 import { moveStateOf } from '../move-store.ts'
-import type { AddHoldOutcome, FeedKey, Hold, HoldRequest, HoldStore, OnHold } from '../storage.ts'
+import type {
+  Actor,
+  AddHoldOutcome,
+  EndHoldOutcome,
+  FeedKey,
+  Hold,
+  HoldRequest,
+  HoldStore,
+  OnHold,
+} from '../storage.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -96,12 +105,9 @@ export function databaseHolds(
       }),
     end: (tenantId, holdId, actor) =>
       database.transaction(async (session) => {
-        const [row] = await session.query<HoldRow & Row>(lockOne, [holdId])
-        if (row?.tenant !== tenantId) return undefined
-        const hold = holdOf(row)
-        if (hold.endedMs !== undefined) return hold
-        await note(session, holdEnded(hold), actor)
-        return putHold(session, { ...hold, endedMs: await nowIn(session), endedBy: actor })
+        const outcome = await ended(session, [tenantId, holdId], actor, await nowIn(session))
+        if (outcome.kind === 'new') await note(session, holdEnded(outcome.hold), actor)
+        return outcome.kind === 'new' ? { kind: 'ended', hold: outcome.hold } : outcome
       }),
     async find(tenantId, holdId) {
       const [row] = await database.read<HoldRow & Row>(selectOne, [holdId])
@@ -137,4 +143,23 @@ async function added(
   if (found.length === 0) return { kind: 'unknownTarget' }
   if (moveStateOf(counter.move) !== 'open') return { kind: 'tenantMoving' }
   return { kind: 'new', hold: await putHold(session, addedHold(request, nowMs)) }
+}
+
+/** Under the counter, as a hold is added: a move that closes the tenant waits, and then takes the end along. */
+async function ended(
+  session: Session,
+  [tenantId, holdId]: readonly [string, string],
+  actor: Actor,
+  nowMs: number,
+): Promise<EndHoldOutcome | { readonly kind: 'new'; readonly hold: Hold }> {
+  const [found] = await session.query<HoldRow & Row>(selectOne, [holdId])
+  if (found?.tenant !== tenantId) return { kind: 'unknownHold' }
+  const feed = [tenantId, feedNumbers[holdOf(found).key.feed]]
+  const [counter] = await session.query<{ move: string | null }>(lockFeed, feed)
+  // Another end, or a report of expiry, may have come first.
+  const [row = found] = await session.query<HoldRow & Row>(lockOne, [holdId])
+  const hold = holdOf(row)
+  if (hold.endedMs !== undefined) return { kind: 'ended', hold }
+  if (moveStateOf(counter?.move ?? null) !== 'open') return { kind: 'tenantMoving' }
+  return { kind: 'new', hold: await putHold(session, { ...hold, endedMs: nowMs, endedBy: actor }) }
 }

@@ -7,6 +7,7 @@ import { bigints, booleans, texts, uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { importExpiring } from './expiry.ts'
 import { putHold } from './hold-row.ts'
 import { importKept } from './import-kept.ts'
 import { putRestriction } from './restriction-row.ts'
@@ -168,6 +169,12 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
       break
     case 'hold':
       for (const record of run) if (record.kind === 'hold') await putHold(session, record)
+      break
+    case 'expiring':
+      await importExpiring(
+        session,
+        run.filter((record) => record.kind === 'expiring'),
+      )
       break
     case 'thinning':
       for (const record of run) if (record.kind === 'thinning') await importThinning(session, record)

@@ -18,6 +18,7 @@ import {
   subjectRecord,
 } from './export-records.ts'
 import type { EventRow, FeedRow, IdRow, SubjectRow } from './export-records.ts'
+import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 import { feedNumbers } from './feed-number.ts'
 import { holdsOfFeed } from './holds.ts'
@@ -106,6 +107,7 @@ export async function exportTenant(
     await exportReductions((...asked) => database.read(...asked), key, take)
     await exportRestrictions((...asked) => database.read(...asked), key, take)
     await take(holdRecords(await holdsOfFeed((...asked) => database.read(...asked), key)))
+    await exportExpiring((...asked) => database.read(...asked), key, take)
     await take([counter])
   }
 }

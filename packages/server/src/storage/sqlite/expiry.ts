@@ -5,7 +5,9 @@ import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import type { ExpiryStep } from '../expiry-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import type { Actor, ExpiryStore } from '../storage.ts'
+import type { Actor, ExpiryStore, FeedKey, KeepOutcome } from '../storage.ts'
+import { recordsPerPiece } from '../store-records.ts'
+import type { ExpiringRecord } from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { dueStatements } from './due-events.ts'
@@ -14,7 +16,7 @@ import type { WriterLink } from './writer-link.ts'
 
 export interface ExpiryWrites {
   enlistContacts(step: ExpiryStep): number
-  keepContact(tenantId: string, subjectId: string, actor: Actor): 'kept' | 'unknownContact'
+  keepContact(tenantId: string, subjectId: string, actor: Actor): KeepOutcome
 }
 
 export const expiryStatements = {
@@ -93,13 +95,14 @@ function keeper(db: Connection, nowMs: () => number, note: NoteChanges) {
       WHERE subject.feed_no = ? AND subject.subject = ?`,
   )
   const put = db.prepare('INSERT OR REPLACE INTO expiring_contact VALUES (?, ?, ?, ?, NULL)')
-  return db.transaction((tenantId: string, subjectId: string, actor: Actor) => {
-    const feedNo = feedOf({ tenantId, feed: 'contact' })?.feedNo
+  return db.transaction((tenantId: string, subjectId: string, actor: Actor): KeepOutcome => {
+    const feed = feedOf({ tenantId, feed: 'contact' })
     const subject = bytesOfUuid(subjectId)
-    const latest = feedNo === undefined ? undefined : find.get(feedNo, subject)
+    const latest = feed && find.get(feed.feedNo, subject)
     if (latest === undefined || latest.state === 'erased' || latest.state === 'restricted')
       return 'unknownContact'
-    put.run(feedNo, subject, latest.position, nowMs())
+    if (feed?.move !== 'open') return 'tenantMoving'
+    put.run(feed.feedNo, subject, latest.position, nowMs())
     note(contactKept(tenantId, subjectId), actor)
     return 'kept'
   })
@@ -130,4 +133,40 @@ export function fileExpiry(db: Connection, link: WriterLink): Unguarded<ExpirySt
       }))
     },
   }
+}
+
+/** Those on the list, and those kept off it: for another store. */
+export function* expiringRecords(
+  db: Connection,
+  key: FeedKey,
+  feedNo: number,
+): Generator<ExpiringRecord> {
+  const select = db.prepare<
+    [number, Uint8Array],
+    { subject: Buffer; position: number; unchanged_since_ms: number; listed_ms: number | null }
+  >(
+    `SELECT subject, position, unchanged_since_ms, listed_ms FROM expiring_contact
+      WHERE feed_no = ? AND subject > ? ORDER BY subject LIMIT ${recordsPerPiece}`,
+  )
+  for (let after: Uint8Array = new Uint8Array(); ;) {
+    const rows = select.all(feedNo, after)
+    for (const { subject, position, unchanged_since_ms: unchangedSinceMs, listed_ms: listedMs } of rows) {
+      const contact = { subjectId: uuidOfBytes(subject), position, unchangedSinceMs }
+      yield { kind: 'expiring', key, ...contact, listedMs: listedMs ?? undefined }
+    }
+    const last = rows.at(-1)
+    if (last === undefined) return
+    after = last.subject
+  }
+}
+
+/** Puts a contact of another store in place. Within a transaction. */
+export function expiringPutter(db: Connection): (feedNo: number, record: ExpiringRecord) => void {
+  const put = db.prepare(
+    `INSERT INTO expiring_contact VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position,
+      unchanged_since_ms = excluded.unchanged_since_ms, listed_ms = excluded.listed_ms
+      WHERE expiring_contact.position <= excluded.position`,
+  )
+  return (feedNo, { subjectId, position, unchangedSinceMs, listedMs }) =>
+    void put.run(feedNo, bytesOfUuid(subjectId), position, unchangedSinceMs, listedMs ?? null)
 }

@@ -7,6 +7,7 @@ import type { EventRecord, IdRecord, ReducedPlace, StoreRecord } from '../store-
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { assertUndamaged } from './event-checksum.ts'
+import { expiringRecords } from './expiry.ts'
 import { holdsOfFeed } from './holds.ts'
 import { metaOf } from './meta.ts'
 import { restrictionRecords } from './restriction-reads.ts'
@@ -67,6 +68,7 @@ function* allRecords(db: Connection, after: (key: FeedKey) => number): Generator
     yield* reductions(db, key, row.feed_no)
     yield* restrictionRecords(db, key, row.feed_no)
     yield* holdRecords(db, key)
+    yield* expiringRecords(db, key, row.feed_no)
     const { epoch, offset, revision, thinned, last_position: lastPosition } = row
     const [needsEpoch, move] = [row.needs_epoch === 1, moveStateOf(row.move)]
     const stampFloor = BigInt(row.stamp_floor ?? 0)

@@ -6,7 +6,15 @@ import { readClock } from '../clock.ts'
 import type { SharedClock } from '../clock.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import { addedHold } from '../hold-store.ts'
-import type { AddHoldOutcome, FeedKey, Hold, HoldRequest, HoldStore, OnHold } from '../storage.ts'
+import type {
+  AddHoldOutcome,
+  EndHoldOutcome,
+  FeedKey,
+  Hold,
+  HoldRequest,
+  HoldStore,
+  OnHold,
+} from '../storage.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { feedReader } from './feed-row.ts'
@@ -76,7 +84,7 @@ export function holdPutter(db: Connection): (feedNo: number, hold: Hold) => void
 
 export interface HoldWrites {
   addHold(request: HoldRequest): AddHoldOutcome
-  endHold(tenantId: string, holdId: string, actor: Actor): Hold | undefined
+  endHold(tenantId: string, holdId: string, actor: Actor): EndHoldOutcome
   reportExpiredHolds(): readonly Hold[]
 }
 
@@ -106,13 +114,14 @@ export function holdWrites(db: Connection, clock: SharedClock | undefined, note:
     note(holdAdded(request), request.actor)
     return { kind: 'added', hold: change(addedHold(request, nowMs())) }
   })
-  const end = db.transaction((tenantId: string, holdId: string, actor: Actor): Hold | undefined => {
+  const end = db.transaction((tenantId: string, holdId: string, actor: Actor): EndHoldOutcome => {
     const row = find.get(holdId)
-    if (row?.tenant !== tenantId) return undefined
+    if (row?.tenant !== tenantId) return { kind: 'unknownHold' }
     const hold = holdOf(row)
-    if (hold.endedMs !== undefined) return hold
+    if (hold.endedMs !== undefined) return { kind: 'ended', hold }
+    if (feedOf(hold.key)?.move !== 'open') return { kind: 'tenantMoving' }
     note(holdEnded(hold), actor)
-    return change({ ...hold, endedMs: nowMs(), endedBy: actor })
+    return { kind: 'ended', hold: change({ ...hold, endedMs: nowMs(), endedBy: actor }) }
   })
   const report = db.transaction((): readonly Hold[] => {
     const reportedMs = nowMs()

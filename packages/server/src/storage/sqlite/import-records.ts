@@ -15,6 +15,7 @@ import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
+import { expiringPutter } from './expiry.ts'
 import { feedReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 import { holdPutter } from './holds.ts'
@@ -58,6 +59,7 @@ function importStatements(db: Connection) {
     ...eventStatements(db),
     reduceEvent: eventReducer(db),
     putHold: holdPutter(db),
+    putExpiring: expiringPutter(db),
     kept: keptEvents(db),
     putRestriction: restrictionPutter(db),
     setHash: db.prepare('UPDATE event_id SET content_hash = ? WHERE feed_no = ? AND id = ?'),
@@ -120,6 +122,9 @@ function putOfFeed(
       break
     case 'hold':
       statements.putHold(feedNo, record)
+      break
+    case 'expiring':
+      statements.putExpiring(feedNo, record)
       break
     case 'thinning':
       putThinning(statements, feedNo, record)

@@ -11,6 +11,7 @@ import type { IdRecord, StoreRecord, SubjectRecord } from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
+import { expiringRecords } from './expiry.ts'
 import { eventRecordOf, holdRecords, idRecordOf, reductions } from './export-records.ts'
 import type { EventRow, IdRow } from './export-records.ts'
 import { restrictionRecords } from './restriction-reads.ts'
@@ -66,11 +67,26 @@ export async function exportTenant(
       for (const record of reductions(db, key, counter.feedNo)) await take([record])
       for (const record of restrictionRecords(db, key, counter.feedNo)) await take([record])
       await take(holdRecords(db, key))
+      await takeInPieces(expiringRecords(db, key, counter.feedNo), take)
       await take([counter.record])
     }
   } finally {
     db.close()
   }
+}
+
+async function takeInPieces(
+  records: Iterable<StoreRecord>,
+  take: (records: readonly StoreRecord[]) => Promise<void>,
+): Promise<void> {
+  let piece: StoreRecord[] = []
+  for (const record of records) {
+    piece.push(record)
+    if (piece.length < recordsPerPiece) continue
+    await take(piece)
+    piece = []
+  }
+  await take(piece)
 }
 
 interface CounterRow {

@@ -5,9 +5,12 @@ import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { erase, erasureOf, subject } from '../support/erasing.ts'
 import { codes, list, publish } from '../support/read-back.ts'
+import { restrict } from '../support/restricting.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
 import { testClock, ticks } from '../support/test-clock.ts'
+import { moveRound } from './moving.ts'
+import { transfer } from './transferring.ts'
 
 const key = feedKey(tenantA, 'contact')
 
@@ -128,6 +131,50 @@ export function expiringContract(factory: StoreFactory): void {
       assert.equal((await begin('d', 2)).kind, 'begun')
       assert.deepEqual(await begin('d', 2), { kind: 'changed' }, 'it was closed')
       assert.deepEqual((await list(open, { key })).slice(0, 4), before)
+    })
+
+    it('go along with a copy, a move and a backup: on the list, and kept off it (D17)', async () => {
+      const { store } = await storeOfContacts(factory)
+      await using open = store
+      await enlistAll(open, '2025-03-01', '2025-04-01')
+      await open.expiry.keep(tenantA, uuid('c'), 'cli:me')
+      await using copy = await withTenants(await factory.create())
+      await using target = await withTenants(await factory.create())
+      await target.moves.change(tenantA, 'open', 'arriving one run', 'cli:test')
+      await transfer(open, copy)
+      await moveRound(open, target)
+      // What has changed since goes along the next time.
+      await open.expiry.keep(tenantA, uuid('e'), 'cli:me')
+      await open.moves.change(tenantA, 'open', 'leaving', 'cli:test')
+      assert.equal(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), 'tenantMoving')
+      assert.equal(await open.expiry.keep(tenantA, uuid('nobody'), 'cli:me'), 'unknownContact')
+      await transfer(open, copy)
+      await moveRound(open, target)
+      await target.moves.change(tenantA, 'arriving one run', 'open', 'cli:test')
+      const path = factory.backupPath()
+      await open.backup(path)
+      await using backup = await factory.openBackup(path)
+      const listed = await open.expiry.listed(tenantA, undefined, 10)
+      for (const other of [copy, target, backup]) {
+        assert.deepEqual(await other.expiry.listed(tenantA, undefined, 10), listed)
+        // Looked at anew, with the other store's own walk: what was kept stays off it, and who is on it stays since the same day.
+        await enlistAll(other, '2025-04-01', '2025-04-15')
+        assert.deepEqual(await other.expiry.listed(tenantA, undefined, 10), listed)
+        // And is back after as long as if it had changed.
+        await enlistAll(other, '2025-06-01', '2025-07-01')
+        assert.deepEqual(await names(other), ['c', 'd', 'e'])
+      }
+    })
+
+    it('do not come on the list while they are restricted, nor can be kept then (D17)', async () => {
+      const { store } = await storeOfContacts(factory)
+      await using open = store
+      await enlistAll(open, '2025-03-01', '2025-04-01')
+      await restrict(open, 'd')
+      assert.deepEqual(await names(open), ['c'])
+      await enlistAll(open, '2025-08-01', '2025-09-01')
+      assert.deepEqual(await names(open), ['c', 'e'])
+      assert.equal(await open.expiry.keep(tenantA, uuid('d'), 'cli:me'), 'unknownContact')
     })
 
     it('do not come on the list again once they are erased (D17)', async () => {

@@ -119,15 +119,17 @@ export function holdingContract(factory: StoreFactory): void {
       assert.deepEqual(await store.holds.list(tenantB, undefined, 10), [])
       assert.deepEqual(await store.holds.find(tenantA, second.holdId), second)
       assert.equal(await store.holds.find(tenantB, second.holdId), undefined)
-      assert.equal(await store.holds.end(tenantB, second.holdId, 'key:k'), undefined)
-      assert.equal(await store.holds.end(tenantA, uuid('none'), 'key:k'), undefined)
+      const unknown = { kind: 'unknownHold' }
+      assert.deepEqual(await store.holds.end(tenantB, second.holdId, 'key:k'), unknown)
+      assert.deepEqual(await store.holds.end(tenantA, uuid('none'), 'key:k'), unknown)
       time.set('2026-03-02T10:00:00Z')
       const ended = await store.holds.end(tenantA, request.holdId, 'key:other')
       const endedMs = Date.parse('2026-03-02T10:00:00Z')
-      assert.deepEqual(ended, { ...standing, endedMs, endedBy: 'key:other' })
+      const endedHold = { ...standing, endedMs, endedBy: 'key:other' }
+      assert.deepEqual(ended, { kind: 'ended', hold: endedHold })
       time.set('2026-03-03T10:00:00Z')
       assert.deepEqual(await store.holds.end(tenantA, request.holdId, 'key:k'), ended)
-      assert.deepEqual(await store.holds.find(tenantA, request.holdId), ended)
+      assert.deepEqual(await store.holds.find(tenantA, request.holdId), endedHold)
       const detail = { feed: 'contact', ground: 'legal_claim', untilMs }
       assert.deepEqual(await auditOf(store), [
         ['key:k', 'hold.added', tenantA, request.holdId, detail],
@@ -171,7 +173,25 @@ export function holdingContract(factory: StoreFactory): void {
         {},
       ])
       const answer = await store.holds.end(tenantA, expiring.holdId, 'key:k')
-      assert.deepEqual(answer, { ...told, endedMs: untilMs, endedBy: 'key:k' })
+      assert.deepEqual(answer, { kind: 'ended', hold: { ...told, endedMs: untilMs, endedBy: 'key:k' } })
+    })
+
+    it('is not ended in a store that its tenant leaves: the other one would go on keeping the subject (D17)', async () => {
+      const { store } = await contactsHeld(factory)
+      await using _ = store
+      const [standing, before] = [await contactHold(store), await contactHold(store, 'd')]
+      const ended = await store.holds.end(tenantA, before.holdId, 'key:k')
+      for (const [from, to] of [
+        ['open', 'leaving'],
+        ['leaving', 'left'],
+      ] as const) {
+        await store.moves.change(tenantA, from, to, 'cli:test')
+        assert.deepEqual(await store.holds.end(tenantA, standing.holdId, 'key:k'), { kind: 'tenantMoving' })
+        // Asked again, because the first answer was lost.
+        assert.deepEqual(await store.holds.end(tenantA, before.holdId, 'key:k'), ended)
+      }
+      assert.deepEqual(await store.holds.find(tenantA, standing.holdId), standing)
+      assert.equal((await auditOf(store)).length, 3)
     })
 
     it('goes along with a copy, a move and a backup of its store', async () => {
