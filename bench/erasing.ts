@@ -1,6 +1,7 @@
 /**
  * What an erasure costs: a consumer with a large copy, in requests and bytes; and those who read and publish beside an erasure of many
- * events. The server (and its database) share a machine with the load. Writes `bench/results/erasing-<engine>-<events>.json`.
+ * events. The server (and its database) share a machine with the load. Writes `bench/results/erasing-<engine>-<events>.json`, or with no
+ * events to erase, for the copy alone, `erasing-copy-<engine>-<subjects>.json`.
  *
  *     node bench/erasing.ts [sqlite|postgres] [events to erase] [subjects in the copy] [folder of results]
  */
@@ -245,11 +246,12 @@ async function measure(kind: string, events: number, subjects: number, folder: s
     const serving: Serving = JSON.parse(await firstLine(server))
     const copies = await costOfCopies(serving, subjects)
     console.log(JSON.stringify(copies))
-    const beside = await besideErasure(serving, events)
-    console.log(JSON.stringify(beside))
+    const beside = events === 0 ? undefined : await besideErasure(serving, events)
+    if (beside !== undefined) console.log(JSON.stringify(beside))
     const machine = { cores: cpus().length, processor: cpus()[0]?.model ?? '', node: process.version }
     const result = { measuredAt: new Date().toISOString(), engine: kind, machine, copies, beside }
-    writeFileSync(join(folder, `erasing-${kind}-${events}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
+    const name = events === 0 ? `erasing-copy-${kind}-${subjects}` : `erasing-${kind}-${events}`
+    writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
   } finally {
     server.kill()
     rmSync(place, { recursive: true, force: true })

@@ -20,17 +20,20 @@ const relist: Statement = {
       WHERE tenant = $1 AND unchanged_since_ms < $3 AND listed_ms IS NULL ORDER BY tenant, unchanged_since_ms LIMIT $4
     ) RETURNING subject`,
 }
-/** By the index of the latest events, so that no other is looked at. */
-const readNext: Statement = {
-  name: 'expiry-next',
-  text: `SELECT s.subject, s.position, e.created / 10000 AS created_ms, e.state FROM (
+export const expiryStatements = {
+  /** By the index of the latest events, so that no other is looked at. */
+  readNext: {
+    name: 'expiry-next',
+    text: `SELECT s.subject, s.position, e.created / 10000 AS created_ms, e.state FROM (
       SELECT subject, position FROM subject WHERE tenant = $1 AND feed = ${contactFeed} AND category IS NULL
         AND position > coalesce((SELECT listed FROM expiry_progress WHERE tenant = $1), 0)
         AND position <= coalesce((SELECT position FROM event WHERE tenant = $1 AND feed = ${contactFeed} AND sequence > 0
           AND created < $2 ORDER BY tenant DESC, feed DESC, created DESC LIMIT 1), 0)
       ORDER BY tenant, feed, category, position LIMIT $3
-    ) s JOIN event e ON e.tenant = $1 AND e.feed = ${contactFeed} AND e.position = s.position ORDER BY s.position`,
-}
+    ) s CROSS JOIN LATERAL (SELECT created, state FROM event
+      WHERE tenant = $1 AND feed = ${contactFeed} AND position = s.position LIMIT 1) AS e ORDER BY s.position`,
+  },
+} as const satisfies Record<string, Statement>
 const put: Statement = {
   name: 'expiry-put',
   text: `INSERT INTO expiring_contact AS held (tenant, subject, position, unchanged_since_ms, listed_ms)
@@ -141,7 +144,7 @@ export function databaseExpiry({
 async function enlist(session: Session, { tenantId, before, todayMs, limit }: ExpiryStep): Promise<number> {
   const relisted = await session.query(relist, [tenantId, todayMs, millisecondsOfTicks(before), limit])
   if (relisted.length > 0) return relisted.length
-  const rows = await session.query<NextRow>(readNext, [tenantId, before, limit])
+  const rows = await session.query<NextRow>(expiryStatements.readNext, [tenantId, before, limit])
   for (const { subject, position, created_ms: createdMs, state } of rows) {
     if (state === 'erased' || state === 'restricted')
       await session.query(remove, [tenantId, subject, position])

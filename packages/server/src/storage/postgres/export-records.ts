@@ -7,6 +7,7 @@ import type { EventRecord, FeedRecord, IdRecord, StoreRecord, SubjectRecord } fr
 import { oneSnapshot } from './connection.ts'
 import type { Database, Row, Session, Statement, Value } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { eventAt } from './event-at.ts'
 import { exportExpiring } from './expiry.ts'
 import { exportRestrictions } from './export-restrictions.ts'
 import { holdsOfFeed } from './holds.ts'
@@ -116,7 +117,7 @@ async function exportFeed(
 const readReductions: Statement = {
   name: 'export-reductions',
   text: `SELECT r.revision, r.position, r.sequence, e.state FROM reduced_event r
-    JOIN event e ON e.tenant = r.tenant AND e.feed = r.feed AND e.position = r.position
+    ${eventAt('r.position', 'state')}
     WHERE r.tenant = $1 AND r.feed = $2 AND (r.revision, r.position) > ($3, $4)
     ORDER BY r.tenant, r.feed, r.revision, r.position LIMIT ${recordsPerPiece}`,
 }

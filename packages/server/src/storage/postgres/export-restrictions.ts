@@ -3,6 +3,7 @@ import type { FeedKey } from '../storage.ts'
 import { recordsPerPiece } from '../store-records.ts'
 import type { StoreRecord } from '../store-records.ts'
 import type { Row, Statement, Value } from './connection.ts'
+import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 import { restrictionOf } from './restriction-row.ts'
 import type { RestrictionRow } from './restriction-row.ts'
@@ -12,7 +13,7 @@ const hashOf = (event: string): string =>
 const readHidden: Statement = {
   name: 'export-kept',
   text: `SELECT k.position, k.subject, k.json, ${hashOf('e')} FROM kept_event k
-    JOIN event e ON e.tenant = k.tenant AND e.feed = k.feed AND e.position = k.position
+    ${eventAt('k.position', 'tenant, feed, id')}
     WHERE k.tenant = $1 AND k.feed = $2 AND (k.subject, k.position) > ($3, $4)
     ORDER BY k.tenant, k.feed, k.subject, k.position LIMIT ${recordsPerPiece}`,
 }

@@ -71,9 +71,11 @@ const lookUp: Statement = {
 
 const readJson: Statement = {
   name: 'append-read-json',
-  text: `SELECT n, event.position, json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::bigint[])
-      AS wanted (n, tenant, feed, position)
-    JOIN event ON event.tenant = wanted.tenant AND event.feed = wanted.feed AND event.position = wanted.position`,
+  // By the key alone, as `eventAt`.
+  text: `SELECT n, found.position, json FROM unnest($1::integer[], $2::uuid[], $3::smallint[], $4::bigint[])
+      AS wanted (n, tenant, feed, position),
+    LATERAL (SELECT e.position, e.json FROM event e
+      WHERE e.tenant = wanted.tenant AND e.feed = wanted.feed AND e.position = wanted.position LIMIT 1) AS found`,
 }
 
 export const readFirst: Statement = {

@@ -3,12 +3,13 @@ import { reducedEventJson } from '../reduced-event.ts'
 import type { ReductionRecord, ThinningRecord } from '../store-records.ts'
 import { bigints, texts, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
+import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
 const readFull: Statement = {
   name: 'import-read-full',
   text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
-    JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = given.position WHERE e.state <> 'erased'`,
+    ${eventAt('given.position', 'position, id, subject, json, state')} WHERE e.state <> 'erased'`,
 }
 const reduceImported: Statement = {
   name: 'import-reduce',
@@ -44,7 +45,7 @@ export async function importReduction(
 const readUnthinned: Statement = {
   name: 'import-read-unthinned',
   text: `SELECT e.position, e.id, e.subject, e.json FROM unnest($3::bigint[]) AS given (position)
-    JOIN event e ON e.tenant = $1 AND e.feed = $2 AND e.position = given.position WHERE e.state = 'full'`,
+    ${eventAt('given.position', 'position, id, subject, json, state')} WHERE e.state = 'full'`,
 }
 /** What was restricted when it came, and had been lifted and thinned since. */
 const dropKept: Statement = {

@@ -1,6 +1,7 @@
 import type { ViewRange } from '../storage.ts'
 import { bigints } from './array.ts'
 import type { Database, Row, Statement, Value } from './connection.ts'
+import { eventAt } from './event-at.ts'
 import { feedNumbers } from './feed-number.ts'
 
 /** A run through one index; a view's entries lead to the events by their own key. */
@@ -13,7 +14,7 @@ export const readRangeStatements = {
   view: {
     name: 'read-range-view',
     text: `SELECT e.json FROM view_entry v
-      JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
+      ${eventAt('v.position', 'json')}
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
       ORDER BY v.ordinal`,
   },
@@ -28,7 +29,7 @@ export const readRangeStatements = {
  * The same with the length of all of them in front of each, which is known without reading them. None is read where that is too much:
  * a value that is not taken is not decompressed.
  */
-const readWithinStatements = {
+export const readWithinStatements = {
   all: {
     name: 'read-range-within-all',
     text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $5 THEN e.json END AS json
@@ -38,7 +39,7 @@ const readWithinStatements = {
   view: {
     name: 'read-range-within-view',
     text: `SELECT CASE WHEN sum(octet_length(e.json)) OVER () <= $6 THEN e.json END AS json FROM view_entry v
-      JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
+      ${eventAt('v.position', 'json')}
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
       ORDER BY v.ordinal`,
   },
@@ -50,7 +51,7 @@ const readWithinStatements = {
   },
 } as const satisfies Record<string, Statement>
 
-const measureStatements = {
+export const measureStatements = {
   all: {
     name: 'measure-range-all',
     text: `SELECT octet_length(e.json) AS bytes FROM event e
@@ -60,7 +61,7 @@ const measureStatements = {
   view: {
     name: 'measure-range-view',
     text: `SELECT octet_length(e.json) AS bytes FROM view_entry v
-      JOIN event e ON e.tenant = v.tenant AND e.feed = v.feed AND e.position = v.position
+      ${eventAt('v.position', 'json')}
       WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $5 AND v.ordinal BETWEEN $3 AND $4
       ORDER BY v.ordinal`,
   },

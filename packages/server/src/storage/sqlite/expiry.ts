@@ -136,11 +136,7 @@ export function fileExpiry(db: Connection, link: WriterLink): Unguarded<ExpirySt
 }
 
 /** Those on the list, and those kept off it: for another store. */
-export function* expiringRecords(
-  db: Connection,
-  key: FeedKey,
-  feedNo: number,
-): Generator<ExpiringRecord> {
+export function* expiringRecords(db: Connection, key: FeedKey, feedNo: number): Generator<ExpiringRecord> {
   const select = db.prepare<
     [number, Uint8Array],
     { subject: Buffer; position: number; unchanged_since_ms: number; listed_ms: number | null }

@@ -1,0 +1,118 @@
+/** What reads cost of a database that was filled a moment ago: PostgreSQL has no statistics of it yet, and takes every table for small (P5). */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { texts } from '../../src/storage/postgres/array.ts'
+import { connect } from '../../src/storage/postgres/connection.ts'
+import type { Database, Statement, Value } from '../../src/storage/postgres/connection.ts'
+import { dueStatements } from '../../src/storage/postgres/due-events.ts'
+import { expiryStatements } from '../../src/storage/postgres/expiry.ts'
+import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
+import {
+  measureStatements,
+  readRangeStatements,
+  readWithinStatements,
+} from '../../src/storage/postgres/read-range.ts'
+import { readSubjectStatements } from '../../src/storage/postgres/read-subject.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { tenantA, uuid } from '../storage/support/drafts.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { sharedDatabases } from './test-databases.ts'
+
+const events = 20_000
+const limit = 100
+/** Of an index and of rows for each event that is read. */
+const pagesPerEvent = 12
+
+type PlanRow = { 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }
+
+const [property, contact] = [1, 2]
+const middle = events / 2
+const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
+  ['a run', readAfterStatements.all, [tenantA, property, middle, limit]],
+  ['a run of a view', readAfterStatements.view, [tenantA, property, middle, limit, 'sales']],
+  ['a snapshot of contacts', readAfterStatements.latest, [tenantA, contact, middle, limit, texts([])]],
+  [
+    'a snapshot of properties',
+    readAfterStatements.latest,
+    [tenantA, property, middle, limit, texts(['sales', 'lettings'])],
+  ],
+  [
+    'a snapshot of a view',
+    readAfterStatements.latest,
+    [tenantA, property, middle, limit, texts(['lettings'])],
+  ],
+  ['a page', readRangeStatements.all, [tenantA, property, middle + 1, middle + limit]],
+  [
+    'a page of a view',
+    readRangeStatements.view,
+    [tenantA, property, middle / 2, middle / 2 + limit, 'sales'],
+  ],
+  [
+    'a short page of a view',
+    readWithinStatements.view,
+    [tenantA, property, middle / 2, middle / 2 + limit, 'sales', 1e6],
+  ],
+  [
+    'the length of a page of a view',
+    measureStatements.view,
+    [tenantA, property, middle / 2, middle / 2 + limit, 'sales'],
+  ],
+  ['a history', readSubjectStatements.history, [tenantA, property, uuid('p'), middle, limit]],
+  ['the latest of one', readSubjectStatements.latest, [tenantA, property, uuid('p')]],
+  [
+    'a step of retention by age',
+    dueStatements.aged,
+    [tenantA, property, middle, middle + limit, events, null],
+  ],
+  [
+    'a step of retention by what came since',
+    dueStatements.superseded,
+    [tenantA, property, middle, middle + limit, events, null],
+  ],
+  ['a step of the list of those that expire', expiryStatements.readNext, [tenantA, events + 1, limit]],
+]
+
+describe('a database that was filled a moment ago', () => {
+  let database: Database
+  before(async () => {
+    const url = await (await sharedDatabases()).create()
+    const given = { kind: 'postgres', url, readConnections: 1, create: true } as const
+    await (await withTenants(await openStorage({ ...given, catalogue: catalogues.default }))).close()
+    database = connect({ url, readConnections: 1 })
+    const category = `CASE n % 2 WHEN 0 THEN 'sales' ELSE 'lettings' END`
+    await database.write((session) =>
+      session.script(`ALTER TABLE event SET (autovacuum_enabled = false);
+        ALTER TABLE subject SET (autovacuum_enabled = false);
+        ALTER TABLE view_entry SET (autovacuum_enabled = false);
+        ALTER TABLE feed SET (autovacuum_enabled = false);
+        INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, code, json)
+          SELECT '${tenantA}', feed, n, n, n, gen_random_uuid(),
+            CASE WHEN n % 100 = 0 THEN '${uuid('p')}' ELSE gen_random_uuid() END,
+            CASE feed WHEN 1 THEN ${category} END, '', '{"payload":"${'x'.repeat(200)}"}'
+          FROM generate_series(1, 2) AS feed, generate_series(1, ${events}) AS n;
+        INSERT INTO subject (tenant, feed, subject, position, published, category, code)
+          SELECT DISTINCT ON (tenant, feed, subject) tenant, feed, subject, position, true, category, ''
+          FROM event ORDER BY tenant, feed, subject, position DESC;
+        INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
+          SELECT '${tenantA}', 1, ${category}, (n + 1) / 2, n, n FROM generate_series(1, ${events}) AS n;
+        UPDATE feed SET last_position = ${events}, last_sequence = ${events}, last_created = ${events} WHERE tenant = '${tenantA}'`),
+    )
+  })
+  after(() => database.close())
+
+  for (const [name, statement, values] of reads) {
+    it(`is read for ${name} by going to its place and no further (P5)`, async () => {
+      const [{ Plan }] = await database.write(async (session) => {
+        const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement.text}`
+        const explain = { name: `explain-${statement.name}`, text }
+        // Once to warm up: the first reading also counts what planning reads of the catalogue.
+        await session.query<PlanRow>(explain, values)
+        const [row] = await session.query<PlanRow>(explain, values)
+        return row?.['QUERY PLAN'] ?? assert.fail('no plan')
+      })
+      const pages = (Plan['Shared Hit Blocks'] ?? Infinity) + (Plan['Shared Read Blocks'] ?? 0)
+      assert.ok(pages < limit * pagesPerEvent, `${pages} pages for ${limit} events: ${JSON.stringify(Plan)}`)
+    })
+  }
+})
