@@ -128,18 +128,13 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
         run.filter((record) => record.kind === 'event'),
       )
       break
-    case 'id': {
-      const ids = run.filter((record): record is IdRecord => record.kind === 'id')
-      const hashes = texts(ids.map(({ contentHash }) => hex(contentHash)))
-      await session.query(putIds, [
-        ...feed,
-        uuids(ids.map(({ id }) => id)),
-        bigints(ids.map(({ position }) => position)),
-        hashes,
-        bigints(ids.map(({ skipped }) => skipped)),
-      ])
+    case 'id':
+      await importIds(
+        session,
+        first.key,
+        run.filter((record) => record.kind === 'id'),
+      )
       break
-    }
     case 'subject': {
       const subjects = run.filter((record): record is SubjectRecord => record.kind === 'subject')
       await session.query(putSubjects, [
@@ -182,6 +177,17 @@ async function importRun(session: Session, run: readonly [StoreRecord, ...StoreR
     case 'feed':
       await importFeed(session, first)
   }
+}
+
+async function importIds(session: Session, key: FeedKey, ids: readonly IdRecord[]): Promise<void> {
+  await session.query(putIds, [
+    key.tenantId,
+    feedNumbers[key.feed],
+    uuids(ids.map(({ id }) => id)),
+    bigints(ids.map(({ position }) => position)),
+    texts(ids.map(({ contentHash }) => hex(contentHash))),
+    bigints(ids.map(({ skipped }) => skipped)),
+  ])
 }
 
 async function lastPositionOf(session: Session, key: FeedKey): Promise<number> {
