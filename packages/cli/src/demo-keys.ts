@@ -20,22 +20,28 @@ export interface DemoKeys {
   readonly tenants: readonly TenantKeys[]
 }
 
+/** The keys, and where the demo listened when it was started last. */
+export interface KeptDemo extends DemoKeys {
+  readonly url: string
+}
+
 const fileName = 'demo-keys.json'
 const readScopes: readonly Scope[] = ['property:read', 'contact:read']
 const publishScopes: readonly Scope[] = ['property:publish', 'contact:publish']
 
-/** Uses the kept keys that still work, makes the others, and keeps them all. */
+/** Uses the kept keys that still work, makes the others, and keeps them all, with the address of the service. */
 export async function demoKeys(
   folder: string,
   storage: Pick<StorageEngine, 'keys' | 'nodes'>,
   peppers: Peppers,
   tenants: readonly { readonly tenantId: string; readonly name: string }[],
+  url: string,
 ): Promise<DemoKeys> {
   const { keys } = storage
   const kept = readKept(folder)
   const pepper = pepperForNew(peppers, await readPepperUse(storage)) ?? peppers[0]
   const verifier = createKeyVerifier({ keys, peppers, clock: Date.now })
-  let changed = false
+  let changed = memberText(kept, 'url') !== url
   const workingKey = async (
     text: string | undefined,
     label: string,
@@ -69,12 +75,29 @@ export async function demoKeys(
         ]),
       })
     }
-    const all = { tenants: made }
+    const all: KeptDemo = { url, tenants: made }
     if (changed) await writeWhole(join(folder, fileName), [`${JSON.stringify(all, undefined, 2)}\n`])
-    return all
+    return { tenants: made }
   } finally {
     await verifier.close()
   }
+}
+
+/** What the last start in this folder has kept; `undefined`: there was none, or its file cannot be read. */
+export function readKeptDemo(folder: string): KeptDemo | undefined {
+  const kept = readKept(folder)
+  const url = memberText(kept, 'url')
+  const written = memberOf(kept, 'tenants')
+  if (url === undefined || !URL.canParse(url) || !Array.isArray(written)) return undefined
+  const tenants = written.flatMap((tenant) => {
+    const [tenantId, name, readKey, publishKey] = ['tenantId', 'name', 'readKey', 'publishKey'].map(
+      (member) => memberText(tenant, member),
+    )
+    if (tenantId === undefined || name === undefined || readKey === undefined || publishKey === undefined)
+      return []
+    return [{ tenantId, name, readKey, publishKey }]
+  })
+  return { url, tenants }
 }
 
 function readKept(folder: string): unknown {

@@ -6,15 +6,25 @@ import type { Publisher, StorageEngine } from '@property-events/server'
 import { demoMarket } from './market/demo-market.ts'
 import type { MarketEvent } from './market/market-event.ts'
 import { marketTenants } from './market/tenants.ts'
+import { memberOf, memberText } from './members.ts'
 import { commandLine } from './program-name.ts'
 import { Refusal } from './refusal.ts'
 
-/** About 5,000 events in a dozen commits. */
+/** About 6,500 events in a dozen commits. */
 const chunkEvents = 500
+
+/** The market of a store: made anew from these at each start. */
+export interface LoadedMarket {
+  /** When the first start was, and the market ended. */
+  readonly untilMs: number
+  /** What the addresses of its photographs begin with. */
+  readonly mediaUrl: string
+}
 
 export interface LoadDemoOptions {
   readonly storage: StorageEngine
   readonly publisher: Publisher
+  readonly market: LoadedMarket
   /** Stops between two commits. The next start adds the missing events. */
   readonly signal: AbortSignal
   readonly onProgress: (loaded: number) => void
@@ -41,10 +51,53 @@ export async function createDemoTenants(
   }
 }
 
+/**
+ * What the store's market is made from: the first tenant's time of creation, and the address of its first photograph or, where there is
+ * none yet, `mediaUrl`. `earlierVersion`: the store has a market of a version that made another one.
+ */
+export async function findMarket(
+  storage: StorageEngine,
+  mediaUrl: string,
+): Promise<LoadedMarket | 'earlierVersion'> {
+  const tenants = await storage.keys.tenants()
+  const first = tenants.find(({ tenantId }) => tenantId === tenantIdOf(0))
+  const untilMs = first?.createdMs ?? Date.now()
+  for (const tenant of marketTenants.keys()) {
+    for (const feed of feedNames) {
+      const id = uuidV5(tenantIdOf(tenant), `demo/${feed}/0`)
+      const event = await storage.events.readEvent({ tenantId: tenantIdOf(tenant), feed }, id)
+      if (event !== undefined) return 'earlierVersion'
+    }
+  }
+  return { untilMs, mediaUrl: (await loadedMediaUrl(storage)) ?? mediaUrl }
+}
+
+/** Before the folders of `formOf` in market/media.ts. */
+const drawnAddress = /^(https?:\/\/.+)\/[a-z]+\/[^/]+\/[^/]+$/
+
+/** Of the first photograph among the first events; `undefined`: nothing is stored. */
+async function loadedMediaUrl({ events }: StorageEngine): Promise<string | undefined> {
+  for (const { tenantId } of marketTenants) {
+    const key = { tenantId, feed: 'property' } as const
+    const first = await events.readAfter({ key, view: 'all', after: 0, limit: 20, latestOnly: false })
+    for (const { json } of first) {
+      const payload: unknown = JSON.parse(
+        memberText(JSON.parse(Buffer.from(json).toString()), 'payload') ?? '{}',
+      )
+      const media = memberOf(payload, 'media')
+      for (const item of Array.isArray(media) ? media : []) {
+        const [, mediaUrl] = drawnAddress.exec(memberText(item, 'media_url') ?? '') ?? []
+        if (mediaUrl !== undefined) return mediaUrl
+      }
+    }
+  }
+  return undefined
+}
+
 /** True when every feed of the demo has its last event. */
-export async function isDemoLoaded(storage: StorageEngine): Promise<boolean> {
+export async function isDemoLoaded(storage: StorageEngine, market: LoadedMarket): Promise<boolean> {
   const last = new Map<string, string>()
-  for (const { event, id } of demoEvents()) last.set(`${event.tenant} ${event.feed}`, id)
+  for (const { event, id } of demoEvents(market)) last.set(`${event.tenant} ${event.feed}`, id)
   for (const [name, id] of last) {
     const [tenant, feed] = name.split(' ')
     const key = {
@@ -69,7 +122,7 @@ export async function loadDemo(options: LoadDemoOptions): Promise<void> {
     chunk = []
     options.onProgress(loaded)
   }
-  for (const identified of demoEvents()) {
+  for (const identified of demoEvents(options.market)) {
     chunk.push(identified)
     if (chunk.length < chunkEvents) continue
     await publishChunk()
@@ -83,10 +136,10 @@ interface IdentifiedEvent {
   readonly id: string
 }
 
-function* demoEvents(): Generator<IdentifiedEvent> {
+function* demoEvents(market: LoadedMarket): Generator<IdentifiedEvent> {
   let index = 0
-  for (const event of demoMarket()) {
-    yield { event, id: uuidV5(tenantIdOf(event.tenant), `demo/${event.feed}/${index}`) }
+  for (const event of demoMarket(market)) {
+    yield { event, id: uuidV5(tenantIdOf(event.tenant), `demo/2/${event.feed}/${index}`) }
     index += 1
   }
 }

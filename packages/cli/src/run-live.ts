@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { feeds } from '@property-events/protocol'
 import type { Publisher } from '@property-events/server'
-import { liveMarket } from './market/live-market.ts'
+import { type LiveOptions, liveMarket } from './market/live-market.ts'
 import { marketTenants } from './market/tenants.ts'
 
 /** A change every second or two: enough to watch, and hardly any load. */
@@ -11,10 +11,11 @@ const longestPauseMs = 2500
 /** Keeps the demo market changing, until the signal. A change that cannot be stored is left out. */
 export async function runLive(
   publisher: Publisher,
+  market: Omit<LiveOptions, 'now'>,
   signal: AbortSignal,
   say: (line: string) => void,
 ): Promise<void> {
-  for (const change of liveMarket({ now: Date.now })) {
+  for (const change of liveMarket({ ...market, now: Date.now })) {
     const pauseMs = shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs)
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return

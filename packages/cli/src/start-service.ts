@@ -73,8 +73,13 @@ export function metricsPortOf(reader: SettingReader, port: number): number {
   return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
 }
 
-/** The settings, and how the log is written to stderr. */
-export type ServeOptions = ReturnType<typeof readServeOptions> & { readonly logForm: LogForm }
+/** The settings, and what the command adds. */
+export type ServeOptions = ReturnType<typeof readServeOptions> & {
+  /** How the log is written to stderr. */
+  readonly logForm: LogForm
+  /** Whether the service draws pictures of homes that do not exist. */
+  readonly pictures: boolean
+}
 
 /** Reads all of them; the caller finishes the reader. */
 export function readServeOptions(reader: SettingReader) {
@@ -272,6 +277,7 @@ async function listen(
     trustedProxies: options.trustedProxies,
     plainConnections: options.plainConnections,
     retention: options.retention,
+    pictures: options.pictures,
     pages: {
       memoryBytes: options.pageMemoryBytes,
       fileBytes: options.pageFileBytes,

@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
+import { uuidV5 } from '@property-events/protocol'
 import { makeTenant } from './support/make-tenant.ts'
 import {
   listEvents,
@@ -262,6 +263,10 @@ describe('serve', () => {
   })
 })
 
+function keptLine(folder: string): ServiceLine {
+  return JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8')) as ServiceLine
+}
+
 describe('demo', () => {
   const folder = join(root, 'demo')
   let first: ServiceLine
@@ -327,22 +332,108 @@ describe('demo', () => {
     assert.equal((await running.stop()).code, 0)
   })
 
-  it('its times are those of the market, in the past (D25)', async () => {
+  it('has a market that reaches up to its first start and never beyond it (D25)', async () => {
     const running = await start(['demo', '--data', folder])
     const [tenant] = running.line.tenants ?? []
-    const page = await listEvents(running.line.url, tenant?.readKey ?? '', 'to=2023-01-01&pageSize=1')
-    assert(page.body.availableCount >= 1000)
+    const total = async (query: string): Promise<number> =>
+      (await listEvents(running.line.url, tenant?.readKey ?? '', `pageSize=1&${query}`)).body.availableCount
+    const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+    assert((await total(`from=${day(7)}`)) >= 10, 'the last week has changes')
+    assert.equal(await total(`from=${day(-1)}`), 0)
+    assert((await total(`to=${day(365)}`)) >= 500, 'there are years of history')
     assert.equal((await running.stop()).code, 0)
   })
 
-  it('shows a person a curl that works', async () => {
-    const running = await startUntil(['demo', '--data', folder], /curl .*\n$/)
-    const stdout = running.text
-    const match = /^curl -H 'x-api-key: (pev_\w+)' '(http:[^']+)'$/m.exec(stdout)
-    assert(match !== null, stdout)
-    const answer = await fetch(match[2] ?? '', { headers: { 'x-api-key': match[1] ?? '' } })
+  it('shows a person lines for a shell, after which a curl and the same from `env` work', async () => {
+    const running = await startUntil(['demo', '--data', folder], /^eval .*\n$/m)
+    const [variables = ''] = /^export URL=.* KEY=.* PUBLISH_KEY=.*$/m.exec(running.text) ?? []
+    const [curl = ''] = /^curl .*$/m.exec(running.text) ?? []
+    const [again = ''] = /^eval .*$/m.exec(running.text) ?? []
+    const request = curl.replace(/^curl/, 'printf "%s\\n"')
+    const asked = await runPrinted(`${variables}\n${request}`, { cwd: root })
+    const [, header = '', url = ''] = asked.stdout.split('\n')
+    const answer = await fetch(url, { headers: { 'x-api-key': header.replace('x-api-key: ', '') } })
     assert.equal(answer.status, 200)
+    const show = 'echo "$URL $KEY $PUBLISH_KEY $TENANT $DATA"'
+    const [printed, fromEnv] = await Promise.all([
+      runPrinted(`${variables}\n${show}`, { cwd: root }),
+      runPrinted(`${again}\n${show}`, { cwd: root }),
+    ])
+    assert.equal(fromEnv.stderr, '')
+    assert.equal(fromEnv.stdout, printed.stdout)
+    assert.match(printed.stdout, /^http:\S+ pev_\w+ pev_\w+ [0-9a-f-]{36} \S+\n$/)
+    const other = await runJson<Record<string, string>>([
+      'env',
+      '--data',
+      folder,
+      '--tenant',
+      'Garthwick Moor',
+    ])
+    assert.equal(other['readKey'], keptLine(folder).tenants?.[2]?.readKey)
+    const nobody = await run(['env', '--data', folder, '--tenant', 'Nobody'])
+    assertSentence(nobody.stderr, /no agency "Nobody"; it has Hartsease/)
     assert.equal((await running.stop()).code, 0)
+  })
+
+  it('`env` says how to start a demo where none runs, prints nothing, and takes no other service for it', async () => {
+    for (const [data, words] of [
+      [join(root, 'no-demo'), /No demo has been started with the data folder .*demo --data/],
+      [folder, /http.*, the demo of this folder, does not answer.*demo --data/],
+    ] as const) {
+      const { code, stdout, stderr } = await run(['env', '--data', data])
+      assert.deepEqual([code, stdout], [1, ''])
+      assertSentence(stderr, words)
+    }
+    const other = await start(['serve', '--data', join(root, 'other')])
+    const file = join(folder, 'demo-keys.json')
+    const kept = keptLine(folder)
+    writeFileSync(file, JSON.stringify({ ...kept, url: other.line.url }))
+    const mistaken = await run(['env', '--data', folder])
+    assertSentence(mistaken.stderr, /is not the demo of this folder/)
+    writeFileSync(file, '{"url": 7}')
+    assertSentence((await run(['env', '--data', folder])).stderr, /No demo has been started/)
+    writeFileSync(file, JSON.stringify(kept))
+    assert.equal((await other.stop()).code, 0)
+  })
+
+  it('draws its photographs itself, on every thread, and says where they are when it listens elsewhere', async () => {
+    const running = await startUntil(['demo', '--data', folder, '--workers', '2'], /^eval .*\n$/m)
+    const url = /http:\S+/.exec(running.text)?.[0] ?? ''
+    const [tenant] = keptLine(folder).tenants ?? []
+    const { body } = await listEvents(url, tenant?.readKey ?? '', 'pageSize=1')
+    const [address = ''] =
+      /http:[^"\\]+\/pictures\/[^"\\]+\.png/.exec(String(body.items[0]?.['payload'])) ?? []
+    assert.notEqual(new URL(address).origin, url, 'the first start was on another port')
+    for (let turn = 0; turn < 6; turn += 1) {
+      const picture = await fetch(url + new URL(address).pathname, { headers: { connection: 'close' } })
+      assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
+      await picture.bytes()
+    }
+    const { code, stderr } = await running.stop()
+    assert.equal(code, 0)
+    assert.match(stderr, new RegExp(`photographs of this market are at ${new URL(address).origin}`))
+  })
+
+  it('serves the market of an earlier version as it is, and says how to have a new one', async () => {
+    const old = join(root, 'old')
+    const running = await start(['demo', '--data', old])
+    const [tenant] = running.line.tenants ?? []
+    const id = uuidV5(tenant?.tenantId ?? '', 'demo/property/0')
+    const published = await fetch(`${running.line.url}/v1/property-events`, {
+      method: 'POST',
+      headers: { 'x-api-key': tenant?.publishKey ?? '', 'content-type': 'application/json' },
+      body: JSON.stringify({ id, payload: { agent_ref: id, published: true } }),
+    })
+    assert.equal(published.status, 201)
+    const count = async (url: string): Promise<number> =>
+      (await listEvents(url, tenant?.readKey ?? '', 'pageSize=1')).body.availableCount
+    const before = await count(running.line.url)
+    assert.equal((await running.stop()).code, 0)
+    const again = await startUntil(['demo', '--data', old], /^eval .*\n$/m)
+    assert.equal(await count(/http:\S+/.exec(again.text)?.[0] ?? ''), before)
+    const { code, stderr } = await again.stop()
+    assert.equal(code, 0)
+    assert.match(stderr, /made by an earlier version.* demo --data \.\/new-demo/)
   })
 
   it('does not mingle with a store that holds tenants of its own', async () => {

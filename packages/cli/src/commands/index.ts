@@ -20,6 +20,7 @@ const groups: readonly CommandGroup[] = [
     commands: {
       serve: async () => (await import('./serve.ts')).addServe,
       demo: async () => (await import('./serve.ts')).addDemo,
+      env: async () => (await import('./env.ts')).addEnv,
       migrate: async () => (await import('./migrate.ts')).addMigrate,
       doctor: async () => (await import('./doctor.ts')).addDoctor,
     },

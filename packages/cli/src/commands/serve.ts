@@ -1,22 +1,16 @@
 /** `serve` and `demo`: the service, until a signal. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { feeds } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { demoKeys } from '../demo-keys.ts'
-import type { DemoKeys } from '../demo-keys.ts'
-import { createDemoTenants, isDemoLoaded, loadDemo } from '../load-demo.ts'
-import { marketTenants } from '../market/tenants.ts'
+import { demo } from '../demo.ts'
 import { storeFlags } from '../open-store.ts'
 import { withoutReader } from '../output.ts'
-import type { Output } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
-import { createProgress } from '../progress.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { runLive } from '../run-live.ts'
 import { readServeOptions, serveSettings, startService } from '../start-service.ts'
+import type { ServeStage } from '../serve-stage.ts'
 import type { ServeOptions, StartedService } from '../start-service.ts'
 import { aborted, stopSignal } from '../stop-signal.ts'
 import { boxText } from '../terminal-text.ts'
@@ -24,7 +18,7 @@ import { boxText } from '../terminal-text.ts'
 export function addServe(program: Command, context: CommandContext): void {
   const command = program.command('serve').description('serve the store of a data folder')
   addSettings(command, serveSettings)
-  addAction(command, context, (invocation) => run(invocation, serve))
+  addAction(command, context, (invocation) => run(invocation, serve, { pictures: false }))
 }
 
 export function addDemo(program: Command, context: CommandContext): void {
@@ -33,7 +27,7 @@ export function addDemo(program: Command, context: CommandContext): void {
     .description('serve a demo market of invented homes, loaded on the first start')
     .option('--live', 'keep the market changing: a change every second or two')
   addSettings(command, serveSettings)
-  addAction(command, context, (invocation) => run(invocation, demo))
+  addAction(command, context, (invocation) => run(invocation, demo, { pictures: true }))
 }
 
 /**
@@ -50,16 +44,14 @@ function untilOver(signal: AbortSignal, { broken }: StartedService) {
   return { over: AbortSignal.any([signal, died.signal]), cause: () => death }
 }
 
-type Stage = (
-  started: StartedService,
-  invocation: Invocation,
-  options: ServeOptions,
-  signal: AbortSignal,
-) => Promise<void>
-
 /** Starts, runs the given stage (which loads and announces), waits for a signal, and stops without losing an answer. */
-async function run(invocation: Invocation, stage: Stage): Promise<void> {
-  const options = { ...readServeOptions(invocation.settings), logForm: invocation.output.logForm }
+async function run(
+  invocation: Invocation,
+  stage: ServeStage,
+  own: Pick<ServeOptions, 'pictures'>,
+): Promise<void> {
+  const { logForm } = invocation.output
+  const options = { ...readServeOptions(invocation.settings), logForm, ...own }
   invocation.settings.finish()
   const signal = stopSignal()
   const started = await startService(options, signal).catch((error: unknown) => {
@@ -88,7 +80,7 @@ async function run(invocation: Invocation, stage: Stage): Promise<void> {
   }
 }
 
-const serve: Stage = async ({ service, storage }, { output, flags }, options) => {
+const serve: ServeStage = async ({ service, storage }, { output, flags }, options) => {
   const { url, metricsUrl } = service
   const waits = (await storage.epochNeed()) !== 'none'
   const isStopped = (await storage.maintenance()) !== undefined
@@ -129,50 +121,4 @@ function firstSteps(store: string): string {
     key('read', 'website'),
   ]
   return `${lines.join('\n')}\n`
-}
-
-const demo: Stage = async ({ service, storage, peppers }, { output, flags }, options, signal) => {
-  await createDemoTenants(storage, options.data, storeFlags(flags, options.data))
-  if (!(await isDemoLoaded(storage))) {
-    const progress = createProgress(output, 'events loaded')
-    if (!output.json) output.say('Loading the demo market …')
-    await loadDemo({
-      storage,
-      publisher: service.publisher,
-      signal,
-      onProgress: (loaded) => progress.update(loaded, undefined),
-    })
-    progress.end()
-  }
-  if (signal.aborted) return
-  const keys = await demoKeys(options.data, storage, peppers, marketTenants)
-  await announceDemo(output, service, keys)
-  if (flags['live'] === true) await runLive(service.publisher, signal, (line) => output.say(line))
-}
-
-async function announceDemo(
-  output: Output,
-  { url, metricsUrl }: StartedService['service'],
-  keys: DemoKeys,
-): Promise<void> {
-  if (output.json) return output.writeJson({ url, metricsUrl, ...keys })
-  const width = Math.max(...keys.tenants.map((tenant) => tenant.name.length))
-  const [first] = keys.tenants
-  await output.write(
-    boxText([
-      `Property Events demo  ${url}`,
-      `Documentation         ${url}/docs`,
-      `Metrics               ${metricsUrl ?? 'off'}`,
-      '',
-      'Keys (kept in demo-keys.json of the data folder)',
-      ...keys.tenants.flatMap(({ name, readKey, publishKey }) => [
-        `  ${name.padEnd(width)}  read     ${readKey}`,
-        `  ${''.padEnd(width)}  publish  ${publishKey}`,
-      ]),
-    ]),
-  )
-  // Outside the frame, so that it can be copied.
-  await output.write(
-    `Try it:\ncurl -H 'x-api-key: ${first?.readKey ?? ''}' '${url}${feeds.property.eventsPath}/getevents?pageSize=3'\n`,
-  )
 }

@@ -27,6 +27,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['the market, and a change every second or two', 'demo --live'],
     ['beside a service on the usual port', 'demo --data ./demo --port 0'],
   ],
+  env: [
+    ['URL, KEY and the others, for the commands of all documents', 'env'],
+    ['of another agency', 'env --tenant "Garthwick Moor"'],
+  ],
   migrate: [['as the owner of the tables, before a new version is started', `migrate ${database}`]],
   doctor: [
     ['look over a store and the machine it is on', 'doctor'],

@@ -1,28 +1,36 @@
 /** The market that a new demo store is filled with: the same events for the same options, on every machine. */
-import { uuidV5 } from '@property-events/protocol'
+import { type Category, uuidV5 } from '@property-events/protocol'
 import { type ContactPlan, contactStory } from './contact-story.ts'
 import { makeHome } from './home.ts'
 import { lettingStory } from './letting-story.ts'
-import { usualSize } from './listing.ts'
+import { unpublish, usualSize } from './listing.ts'
 import { marketData, type Sale, type SoldHome } from './load-data.ts'
 import type { MarketChange, MarketEvent } from './market-event.ts'
+import { nowhere } from './media.ts'
 import { type Random, randomOf } from './random.ts'
 import { saleStory } from './sale-story.ts'
 import { type Happening, type PropertyStory, tell } from './story.ts'
 import { type MarketTenant, marketTenants } from './tenants.ts'
 import { dayMs } from './wall-time.ts'
 
+const weekMs = 7 * dayMs
+
 export interface DemoOptions {
   /** Another seed gives another market; a home that is in both has the same `agent_ref`. */
   readonly seed?: string
-  /** Nothing happens after this moment, milliseconds since 1970. The default is just after the last real sale. */
-  readonly asOfMs?: number
+  /**
+   * The market reaches up to this moment, milliseconds since 1970. The default is just after the last real sale; for any other moment
+   * all sales are moved by the same number of whole weeks, so that a Sunday stays one.
+   */
+  readonly untilMs?: number
+  /** What the addresses of photographs begin with. Default: a host that nobody can own. */
+  readonly mediaUrl?: string
 }
 
 export const defaultSeed = 'demo'
-export const defaultAsOfMs = Date.UTC(2022, 11, 31, 18)
+export const lastSaleMs = Date.UTC(2022, 11, 31, 18)
 
-/** The approximate number of events in each tenant's stories. With the contacts there are about 5,000 in all. */
+/** The approximate number of events in each tenant's stories, before those that fill its market. With the contacts there are about 6,500 in all. */
 const quotas = { sales: 920, lettings: 600, contacts: 56 } as const
 
 /**
@@ -41,33 +49,34 @@ interface Scheduled {
   readonly change: MarketChange
 }
 
-/** Yields about 5,000 events of all tenants in order of time; `at` rises strictly and is never after `asOfMs`. */
+/** Yields about 6,500 events of all tenants in order of time; `at` rises strictly and is never after `untilMs`. */
 export function* demoMarket(options: DemoOptions = {}): Generator<MarketEvent> {
-  const { seed = defaultSeed, asOfMs = defaultAsOfMs } = options
-  const all = marketTenants.flatMap((_, tenant) => tenantEvents(seed, tenant, asOfMs))
+  const { seed = defaultSeed, untilMs = lastSaleMs } = options
+  const all = marketTenants.flatMap((_, tenant) => tenantEvents(options, tenant, untilMs))
   all.sort((one, other) => one.atMs - other.atMs)
   const random = randomOf(`${seed}/ticks`)
   let lastMs = -Infinity
   for (const { atMs, change } of all) {
     lastMs = Math.max(atMs, lastMs + 1)
-    if (lastMs > asOfMs) return
+    if (lastMs > untilMs) return
     const ticks = String(random.integer(0, 9999)).padStart(4, '0')
     yield { ...change, at: `${new Date(lastMs).toISOString().slice(0, 23)}${ticks}` }
   }
 }
 
-function tenantEvents(seed: string, tenant: number, asOfMs: number): Scheduled[] {
-  const stories = propertyStories(seed, tenant, asOfMs)
+function tenantEvents(options: DemoOptions, tenant: number, untilMs: number): Scheduled[] {
+  const { seed = defaultSeed } = options
+  const stories = propertyStories(options, tenant)
   const events: Scheduled[] = []
   for (const story of stories) {
     for (const { atMs, body } of tell(story)) {
-      if (atMs > asOfMs) break
+      if (atMs > untilMs) break
       events.push({ atMs, change: { tenant, feed: 'property', body } })
     }
   }
-  for (const [random, plan] of contactPlans(seed, tenant, stories, asOfMs)) {
+  for (const [random, plan] of contactPlans(seed, tenant, stories, untilMs)) {
     for (const { atMs, body } of contactStory(random, plan)) {
-      if (atMs > asOfMs) break
+      if (atMs > untilMs) break
       events.push({ atMs, change: { tenant, feed: 'contact', body } })
     }
   }
@@ -75,28 +84,54 @@ function tenantEvents(seed: string, tenant: number, asOfMs: number): Scheduled[]
 }
 
 /**
- * The tenant's stories, before their events are made. Some continue after `asOfMs`: those homes are on the market at
+ * The tenant's stories, before their events are made. Some continue after `untilMs`: those homes are on the market at
  * that moment.
  */
-export function propertyStories(seed: string, tenant: number, asOfMs: number): PropertyStory[] {
+export function propertyStories(options: DemoOptions, tenant: number): PropertyStory[] {
+  const { seed = defaultSeed, untilMs = lastSaleMs, mediaUrl = nowhere } = options
   const agency = marketTenants[tenant]
   if (agency === undefined) throw new RangeError(`There is no tenant ${tenant}`)
+  const movedMs = Math.ceil((untilMs - lastSaleMs) / weekMs) * weekMs
+  const asOfMs = untilMs - movedMs
   const homes = shuffledHomes(seed, agency)
   const stories: PropertyStory[] = []
+  /** Of the next home; `undefined`: there is none left. */
+  const next = (category: Category, plan: PlanHappenings): PropertyStory | undefined => {
+    const sold = homes.pop()
+    if (sold === undefined) return undefined
+    const random = randomOf(`${seed}/${category}/${sold.key}`)
+    const home = makeHome(random, sold, uuidV5(agency.tenantId, `${category}/${sold.key}`), mediaUrl)
+    return { home, category, bare: false, happenings: plan(random, home, sold, asOfMs) }
+  }
   for (const category of ['sales', 'lettings'] as const) {
     let told = 0
     while (told < quotas[category]) {
-      const sold = homes.pop()
-      if (sold === undefined) break
-      const random = randomOf(`${seed}/${category}/${sold.key}`)
-      const home = makeHome(random, sold, uuidV5(agency.tenantId, `${category}/${sold.key}`))
-      const plan = category === 'sales' ? salesOf : lettingsOf
-      const happenings = plan(random, home, sold, asOfMs)
-      told += happenings.filter(({ atMs }) => atMs <= asOfMs).length
-      if (happenings.length > 0) stories.push({ home, category, bare: false, happenings })
+      const story = next(category, category === 'sales' ? salesOf : lettingsOf)
+      if (story === undefined) break
+      told += story.happenings.filter(({ atMs }) => atMs <= asOfMs).length
+      if (story.happenings.length > 0) stories.push(story)
     }
   }
-  return stories
+  let onMarket = stories.filter((story) => isOnMarket(story, asOfMs)).length
+  while (onMarket < agency.homesOnMarket) {
+    const isLetting = onMarket % 3 === 0
+    const story = next(isLetting ? 'lettings' : 'sales', isLetting ? newLettingOf : newSaleOf)
+    if (story === undefined) break
+    if (!isOnMarket(story, asOfMs)) continue
+    stories.push(story)
+    onMarket += 1
+  }
+  return stories.map((story) => ({ ...story, happenings: moved(story.happenings, movedMs) }))
+}
+
+function moved(happenings: readonly Happening[], byMs: number): Happening[] {
+  return happenings.map((happening) => ({ ...happening, atMs: happening.atMs + byMs }))
+}
+
+/** Whether the home is published at the moment. */
+function isOnMarket({ happenings }: PropertyStory, atMs: number): boolean {
+  const last = happenings.findLast((happening) => happening.atMs <= atMs)
+  return last !== undefined && last.kind !== 'remove' && !(last.kind === 'edit' && last.edit === unpublish)
 }
 
 /** Homes of the agency's area in random order, taken from the end; some that sold again come first. */
@@ -144,6 +179,23 @@ const lettingsOf: PlanHappenings = (random, home, sold, asOfMs) => {
   return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
 }
 
+/** For sale since less than four months, and not sold yet. */
+const newSaleOf: PlanHappenings = (random, home, sold, asOfMs) => {
+  const listedMs = asOfMs - random.integer(1, 110) * dayMs
+  const last = sold.sales.at(-1)
+  if (last === undefined || listedMs < last.deedMs) return []
+  const value = grown(last.pricePaid, listedMs - last.deedMs)
+  return saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })
+}
+
+/** To let since less than a month. */
+const newLettingOf: PlanHappenings = (random, home, sold, asOfMs) => {
+  const last = sold.sales.at(-1)
+  if (last === undefined || home.bedrooms > 4) return []
+  const startMs = asOfMs - random.integer(1, 30) * dayMs
+  return lettingStory(random, home, usualSize, { startMs, untilMs: asOfMs, value: last.pricePaid })
+}
+
 /** Prices rise by 4 % of the first price a year. */
 function grown(pricePaid: number, elapsedMs: number): number {
   return pricePaid * (1 + (0.04 * elapsedMs) / (365 * dayMs))
@@ -154,14 +206,14 @@ function contactPlans(
   seed: string,
   tenant: number,
   stories: readonly PropertyStory[],
-  asOfMs: number,
+  untilMs: number,
 ): (readonly [Random, ContactPlan])[] {
   const agency = marketTenants[tenant]
   if (agency === undefined) return []
   const random = randomOf(`${seed}/contacts/${agency.area}`)
-  const started = stories.filter(({ happenings: [first] }) => first !== undefined && first.atMs < asOfMs)
+  const started = stories.filter(({ happenings: [first] }) => first !== undefined && first.atMs < untilMs)
   return random.sample(started, quotas.contacts).map((story, index) => {
-    const listedMs = story.happenings[0]?.atMs ?? asOfMs
+    const listedMs = story.happenings[0]?.atMs ?? untilMs
     const role = story.category === 'lettings' ? 'landlord' : 'vendor'
     const contactRef = uuidV5(agency.tenantId, `contact/${seed}/${index}`)
     const property = index % 2 === 0 ? ({ agentRef: story.home.agentRef, role } as const) : undefined

@@ -4,6 +4,7 @@ import { lettingStory } from './letting-story.ts'
 import { type ListingSize, usualSize } from './listing.ts'
 import { marketData, type SoldHome } from './load-data.ts'
 import type { PropertyBody } from './market-event.ts'
+import { nowhere } from './media.ts'
 import { type Random, randomOf } from './random.ts'
 import { saleStory } from './sale-story.ts'
 import { type Chapter, type PropertyStory, tell } from './story.ts'
@@ -53,10 +54,15 @@ export function* generate({ events, seed, averageBytes }: GenerateOptions): Gene
 }
 
 /** Story number `index` of the seed: each of a home of its own, made from a real sale. */
-export function endlessStory(seed: string, index: number, size: ListingSize): PropertyStory {
+export function endlessStory(
+  seed: string,
+  index: number,
+  size: ListingSize,
+  mediaUrl: string = nowhere,
+): PropertyStory {
   const random = randomOf(`${seed}/${index}`)
   const sold = random.pick(marketData().homes)
-  const home = makeHome(random, sold, uuidV5(namespace, `${seed}/${index}`))
+  const home = makeHome(random, sold, uuidV5(namespace, `${seed}/${index}`), mediaUrl)
   const category = random.chance(0.65) ? 'sales' : 'lettings'
   return { home, category, bare: size.bare, happenings: happeningsOf(random, home, sold, category, size) }
 }

@@ -28,6 +28,8 @@ export interface Home {
   readonly risks: NonNullable<PropertyPayload['risks']>
   /** What texts say about it. */
   readonly facts: Facts
+  /** What the addresses of its media begin with, without a slash at its end. */
+  readonly mediaUrl: string
 }
 
 /** RTDF property type codes with the words for them, by the type of the sale. */
@@ -71,7 +73,7 @@ const typicalBedrooms: Readonly<Record<SoldType, number>> = { D: 4, S: 3, T: 3, 
 const numberWords = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven'] as const
 
 /** Makes up everything the data does not say about a home that sold. */
-export function makeHome(random: Random, sold: SoldHome, agentRef: string): Home {
+export function makeHome(random: Random, sold: SoldHome, agentRef: string, mediaUrl: string): Home {
   const place = random.pick(marketData().surroundings[sold.area].places)
   const flat = sold.type === 'F'
   const [propertyType, style] = random.pick(styles[sold.type])
@@ -106,6 +108,7 @@ export function makeHome(random: Random, sold: SoldHome, agentRef: string): Home
       bedroomsWord,
       bedroomLabel: `${bedroomsWord} bedroom`,
     },
+    mediaUrl,
   }
 }
 

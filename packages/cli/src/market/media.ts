@@ -1,4 +1,4 @@
-/** Photographs, floor plans, certificates, brochures and tours of a home, at addresses that lead nowhere. */
+/** Photographs, floor plans, certificates, brochures and tours of a home. */
 import { marketData } from './load-data.ts'
 import type { Home } from './home.ts'
 import type { Random } from './random.ts'
@@ -21,6 +21,9 @@ const extras = [
   [4, 'html', 'Virtual tour'],
 ] as const
 
+/** Where the media of a home are when no service draws them: a host that nobody can own (RFC 2606). */
+export const nowhere = 'https://media.example.com'
+
 /** The items with `count` more after them. */
 export function addPhotographs(
   random: Random,
@@ -30,22 +33,50 @@ export function addPhotographs(
   atMs: number,
 ): readonly MediaItem[] {
   const captions = marketData().words['photograph'] ?? []
-  const folder = `https://media.example.com/${home.tenant.initials.toLowerCase()}/${home.reference}`
   const date = londonTime(atMs)
+  const isDrawn = home.mediaUrl !== nowhere
+  const possible = isDrawn ? extras.filter(([, ending]) => ending === 'png') : extras
   const all = [...items]
   for (let added = 0; added < count; added += 1) {
-    const missing = extras.filter(([type]) => all.every((item) => item.media_type !== type))
+    const missing = possible.filter(([type]) => all.every((item) => item.media_type !== type))
     const extra =
       all.length >= 3 && missing.length > 0 && random.chance(0.25) ? random.pick(missing) : undefined
-    const [mediaType, ending, caption] = extra ?? [1, 'jpg', random.pick(captions)]
     const order = all.length
+    const [mediaType, ending, picked] = extra ?? [1, 'jpg', random.pick(captions)]
+    const caption = isDrawn && order === 0 ? 'Front' : picked
     all.push({
       media_type: mediaType,
-      media_url: `${folder}/${String(order + 1).padStart(2, '0')}-${random.hex(16)}.${ending}`,
+      media_url: addressOf(home, { order, caption, ending, mark: random.hex(16) }),
       caption,
       sort_order: order,
       media_update_date: date,
     })
   }
   return all
+}
+
+interface Named {
+  readonly order: number
+  readonly caption: string
+  readonly ending: string
+  /** Sixteen hexadecimal digits: a new photograph has a new address. */
+  readonly mark: string
+}
+
+/** A service draws what the address names (`http/pictures/` of the server): the form of the house, whose it is, and what is to be seen. */
+function addressOf(home: Home, { order, caption, ending, mark }: Named): string {
+  const number = String(order + 1).padStart(2, '0')
+  if (home.mediaUrl === nowhere) {
+    return `${nowhere}/${home.tenant.initials.toLowerCase()}/${home.reference}/${number}-${mark}.${ending}`
+  }
+  const scene = caption === '' ? 'front' : caption.toLowerCase().replaceAll(' ', '-')
+  const drawn = ending === 'jpg' ? 'png' : ending
+  return `${home.mediaUrl}/${formOf(home)}/${home.reference}/${number}-${scene}-${mark.slice(0, 8)}.${drawn}`
+}
+
+/** RTDF property types: 1, 2, 22 and 23 are terraced, 14 and 15 bungalows. */
+function formOf({ flat, propertyType }: Home): 'flats' | 'bungalow' | 'terrace' | 'house' {
+  if (flat) return 'flats'
+  if ([14, 15].includes(propertyType)) return 'bungalow'
+  return [1, 2, 22, 23].includes(propertyType) ? 'terrace' : 'house'
 }

@@ -15,6 +15,8 @@ export interface MarketTenant {
   readonly initials: string
   /** What stands between the paragraphs of its descriptions: each agency's software does it in its own way. */
   readonly paragraphBreak: string
+  /** At least so many are on its market when the demo begins. */
+  readonly homesOnMarket: number
 }
 
 /** The agencies of the demo. Their ids never change, so that keys and bookmarks outlive the data folder. */
@@ -30,6 +32,7 @@ export const marketTenants: readonly [MarketTenant, ...MarketTenant[]] = [
     ],
     initials: 'HQ',
     paragraphBreak: '<br /><br />',
+    homesOnMarket: 350,
   },
   {
     tenantId: 'c83e2a94-1f5d-4d06-b7a9-60f4e8135b2c',
@@ -44,6 +47,7 @@ export const marketTenants: readonly [MarketTenant, ...MarketTenant[]] = [
     ],
     initials: 'OT',
     paragraphBreak: '\n\n',
+    homesOnMarket: 0,
   },
   {
     tenantId: '2fa70c5b-e61d-4938-8d24-b9137f50ac6e',
@@ -57,6 +61,7 @@ export const marketTenants: readonly [MarketTenant, ...MarketTenant[]] = [
     ],
     initials: 'GM',
     paragraphBreak: '\r\n\r\n',
+    homesOnMarket: 0,
   },
 ]
 

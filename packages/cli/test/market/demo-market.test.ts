@@ -10,9 +10,10 @@ import {
   type PropertyPayload,
   uuidV5,
 } from '@property-events/protocol'
-import { defaultAsOfMs, demoMarket } from '../../src/market/demo-market.ts'
+import { demoMarket, lastSaleMs } from '../../src/market/demo-market.ts'
 import { marketData } from '../../src/market/load-data.ts'
 import type { MarketEvent } from '../../src/market/market-event.ts'
+import { pictureOf } from '../../../server/src/http/pictures/picture.ts'
 import { marketTenants } from '../../src/market/tenants.ts'
 
 const events = [...demoMarket()]
@@ -38,8 +39,8 @@ describe('the demo market', () => {
     assert.notDeepEqual(other.slice(0, 20), events.slice(0, 20))
   })
 
-  it('has about 5,000 events: of each tenant at least 1,000 of properties for sale and to let, and 50 of contacts', () => {
-    assert.ok(events.length > 4_500 && events.length < 5_500, `${events.length} events`)
+  it('has about 6,500 events: of each tenant at least 1,000 of properties for sale and to let, and 50 of contacts', () => {
+    assert.ok(events.length > 5_500 && events.length < 7_500, `${events.length} events`)
     for (const tenant of marketTenants.keys()) {
       const own = events.filter((event) => event.tenant === tenant)
       assert.ok(own.filter(({ feed }) => feed === 'property').length >= 1_000)
@@ -55,10 +56,44 @@ describe('the demo market', () => {
     assert.ok(times.every((at) => parseCreatedDate(at) !== undefined))
     assert.ok(times.every((at, index) => index === 0 || at > (times[index - 1] ?? '')))
     const last = times.at(-1) ?? ''
-    assert.ok(last <= new Date(defaultAsOfMs).toISOString() && last > '2022-12-28')
-    const asOfMs = Date.UTC(2021, 5, 30)
-    const earlier = [...demoMarket({ asOfMs })].at(-1)?.at ?? ''
-    assert.ok(earlier <= new Date(asOfMs).toISOString() && earlier > '2021-06-25')
+    assert.ok(last <= new Date(lastSaleMs).toISOString() && last > '2022-12-28')
+    for (const untilMs of [Date.UTC(2021, 5, 30, 12), Date.UTC(2026, 10, 23, 1, 12), Date.UTC(2031, 0, 1)]) {
+      const moved = [...demoMarket({ untilMs })]
+      const end = moved.at(-1)?.at ?? ''
+      assert.ok(end <= new Date(untilMs).toISOString(), `${end} is not after the given moment`)
+      assert.ok(end > new Date(untilMs - 4 * 86_400_000).toISOString(), `${end} is near the given moment`)
+      assert.ok(moved.every(({ at }, index) => index === 0 || at > (moved[index - 1]?.at ?? '')))
+    }
+  })
+
+  it('has some hundred homes on the market of the first agency, for sale and to let', () => {
+    const live = new Map<string, PropertyPayload>()
+    for (const { tenant, feed, body } of demoMarket({ untilMs: Date.UTC(2026, 10, 23, 1, 12) })) {
+      if (tenant !== 0 || feed !== 'property') continue
+      if ('remove' in body) live.delete(body.remove.agentRef)
+      else if (body.payload.published === true) live.set(body.payload.agent_ref, body.payload)
+      else live.delete(body.payload.agent_ref)
+    }
+    const lettings = [...live.values()].filter(isLetting).length
+    assert.ok(live.size >= 300 && live.size <= 500, `${live.size} homes`)
+    assert.ok(lettings >= 60 && live.size - lettings >= 150, `${lettings} to let`)
+  })
+
+  it('has photographs at the address it is given, each in the form that a service draws', () => {
+    const mediaUrl = 'http://127.0.0.1:8080/pictures'
+    let photographs = 0
+    for (const { feed, body } of demoMarket({ mediaUrl })) {
+      if (feed !== 'property' || !('payload' in body)) continue
+      for (const item of body.payload.media ?? []) {
+        const path = String(item?.media_url).slice(mediaUrl.length + 1)
+        const [form = '', reference = '', name = ''] = path.split('/')
+        assert.ok(item?.media_url?.startsWith(`${mediaUrl}/`))
+        assert.match(path, /^(?:house|terrace|bungalow|flats)\/[A-Z0-9]+\/\d\d-[a-z-]+-[0-9a-f]{8}\.png$/)
+        if (photographs < 200) assert.notEqual(pictureOf(form, reference, name), undefined, path)
+        photographs += 1
+      }
+    }
+    assert.ok(photographs > 10_000, `${photographs} photographs`)
   })
 
   it('publishes payloads that the contract and the advice have nothing to say about (spec §2.3, D18)', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkPropertyPayload } from '@property-events/protocol'
-import { demoMarket } from '../../src/market/demo-market.ts'
+import { demoMarket, lastSaleMs } from '../../src/market/demo-market.ts'
 import { liveMarket } from '../../src/market/live-market.ts'
 import { londonTime } from '../../src/market/wall-time.ts'
 
@@ -10,7 +10,7 @@ const startMs = Date.UTC(2024, 0, 15, 9)
 describe('the live market', () => {
   it('carries on where the demo ends, dated by the clock it is given (D25)', () => {
     let nowMs = startMs
-    const live = liveMarket({ now: () => nowMs })
+    const live = liveMarket({ untilMs: lastSaleMs, now: () => nowMs })
     const published = new Set<string>()
     for (const { feed, body } of demoMarket()) {
       if (feed !== 'property') continue
@@ -44,7 +44,7 @@ describe('the live market', () => {
 
   it('is the same for the same seed and clock', () => {
     const changes = () => {
-      const live = liveMarket({ seed: 'same', now: () => startMs })
+      const live = liveMarket({ untilMs: lastSaleMs, seed: 'same', now: () => startMs })
       return Array.from({ length: 200 }, () => live.next().value)
     }
     assert.deepEqual(changes(), changes())

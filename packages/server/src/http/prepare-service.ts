@@ -31,7 +31,7 @@ import { keyLimits } from './key-limits.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
 import { operationTable } from './operations/index.ts'
-import type { Deprecations } from './operations/index.ts'
+import type { TableOptions } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
 import { readsUnderWay } from './reads-under-way.ts'
 import { createRouter } from './router.ts'
@@ -41,7 +41,7 @@ import { createTokenBuckets } from './token-bucket.ts'
 import { addressUrl, portOf } from './service-address.ts'
 import { createTransport } from './transport/index.ts'
 
-export interface ServiceParts {
+export interface ServiceParts extends TableOptions {
   /** Stays open when the service closes. */
   readonly storage: StorageEngine
   /** The first one is for new keys, all are for known ones. */
@@ -60,8 +60,6 @@ export interface ServiceParts {
   readonly trustedProxies?: number
   /** `false`: each request goes through Node's HTTP, with the same answers. Default true. */
   readonly plainConnections?: boolean
-  /** Whose end is announced with each of its answers (D27). */
-  readonly deprecations?: Deprecations
   /** For how long the store's word on its maintenance is used. Default 1 s; shorter in tests. */
   readonly maintenanceFreshMs?: number | undefined
   /** What all threads of the node share, if there are others (D10). */
@@ -134,7 +132,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   const { limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
-  const operations = operationTable(context, options.deprecations)
+  const operations = operationTable(context, options)
   const transport = createTransport(context, createRouter({ operations, basePath, limits }), {
     plainConnections: options.plainConnections ?? true,
     counts,

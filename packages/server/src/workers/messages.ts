@@ -24,6 +24,7 @@ export interface ServingThreadData {
   readonly trustedProxies: number
   readonly plainConnections: boolean
   readonly deprecations: Deprecations
+  readonly pictures: boolean
   readonly shared: SharedMemories
   readonly outages: OutageMemories
   readonly counts: NodeCounts

@@ -56,6 +56,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   readonly plainConnections?: boolean
   readonly deprecations?: Deprecations
   /** As in `ServiceParts`. */
+  readonly pictures?: boolean
+  /** As in `ServiceParts`. */
   readonly erasureList?: ErasureList | undefined
   readonly retention?: RetentionDefaults
 }

@@ -42,6 +42,7 @@ export function threadStarter(
       trustedProxies: options.trustedProxies ?? 0,
       plainConnections: options.plainConnections ?? true,
       deprecations: options.deprecations ?? {},
+      pictures: options.pictures ?? false,
       shared,
       outages,
       counts,

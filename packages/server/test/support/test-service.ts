@@ -50,6 +50,7 @@ export interface TestServiceOptions {
   readonly plainConnections?: boolean
   readonly deprecations?: ServiceOptions['deprecations']
   readonly maintenanceFreshMs?: number
+  readonly pictures?: boolean
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
   /** In place of a database of the tests' own server. */
@@ -109,6 +110,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.plainConnections === undefined ? {} : { plainConnections: options.plainConnections }),
     ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
+    pictures: options.pictures ?? false,
     erasureList: options.erasureList,
     maintenanceFreshMs: options.maintenanceFreshMs,
   } as const

@@ -8,6 +8,7 @@ import { docs } from './docs.ts'
 import { erase } from './erase.ts'
 import { getErasure, listErasures } from './erasures.ts'
 import { getEvent } from './get-event.ts'
+import { getPicture } from './get-picture.ts'
 import { getSubject } from './get-subject.ts'
 import { readHeads } from './heads.ts'
 import { addHold, endHold, listHolds } from './holds.ts'
@@ -26,7 +27,16 @@ import { subjectHistory } from './subject-history.ts'
 /** What has been announced of operations, by their `operationId`. */
 export type Deprecations = Readonly<Record<string, Deprecation>>
 
-export function operationTable(context: HttpContext, deprecations: Deprecations = {}): readonly Operation[] {
+/** Which operations there are, and what is said of them. */
+export interface TableOptions {
+  /** Whose end is announced with each of its answers (D27). */
+  readonly deprecations?: Deprecations
+  /** Pictures of homes that do not exist are drawn under `/pictures`. Default false. */
+  readonly pictures?: boolean
+}
+
+export function operationTable(context: HttpContext, options: TableOptions = {}): readonly Operation[] {
+  const { deprecations = {}, pictures = false } = options
   const { basePath } = context
   const document = madeOnce(() => staticDocument('application/json', openApiText(operations, basePath)))
   const page = madeOnce(() => {
@@ -58,7 +68,7 @@ export function operationTable(context: HttpContext, deprecations: Deprecations 
     docs(context, page),
   ]
   const operations = rows.map((operation) => withDeprecation(operation, deprecations))
-  return operations
+  return pictures ? [...operations, getPicture(context)] : operations
 }
 
 function withDeprecation(operation: Operation, deprecations: Deprecations): Operation {

@@ -1,0 +1,23 @@
+/** The variables that all documents use, as one line for a shell. */
+import type { TenantKeys } from './demo-keys.ts'
+import { shellWord } from './terminal-text.ts'
+
+export interface DemoPlace {
+  readonly url: string
+  /** The data folder. */
+  readonly data: string
+  /** The agency that is published for and read. */
+  readonly tenant: TenantKeys
+}
+
+export function demoVariables({ url, data, tenant }: DemoPlace): string {
+  const variables = {
+    URL: url,
+    KEY: tenant.readKey,
+    PUBLISH_KEY: tenant.publishKey,
+    TENANT: tenant.tenantId,
+    DATA: data,
+  }
+  const written = Object.entries(variables).map(([name, value]) => `${name}=${shellWord(value)}`)
+  return `export ${written.join(' ')}\n`
+}

@@ -1,0 +1,101 @@
+/** What `demo` does once its service listens: loads the market, announces it, and keeps it changing. */
+import { feeds } from '@property-events/protocol'
+import { demoKeys } from './demo-keys.ts'
+import type { DemoKeys } from './demo-keys.ts'
+import { demoVariables } from './demo-variables.ts'
+import { createDemoTenants, findMarket, isDemoLoaded, loadDemo } from './load-demo.ts'
+import type { LoadedMarket } from './load-demo.ts'
+import { lastSaleMs } from './market/demo-market.ts'
+import { nowhere } from './market/media.ts'
+import { marketTenants } from './market/tenants.ts'
+import { storeFlags } from './open-store.ts'
+import type { Output } from './output.ts'
+import { commandLine } from './program-name.ts'
+import { createProgress } from './progress.ts'
+import { runLive } from './run-live.ts'
+import type { ServeStage } from './serve-stage.ts'
+import type { StartedService } from './start-service.ts'
+import { boxText } from './terminal-text.ts'
+
+export const demo: ServeStage = async (
+  { service, storage, peppers },
+  { output, flags },
+  { data },
+  signal,
+) => {
+  const store = storeFlags(flags, data)
+  await createDemoTenants(storage, data, store)
+  const mediaUrl = `${service.url}/pictures`
+  const found = await findMarket(storage, mediaUrl)
+  if (found !== 'earlierVersion' && !(await isDemoLoaded(storage, found))) {
+    const progress = createProgress(output, 'events loaded')
+    if (!output.json) output.say('Loading the demo market …')
+    await loadDemo({
+      storage,
+      publisher: service.publisher,
+      market: found,
+      signal,
+      onProgress: (loaded) => progress.update(loaded, undefined),
+    })
+    progress.end()
+  }
+  if (signal.aborted) return
+  const keys = await demoKeys(data, storage, peppers, marketTenants, service.url)
+  await announce(output, service, keys, { store, data })
+  const market = found === 'earlierVersion' ? { untilMs: lastSaleMs, mediaUrl: nowhere } : found
+  if (!output.json && market.mediaUrl !== mediaUrl) output.say(picturesElsewhere(market))
+  if (flags['live'] !== true) return
+  await runLive(service.publisher, { ...market, newMediaUrl: mediaUrl }, signal, (line) => output.say(line))
+}
+
+function picturesElsewhere({ mediaUrl }: LoadedMarket): string {
+  if (mediaUrl === nowhere) {
+    const fresh = commandLine('demo --data ./new-demo')
+    return `This market was made by an earlier version: it ends in 2022, and its photographs lead nowhere. One that is up to date: ${fresh}`
+  }
+  const { origin, port } = new URL(mediaUrl)
+  return `The photographs of this market are at ${origin}, where it was started first. Start it there to see them (--port ${port === '' ? 80 : port}), or a new one in an empty folder (--data).`
+}
+
+interface Place {
+  /** Flags that find the store, such as ` --data ./demo`. */
+  readonly store: string
+  /** The data folder. */
+  readonly data: string
+}
+
+async function announce(
+  output: Output,
+  { url, metricsUrl }: StartedService['service'],
+  keys: DemoKeys,
+  { store, data }: Place,
+): Promise<void> {
+  if (output.json) return output.writeJson({ url, metricsUrl, ...keys })
+  const width = Math.max(...keys.tenants.map((tenant) => tenant.name.length))
+  const [first] = keys.tenants
+  await output.write(
+    boxText([
+      `Property Events demo  ${url}`,
+      `Documentation         ${url}/docs`,
+      `Metrics               ${metricsUrl ?? 'off'}`,
+      '',
+      'Keys (kept in demo-keys.json of the data folder)',
+      ...keys.tenants.flatMap(({ name, readKey, publishKey }) => [
+        `  ${name.padEnd(width)}  read     ${readKey}`,
+        `  ${''.padEnd(width)}  publish  ${publishKey}`,
+      ]),
+    ]),
+  )
+  if (first === undefined) return
+  // Outside the frame, so that it can be copied.
+  await output.write(
+    [
+      'Try it in another terminal:',
+      demoVariables({ url, data, tenant: first }).trimEnd(),
+      `curl -H "x-api-key: $KEY" "$URL${feeds.property.eventsPath}/getevents?pageSize=3"`,
+      'The first line again, for any other terminal in this folder:',
+      `eval "$(${commandLine('env', store)})"`,
+      '',
+    ].join('\n'),
+  )
+}

@@ -1,0 +1,55 @@
+/** `GET /pictures/…`: drawings of homes that do not exist, where a demo or test keys are served. Needs no key. */
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Headers } from '../exchange.ts'
+import { answer, documentHeaders, notModified, openProblems } from '../openapi/responses.ts'
+import { pictureOf } from '../pictures/picture.ts'
+import { success } from '../problem.ts'
+import { contentTag, tagMatches } from '../requests/entity-tag.ts'
+import { refusalOfParameters } from '../requests/query.ts'
+import { sharedBody } from './answers.ts'
+import type { Operation } from './operation.ts'
+
+/** The same address gives the same picture for ever. */
+const headers: Headers = { 'content-type': 'image/png', 'cache-control': 'public, max-age=86400, immutable' }
+
+/** It is no part of the contract: a service lists it in no document. */
+export function getPicture({ limits }: Pick<HttpContext, 'limits'>): Operation {
+  return {
+    method: 'GET',
+    path: '/pictures/:form/:reference/:name',
+    mediaType: 'image/png',
+    access: undefined,
+    schema: () => ({
+      operationId: 'getPicture',
+      summary: 'A drawing of a home that does not exist',
+      description: 'For the media of a demo. Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The picture.', { type: 'string' }, documentHeaders, 'image/png'),
+        [success.notModified]: notModified(documentHeaders),
+        ...openProblems('path_not_found'),
+      },
+    }),
+    prepare({ query, params: [form = '', reference = '', name = ''] }) {
+      const refusal = refusalOfParameters(query, limits.maxParameters)
+      if (refusal !== undefined) return () => refused(refusal)
+      return (request) => {
+        const bytes = pictureOf(form, reference, name)
+        if (bytes === undefined) return refused(noPicture)
+        const etag = contentTag(bytes, 'identity')
+        if (tagMatches(request.header('if-none-match'), etag)) {
+          return { kind: 'notModified', headers, etag, feed: undefined }
+        }
+        return { kind: 'pieces', headers, etag, feed: undefined, body: sharedBody(bytes), coding: 'identity' }
+      }
+    },
+  }
+}
+
+const noPicture = {
+  code: 'path_not_found',
+  detail:
+    'There is no picture at this path. Pictures are at /pictures/house/REF/01-front.png, with house, terrace, bungalow or flats, a reference of letters and digits, and a room.',
+} as const
