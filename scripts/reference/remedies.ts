@@ -19,6 +19,15 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
     'Ask the operator for a key that reads this feed. A key of several agencies names one of them in the header `x-tenant`.',
   missing_scope: 'Use a key with the scope that the operation names, or ask the operator for one.',
   ambiguous_tenant: 'Name the agency in the header `x-tenant`, or as `?tenant=`.',
+  key_network:
+    'Send the request from a network that the key was made for, or ask the operator for another key.',
+  scope_not_held:
+    'Use a key that has these scopes itself, or ask the operator: nobody gives more than he may do.',
+  tenant_not_found: 'Look at the id of the tenant. Tenants that the key may not see are not found either.',
+  key_not_found: 'Look at the id of the key. Keys of other tenants, and operator keys, are not found either.',
+  contact_not_found: 'Look at the reference, the `contact_ref` of the payload, and at the tenant.',
+  tenant_exists: 'Choose another name or reference, or use the tenant that has it.',
+  key_ended: 'Make a new key: what was revoked or has expired stays as it is.',
   event_not_found:
     'Look at the id, and at the feed: property and contact events have ids of their own. Events of other agencies are not found either.',
   subject_not_found:

@@ -15,6 +15,7 @@ import {
 } from '@property-events/protocol/schemas'
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
+import { adminSchemas } from './admin-schemas.ts'
 import { epoch, listOf, refTo, revision, whole } from './common.ts'
 import { erasing } from './erasing.ts'
 import { withExamples } from './examples.ts'
@@ -73,6 +74,7 @@ const namedSchemas = {
   ...payloads.parts,
   ...publications,
   ...erasing,
+  ...adminSchemas,
   ReceiptEvent,
   PublishWarning,
   PublishReceipt: {

@@ -2,8 +2,10 @@
 import type { SampleRequest } from './request.ts'
 
 export function curlSample({ method, target, key, body }: SampleRequest): string {
+  // What curl does by itself.
+  const usual = body === undefined ? 'GET' : 'POST'
   const lines = [
-    `curl --fail-with-body${method === 'GET' || body !== undefined ? '' : ` -X ${method}`}`,
+    `curl --fail-with-body${method === usual ? '' : ` -X ${method}`}`,
     ...(key === undefined ? [] : [`-H "x-api-key: $${key}"`]),
     ...(body === undefined ? [] : [`-H 'content-type: application/json'`]),
     `"$URL${target}"`,

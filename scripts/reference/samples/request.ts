@@ -20,11 +20,13 @@ export const ids = {
   event: '01946e3a-52f0-7c3b-9a61-5d2f0e8b7c11',
   property: '0d4b6a1e-58c5-4f0e-9a57-2b7c1f3d9e10',
   contact: '7c1d52aa-0b6e-4b0f-8f55-31c9f3f0a2b4',
+  tenant: '2f6b0c1e-4a57-4c1f-9d3e-8a1b5c7d9e02',
+  key: '5Rk2pQ7wX0aZ',
 }
 
 export function sampleRequest(document: OpenApi, operation: Operation): SampleRequest {
   const { operationId, method, path, parameters, requestBody } = operation
-  const params = valuesOf(parameters, 'path', () => idFor(path))
+  const params = valuesOf(parameters, 'path', (name) => idFor(path, name))
   const query = queryOf(parameters)
   const asked = new URLSearchParams(query).toString()
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
@@ -41,7 +43,9 @@ export function sampleRequest(document: OpenApi, operation: Operation): SampleRe
   }
 }
 
-function idFor(path: string): string {
+function idFor(path: string, name: string): string {
+  if (name === 'tenantId') return ids.tenant
+  if (name === 'keyId') return ids.key
   if (path.includes('eventId')) return ids.event
   return path.includes('contact') ? ids.contact : ids.property
 }
@@ -52,17 +56,25 @@ function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, stri
   return {
     ...(names.has('page') ? { page: '1' } : {}),
     ...(names.has('pageSize') ? { pageSize: '50' } : {}),
-    ...(names.has('limit') ? { after: '0', limit: '50' } : {}),
+    // The places of some lists are ids.
+    ...(names.has('limit') ? (names.has('action') ? { limit: '50' } : { after: '0', limit: '50' }) : {}),
   }
 }
 
-function valuesOf(parameters: readonly Parameter[], place: Parameter['in'], valueOf: () => string) {
-  return Object.fromEntries(parameters.filter((one) => one.in === place).map(({ name }) => [name, valueOf()]))
+function valuesOf(
+  parameters: readonly Parameter[],
+  place: Parameter['in'],
+  valueOf: (name: string) => string,
+) {
+  return Object.fromEntries(
+    parameters.filter((one) => one.in === place).map(({ name }) => [name, valueOf(name)]),
+  )
 }
 
 /** Keys for reading are in `KEY` throughout the documents; those with another right are named after it. */
 export function keyVariable({ security, 'x-scopes': scopes = [] }: Operation): string | undefined {
   if (security.length === 0) return undefined
+  if (scopes[0]?.startsWith('admin:') === true) return 'ADMIN_KEY'
   const [, right = 'read'] = scopes[0]?.split(':') ?? []
   return right === 'read' ? 'KEY' : `${right.toUpperCase()}_KEY`
 }

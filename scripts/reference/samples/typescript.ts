@@ -90,7 +90,8 @@ function fetchSample({ method, target, key, body }: SampleRequest): string {
     ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body)})`]),
   ]
   const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`
-  const read = target === '/docs' ? 'text' : 'json'
+  // Of many lines, or of none that is JSON.
+  const read = target === '/docs' || target.includes('/snapshot') ? 'text' : 'json'
   return `const { URL: baseUrl = ''${key === undefined ? '' : `, ${key}: key = ''`} } = process.env
 const answer = await fetch(\`\${baseUrl}${target}\`${given})
 if (!answer.ok) throw new Error(\`\${answer.status}: \${await answer.text()}\`)

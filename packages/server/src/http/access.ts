@@ -1,20 +1,27 @@
 /** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). The only place that decides it. */
 import { parseKeyText } from '@property-events/protocol'
-import type { Scope } from '@property-events/protocol'
+import type { AdminScope, Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
+import { mayAdminister, tenantNeeds } from './admin-access.ts'
 import type { HttpContext } from './context.ts'
 import { refused } from './exchange.ts'
 import type { Access, Exchange, Refused, Request } from './exchange.ts'
 import type { ProblemCode } from './problem.ts'
 import { noteProxy } from './note-proxy.ts'
 import { retryAfter } from './rate-limit.ts'
-import { clientNetwork } from './requests/client-address.ts'
+import { clientAddress, clientNetwork } from './requests/client-address.ts'
 import { chosenTenant, tenantHeader } from './requests/tenant-choice.ts'
+
+/**
+ * Of administration: an operator key with the scope, or a key with what `mayAdminister` wants for some tenant; the operation looks
+ * which. `anyKey`: none.
+ */
+export type AdminNeed = AdminScope | 'anyKey'
 
 /** What an operation asks of a key. */
 export interface AccessNeed {
   /** `anyRead`, `anyErase`: such a scope of any feed, for any number of tenants; the operation looks which. */
-  readonly scope: Scope | 'anyRead' | 'anyErase'
+  readonly scope: Scope | 'anyRead' | 'anyErase' | AdminNeed
   /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
   readonly refusal: 'spec' | 'own'
 }
@@ -75,6 +82,10 @@ function misplacedKey(request: Request): string | undefined {
   return undefined
 }
 
+function addressOf({ trustedProxies }: HttpContext, request: Request): string {
+  return clientAddress(request.remote, request.header('x-forwarded-for'), trustedProxies)
+}
+
 function networkOf({ trustedProxies }: HttpContext, request: Request): string {
   return clientNetwork(request.remote, request.header('x-forwarded-for'), trustedProxies)
 }
@@ -86,15 +97,19 @@ const standingCodes = {
 } as const satisfies Record<Exclude<KeyVerdict['kind'], 'valid' | 'unknown'>, ProblemCode>
 
 function admitKey(
-  { keyLimits }: HttpContext,
+  context: HttpContext,
   exchange: Exchange,
   need: AccessNeed,
   verdict: Exclude<KeyVerdict, { kind: 'unknown' }>,
 ): Access | Refused {
+  const { keyLimits } = context
   exchange.keyId = verdict.key.keyId
   const refusal = keyLimits.admit(exchange, verdict.key)
   if (refusal !== undefined) return refusal
   if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
+  if (verdict.key.networks?.has(addressOf(context, exchange.request)) === false) {
+    return refused({ code: 'key_network' })
+  }
   const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
   if (typeof tenant === 'object') return refused(tenant)
   const access = grantedAccess(tenant === undefined ? verdict.key : keyOfTenant(verdict.key, tenant), need)
@@ -108,11 +123,13 @@ function keyOfTenant(key: VerifiedKey, tenantId: string): VerifiedKey {
   return { ...key, grants: key.grants.filter((grant) => grant.tenantId === tenantId) }
 }
 
-function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
+function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
+  const { keyId, grants } = key
+  if (isAdminNeed(scope)) return administratingAccess(key, scope)
   if (scope === 'anyRead' || scope === 'anyErase') {
     const [ending, words] = scope === 'anyRead' ? [':read', 'a read scope'] : [':erase', 'an erase scope']
     const isHeld = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(ending)))
-    if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants }
+    if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes: [] }
     return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
   }
   let tenantId: string | undefined
@@ -122,7 +139,7 @@ function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: Acces
     tenants += 1
     tenantId = grant.tenantId
   }
-  if (tenants === 1) return { kind: 'granted', keyId, tenantId, grants }
+  if (tenants === 1) return { kind: 'granted', keyId, tenantId, grants, adminScopes: [] }
   if (refusal === 'spec') {
     const detail =
       tenants > 1
@@ -132,5 +149,19 @@ function grantedAccess({ keyId, grants }: VerifiedKey, { scope, refusal }: Acces
   }
   if (tenants > 1) return refused({ code: 'ambiguous_tenant' })
   const detail = `This operation needs a key with the scope ${scope}.`
+  return refused({ code: 'missing_scope', detail })
+}
+
+function isAdminNeed(scope: AccessNeed['scope']): scope is AdminNeed {
+  return scope === 'anyKey' || scope.startsWith('admin:')
+}
+
+function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refused {
+  const { keyId, grants, adminScopes } = key
+  const isHeld =
+    need === 'anyKey' || adminScopes.includes(need) || grants.some((grant) => mayAdminister(grant, need))
+  if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes }
+  const { scopes } = tenantNeeds[need]
+  const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}.`
   return refused({ code: 'missing_scope', detail })
 }

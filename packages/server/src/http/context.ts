@@ -7,12 +7,21 @@ import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
-import type { KeyVerifier } from '../keys/index.ts'
+import type { KeyIssuer, KeyVerifier } from '../keys/index.ts'
 import type { NodeWords } from '../keys/node-words.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Outages } from '../observability/outages.ts'
 import type { RequestLines } from '../observability/request-lines.ts'
-import type { Erasure, ErasureStore, EventStore, HoldStore, RestrictionStore } from '../storage/storage.ts'
+import type {
+  AdminStore,
+  AuditStore,
+  Erasure,
+  ErasureStore,
+  EventStore,
+  HoldStore,
+  KeyStore,
+  RestrictionStore,
+} from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ReadsUnderWay } from './reads-under-way.ts'
@@ -24,6 +33,10 @@ export interface HttpContext {
   readonly events: EventStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
+  readonly keys: KeyStore
+  readonly admin: AdminStore
+  readonly audit: AuditStore
+  readonly keyIssuer: KeyIssuer
   /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
   readonly backups: () => Promise<readonly number[]>
   /** To whom what it erased had been sent; `undefined`: that is not noted of its feed. */

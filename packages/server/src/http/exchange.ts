@@ -1,4 +1,5 @@
 /** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
+import type { AdminScope } from '@property-events/protocol'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Sent } from '../feed/sent.ts'
 import type { FeedKey, Grant, Head } from '../storage/storage.ts'
@@ -121,10 +122,18 @@ export interface Access {
   /** `undefined`: the operation reads feeds of any number of tenants, or asks for no key. */
   readonly tenantId: string | undefined
   readonly grants: readonly Grant[]
+  /** Of an operator key, for operations of administration alone. */
+  readonly adminScopes: readonly AdminScope[]
 }
 
 /** Of an operation that asks for no key. */
-export const openAccess: Access = { kind: 'granted', keyId: undefined, tenantId: undefined, grants: [] }
+export const openAccess: Access = {
+  kind: 'granted',
+  keyId: undefined,
+  tenantId: undefined,
+  grants: [],
+  adminScopes: [],
+}
 
 /** The feed that a request is about. Only for operations whose access is to one feed. */
 export function feedKeyOf({ tenantId }: Access, feed: FeedKey['feed']): FeedKey {

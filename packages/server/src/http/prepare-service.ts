@@ -10,7 +10,7 @@ import { createSentLedger } from '../feed/sent-ledger.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
-import { createKeyVerifier } from '../keys/index.ts'
+import { createKeyIssuer, createKeyVerifier } from '../keys/index.ts'
 import type { Pepper } from '../keys/index.ts'
 import { nodeWords } from '../keys/node-words.ts'
 import type { NodeWords } from '../keys/node-words.ts'
@@ -188,7 +188,7 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
-  const { erasures, events, holds, keys, restrictions, settings } = storage
+  const { admin, audit, erasures, events, holds, keys, nodes, restrictions, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
   const metrics = createMetrics()
@@ -219,6 +219,10 @@ function contextOf(
     events,
     erasures,
     holds,
+    keys,
+    admin,
+    audit,
+    keyIssuer: createKeyIssuer({ keys, admin, nodes, peppers }),
     backups: () => recentBackups(storage),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     restrictions,

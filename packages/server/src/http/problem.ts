@@ -1,8 +1,13 @@
 /**
- * Every status this service answers with, and the closed set of problem codes (D6, D9). No other file knows a status.
+ * Every status this service answers with, and the closed set of problem codes (D6, D9). Beside its part
+ * `service-problems.ts` no other file knows a status.
  * A caller is told the code, a sentence and what is allowed; the cause goes to the log.
  */
 import type { ProblemError } from '@property-events/protocol'
+import { serviceProblems } from './service-problems.ts'
+import type { ProblemKind } from './service-problems.ts'
+
+export type { ProblemKind }
 
 /** What goes well. */
 export const success = {
@@ -13,13 +18,6 @@ export const success = {
   seeOther: 303,
   notModified: 304,
 } as const
-
-export interface ProblemKind {
-  readonly status: number
-  readonly title: string
-  /** Said when the place that found the problem has nothing more exact to say. */
-  readonly detail: string
-}
 
 /** Code → status and words. Codes are part of the protocol: they are added, never renamed. */
 export const problems = {
@@ -74,6 +72,12 @@ export const problems = {
     title: 'The key may not read this feed',
     detail: 'This key does not read this feed of exactly one tenant. Ask the operator for one that does.',
   },
+  key_network: {
+    status: 401,
+    title: 'The key may not be used from here',
+    detail:
+      'This key may be used from certain networks only, and the request came from another one. Ask whoever gave you the key.',
+  },
   missing_scope: {
     status: 403,
     title: 'The key lacks a scope',
@@ -84,11 +88,27 @@ export const problems = {
     title: 'The key covers several tenants',
     detail: 'This key has that scope for several tenants. Name one in the header x-tenant, or as ?tenant=.',
   },
-  event_not_found: {
-    status: 404,
-    title: 'No such event',
-    detail: 'This feed has no event with this id.',
+  scope_not_held: {
+    status: 403,
+    title: 'The key may not give this scope',
+    detail: 'A key gives others only what it may do itself.',
   },
+  tenant_not_found: {
+    status: 404,
+    title: 'No such tenant',
+    detail: 'There is no tenant with this id that this key may see.',
+  },
+  key_not_found: {
+    status: 404,
+    title: 'No such key',
+    detail: 'There is no key with this id that this key may see.',
+  },
+  contact_not_found: {
+    status: 404,
+    title: 'No such contact',
+    detail: 'This tenant has no event of a contact with this reference.',
+  },
+  event_not_found: { status: 404, title: 'No such event', detail: 'This feed has no event with this id.' },
   subject_not_found: {
     status: 404,
     title: 'No such subject',
@@ -109,11 +129,7 @@ export const problems = {
     title: 'No such restriction',
     detail: 'There is no restriction with this id that this key may see.',
   },
-  path_not_found: {
-    status: 404,
-    title: 'No such path',
-    detail: 'There is nothing at this path.',
-  },
+  path_not_found: { status: 404, title: 'No such path', detail: 'There is nothing at this path.' },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
@@ -156,6 +172,16 @@ export const problems = {
     title: 'The property or contact is on hold',
     detail:
       'It must be kept for now, so it cannot be erased. Wait until the hold has expired, or end it if it is no longer needed.',
+  },
+  tenant_exists: {
+    status: 409,
+    title: 'There is such a tenant already',
+    detail: 'Another tenant has this id, name or reference.',
+  },
+  key_ended: {
+    status: 409,
+    title: 'The key has ended',
+    detail: 'This key was revoked or has expired, and nothing of it can be changed any more. Make a new one.',
   },
   epoch_changed: {
     status: 409,
@@ -219,66 +245,7 @@ export const problems = {
     title: 'The headers are too large',
     detail: 'The request has too many headers, or they are too long together.',
   },
-  internal_error: {
-    status: 500,
-    title: 'Internal error',
-    detail: 'The service failed. The operator finds the cause in the log under the request id.',
-  },
-  storage_damaged: {
-    status: 500,
-    title: 'Stored data is damaged',
-    detail:
-      'What the store holds here is not what was written to it, so it is not served. The operator finds the place in the log under the request id.',
-  },
-  storage_full: {
-    status: 503,
-    title: 'The store is full',
-    detail: 'The store has no room left; nothing was stored. Reading goes on. Try again later.',
-  },
-  storage_unavailable: {
-    status: 503,
-    title: 'The store does not answer',
-    detail:
-      'The store does not answer at the moment. Try again later; what was being published may be stored, so send it again with the same ids.',
-  },
-  clock_behind: {
-    status: 503,
-    title: 'The clock is behind the feed',
-    detail:
-      'The newest event of this feed is more than 5 minutes ahead of the clock, so publishing waits for the clock. The operator can override this.',
-  },
-  overloaded: {
-    status: 503,
-    title: 'Too much is waiting',
-    detail: 'Too many events wait for the disk; nothing was stored. Try again later.',
-  },
-  epoch_required: {
-    status: 503,
-    title: 'The store was restored',
-    detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
-  },
-  tenant_moving: {
-    status: 503,
-    title: 'The tenant is moving',
-    detail:
-      'This tenant is moving to another store, and nothing is published to it here any more, nor is a window of time without an end answered. Nothing was stored. Try again in a moment, at the same address.',
-  },
-  maintenance: {
-    status: 503,
-    title: 'Publishing is stopped',
-    detail:
-      'The operator has stopped publishing for planned work, and reading goes on. Nothing was stored. Wait as Retry-After says, then send the same again.',
-  },
-  sequence_not_reached: {
-    status: 503,
-    title: 'The feed is not that far',
-    detail: 'The feed has not reached the number in x-feed-min-sequence within 5 seconds. Try again.',
-  },
-  unsupported_http_version: {
-    status: 505,
-    title: 'Unsupported HTTP version',
-    detail: 'Use HTTP/1.1; 1.0 is answered too. A proxy in front of this service must speak one of them.',
-  },
+  ...serviceProblems,
 } as const satisfies Readonly<Record<string, ProblemKind>>
 
 export type ProblemCode = keyof typeof problems

@@ -215,7 +215,7 @@ function plainPaths(routes: readonly Route[], basePath: string, mostOfPath: numb
     const [, fixed] = /^([^:]*\/):[A-Za-z]+$/.exec(path) ?? []
     if (fixed !== undefined) {
       if (method === 'GET') upToParameter.push({ start: basePath + fixed, route })
-    } else if (!path.includes(':')) {
+    } else if (!path.includes(':') && (method === 'GET' || method === 'POST')) {
       whole[method].set(basePath + path, { route, params: [] })
       longest = Math.max(longest, basePath.length + path.length)
     }
@@ -248,7 +248,8 @@ interface LookUp {
 const readMethods: readonly string[] = ['GET', 'HEAD']
 const isRead = (method: string): boolean => readMethods.includes(method)
 /** How `Allow` lists them, whatever order the table has. */
-const methodOrder = ['GET', 'HEAD', 'POST'] as const
+const methodOrder = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'] as const
+const writeMethods = ['POST', 'PATCH', 'DELETE'] as const
 
 function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
   const table = findMyWay({
@@ -259,6 +260,8 @@ function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
     onBadUrl: () => undefined,
   })
   const byHandler = new Map<unknown, Route>()
+  /** Those of any operation. */
+  const methods = new Set<string>(routes.map(({ operation }) => operation.method))
   for (const route of routes) {
     const { method } = route.operation
     const handler = (): undefined => undefined
@@ -282,11 +285,12 @@ function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
     allowOf(path, without) {
       // Each search decodes the path, which for 8,000 percent-encoded characters took 40 µs: no more of them than there must be.
       const reads = isRead(without ?? '') || find('GET', path) === undefined ? [] : readMethods
-      const writes = without === 'POST' || find('POST', path) === undefined ? [] : ['POST']
-      const methods = [...reads, ...writes]
-      return methods.length === 0 ? undefined : listed(methods)
+      const isThere = (method: string): boolean => methods.has(method) && find(method, path) !== undefined
+      const writes = writeMethods.filter((method) => without !== method && isThere(method))
+      const allowed = [...reads, ...writes]
+      return allowed.length === 0 ? undefined : listed(allowed)
     },
-    allow: listed(methodOrder),
+    allow: listed(methodOrder.filter((method) => isRead(method) || methods.has(method))),
   }
 }
 

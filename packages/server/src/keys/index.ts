@@ -1,4 +1,5 @@
 /** Keys: making them, and verifying the key of a request. */
+export * from './key-issuer.ts'
 export * from './issue.ts'
 export * from './pepper-fit.ts'
 export * from './pepper.ts'

@@ -2,10 +2,12 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseKeyText } from '@property-events/protocol'
+import type { AdminScope } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyRate, KeyStore } from '../storage/storage.ts'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { BoundedMap } from '../bounded-map.ts'
+import { allowedNetworks } from './allowed-networks.ts'
 import { cachedFinder } from './find-cached.ts'
 import { knownIds } from './known-ids.ts'
 import { hashSecret } from './pepper.ts'
@@ -22,6 +24,10 @@ export interface VerifiedKey {
   readonly grants: readonly Grant[]
   /** Its own; `undefined`: that of all keys. */
   readonly rate: KeyRate | undefined
+  /** Of an operator key; a key of tenants has none. */
+  readonly adminScopes: readonly AdminScope[]
+  /** The networks that it may be used from; `undefined`: any. */
+  readonly networks: { has(address: string): boolean } | undefined
 }
 
 export type KeyVerdict =
@@ -160,9 +166,18 @@ function secretRehasher(
 }
 
 function verifiedKey(found: FoundKey): VerifiedKey {
-  const { keyId, label, operator, grants, rate } = found.record
+  const { keyId, label, operator, grants, rate, adminScopes = [], networks } = found.record
   const suspended = new Set(found.suspendedTenantIds)
-  return { keyId, label, operator, grants: grants.filter((grant) => !suspended.has(grant.tenantId)), rate }
+  return {
+    keyId,
+    label,
+    operator,
+    // Whatever the store says: a key is of the one kind or of the other.
+    grants: operator ? [] : grants.filter((grant) => !suspended.has(grant.tenantId)),
+    rate,
+    adminScopes: operator ? adminScopes : [],
+    networks: networks && allowedNetworks(networks),
+  }
 }
 
 /** The final reason comes first: a revoked key never works again, and an expired one may be extended. */

@@ -109,7 +109,8 @@ onEngines(
         [listPath, 'GET, HEAD, OPTIONS'],
         ['/v1/contact-events', 'GET, HEAD, POST, OPTIONS'],
         ['/openapi.json', 'GET, HEAD, OPTIONS'],
-        ['*', 'GET, HEAD, POST, OPTIONS'],
+        ['/v1/admin/keys/x', 'GET, HEAD, PATCH, OPTIONS'],
+        ['*', 'GET, HEAD, POST, PATCH, OPTIONS'],
       ] as const) {
         const answer = await say(
           head(

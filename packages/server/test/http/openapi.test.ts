@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
-import { feedNames, feeds } from '@property-events/protocol'
+import { adminScopes, feedNames, feeds } from '@property-events/protocol'
 import { namedSchemasText } from '../../schemas/named-schemas.ts'
 import { defaultLimits } from '../../src/index.ts'
 import { call, listPath, pageOf, problemOf, publish } from '../support/http-client.ts'
@@ -74,6 +74,33 @@ describe('the OpenAPI document', () => {
       `GET ${feeds[name].subjectsPath}/{subjectId}`,
       `GET ${feeds[name].subjectsPath}/{subjectId}/history`,
     ])
+    const tenant = '/v1/admin/tenants/{tenantId}'
+    const administration = [
+      'GET /v1/admin/self',
+      'GET /v1/admin/tenants',
+      'POST /v1/admin/tenants',
+      'POST /v1/admin/tenants/import',
+      `GET ${tenant}`,
+      `PATCH ${tenant}`,
+      `GET ${tenant}/feeds`,
+      `GET ${tenant}/events/getevents`,
+      `GET ${tenant}/events/geteventbyid/{eventId}`,
+      `GET ${tenant}/property-events`,
+      `GET ${tenant}/property-events/snapshot`,
+      `GET ${tenant}/property-events/reduced`,
+      `GET ${tenant}/properties/{subjectId}`,
+      `GET ${tenant}/properties/{subjectId}/history`,
+      `POST ${tenant}/erasures`,
+      `GET ${tenant}/erasures`,
+      `GET ${tenant}/erasures/{erasureId}`,
+      'GET /v1/admin/keys',
+      'POST /v1/admin/keys',
+      'GET /v1/admin/keys/{keyId}',
+      'PATCH /v1/admin/keys/{keyId}',
+      'POST /v1/admin/keys/{keyId}/rotate',
+      'POST /v1/admin/keys/{keyId}/revoke',
+      'GET /v1/admin/audit',
+    ]
     const described = operations.map(({ method, path }) => `${method} ${path}`)
     assert.deepEqual(
       described.toSorted(),
@@ -90,6 +117,7 @@ describe('the OpenAPI document', () => {
         'GET /v1/restrictions/{restrictionId}',
         'POST /v1/restrictions/{restrictionId}/end',
         'GET /v1/heads',
+        ...administration,
         'GET /docs',
         'GET /openapi.json',
       ]
@@ -150,6 +178,7 @@ describe('the OpenAPI document', () => {
     await publish(service, [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })
     const restricted = await postRestriction(service, contactRef)
     const { id: restrictionId } = JSON.parse(restricted.text) as { id: string }
+    const { text: operator, keyId } = await service.issue({ operator: true, adminScopes })
     for (const { method, path, operationId, responses } of operations) {
       if (method !== 'GET' || path.includes('contact')) continue
       const asked = path
@@ -157,11 +186,15 @@ describe('the OpenAPI document', () => {
         .replace('{subjectId}', agent_ref)
         .replace('{erasureId}', erasureId)
         .replace('{restrictionId}', restrictionId)
+        .replace('{tenantId}', service.tenant.tenantId)
+        .replace('{keyId}', keyId)
       // The spec's routes name what they ignore; ours take nothing they do not know.
       const target = path.startsWith('/api/') ? `${asked}?fom=1` : asked
-      const key = /^\/v1\/(erasures|holds|restrictions)/.test(path)
-        ? service.tenant.eraseKey
-        : service.tenant.readKey
+      const key = path.startsWith('/v1/admin')
+        ? operator
+        : /^\/v1\/(erasures|holds|restrictions)/.test(path)
+          ? service.tenant.eraseKey
+          : service.tenant.readKey
       const conditions = responses['304'] === undefined ? [{}] : [{}, { 'if-none-match': '*' }]
       for (const headers of conditions) {
         const answer = await call(service, target, { key, headers })

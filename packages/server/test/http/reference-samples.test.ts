@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { adminScopes } from '@property-events/protocol'
 import { ids } from '../../../../scripts/reference/samples/request.ts'
 import { schemaExamples } from '../../schemas/examples.ts'
 import { call, publish } from '../support/http-client.ts'
@@ -42,12 +43,13 @@ describe('the samples of the reference', () => {
   before(async () => {
     service = await startTestService()
     const { readKey, publishKey, eraseKey } = service.tenant
+    const { text: adminKey } = await service.issue({ operator: true, adminScopes })
     for (const [feed, payload] of [
       ['property', schemaExamples['PropertyPayload']],
       ['contact', schemaExamples['ContactPayload']],
     ] as const)
       await publish(service, { id: ids.event, payload }, { feed })
-    const keys = { KEY: readKey, PUBLISH_KEY: publishKey, ERASE_KEY: eraseKey }
+    const keys = { KEY: readKey, PUBLISH_KEY: publishKey, ERASE_KEY: eraseKey, ADMIN_KEY: adminKey }
     environment = {
       ...process.env,
       ...keys,
@@ -72,6 +74,12 @@ describe('the samples of the reference', () => {
       payload: { agent_ref: crypto.randomUUID(), published: false },
     })
     return events[0]?.transactionId ?? ''
+  }
+
+  /** A key that may be rotated or revoked. */
+  async function spareKey(): Promise<string> {
+    const grants = [{ tenantId: service.tenant.tenantId, scopes: ['property:read'] as const }]
+    return (await service.issue({ grants })).keyId
   }
 
   /** The id that the service gave. */
@@ -101,6 +109,8 @@ describe('the samples of the reference', () => {
   async function textOf(operationId: string, language: string): Promise<string> {
     const idOf: Readonly<Record<string, () => Promise<string>>> = {
       erase: spareSubject,
+      adminErase: spareSubject,
+      adminGetErasure: () => begun('/v1/erasures', { reason: 'unlawful' }),
       addHold: spareSubject,
       restrictContact: spareContact,
       getRestriction: restricted,
@@ -110,6 +120,11 @@ describe('the samples of the reference', () => {
     }
     const id = await idOf[operationId]?.()
     const text = sampleOf(operationId, language)
+      .replaceAll(ids.tenant, service.tenant.tenantId)
+      .replaceAll(ids.key, await spareKey())
+      // A name is given once.
+      .replaceAll('Example Lettings, Guildford', `Example ${crypto.randomUUID()}`)
+      .replaceAll('crm-4711', crypto.randomUUID())
     return id === undefined ? text : text.replaceAll(ids.property, id)
   }
 
@@ -119,7 +134,7 @@ describe('the samples of the reference', () => {
       const { stdout } = await run('/bin/sh', ['-euc', script], { env: environment, maxBuffer: 1 << 24 })
       const [, target = ''] = /"\$URL([^"]*)"/.exec(script) ?? []
       assert.ok(stdout.length > 50, operationId)
-      if (method !== 'GET' || tags.includes('Erasing')) continue
+      if (method !== 'GET' || tags.includes('Erasing') || tags.includes('Administration')) continue
       const { text } = await call(service, target, { key: service.tenant.readKey })
       assert.equal(stdout, text, operationId)
     }

@@ -92,6 +92,8 @@ describe('verifying a key', () => {
         label: 'website',
         operator: false,
         rate: undefined,
+        adminScopes: [],
+        networks: undefined,
         grants: [
           { tenantId: tenantA, scopes: ['property:read'] },
           { tenantId: tenantB, scopes: ['property:read'] },

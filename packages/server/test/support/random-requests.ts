@@ -16,10 +16,16 @@ export interface RandomRequest {
 /** What is known about the service: makes requests that hit something. */
 export interface Surroundings {
   readonly tenants: readonly TestTenant[]
+  /** Of operators, and of whoever manages a tenant. */
+  readonly adminKeys: readonly string[]
   /** Ids of events that are stored. */
   readonly ids: readonly string[]
   /** Tags seen in answers. */
   readonly tags: readonly string[]
+}
+
+function isAdmin({ path }: DocumentedOperation): boolean {
+  return path.startsWith('/v1/admin')
 }
 
 export type Random = (below: number) => number
@@ -95,15 +101,21 @@ export function randomRequest(
     return items[random(items.length)] as Item
   }
   const chance = (percent: number) => random(100) < percent
-  const operation = pick(operations)
+  const picked = pick(operations)
+  // There are as many of administration as of all else.
+  const operation = isAdmin(picked) && chance(50) ? pick(operations) : picked
   const tenant = pick(surroundings.tenants)
   const { method } = operation
+  const writes = method !== 'GET'
   const key = chance(85)
-    ? method === 'POST'
-      ? tenant.publishKey
-      : tenant.readKey
+    ? isAdmin(operation) && chance(80)
+      ? pick(surroundings.adminKeys)
+      : writes
+        ? tenant.publishKey
+        : tenant.readKey
     : pick([
         undefined,
+        ...surroundings.adminKeys,
         tenant.readKey,
         tenant.publishKey,
         'pev_',
@@ -118,13 +130,18 @@ export function randomRequest(
   if (chance(8)) pieces.push(`${encoded(pick(nasty))}=${encoded(pick(nasty))}`)
   if (chance(3) && pieces[0] !== undefined) pieces.push(pieces[0])
   if (chance(2)) pieces.push(pick(['%ZZ', '%', '%FF=1', '&&', '=', 'page']))
-  const filled = operation.path.replace('{eventId}', () =>
-    chance(50) && surroundings.ids.length > 0
-      ? pick(surroundings.ids)
-      : chance(40)
-        ? crypto.randomUUID()
-        : encoded(pick(nasty)) || '-',
-  )
+  const filled = operation.path
+    .replace('{eventId}', () =>
+      chance(50) && surroundings.ids.length > 0
+        ? pick(surroundings.ids)
+        : chance(40)
+          ? crypto.randomUUID()
+          : encoded(pick(nasty)) || '-',
+    )
+    .replace('{tenantId}', () => (chance(80) ? tenant.tenantId : pick([crypto.randomUUID(), 'x'])))
+    .replaceAll(/\{\w+\}/g, () =>
+      isAdmin(operation) && chance(70) ? crypto.randomUUID() : encoded(pick(nasty)) || '-',
+    )
   const path = pieces.length === 0 ? filled : `${filled}?${pieces.join('&')}`
 
   const headers: Record<string, string> = {}
@@ -133,12 +150,43 @@ export function randomRequest(
     headers['accept'] = pick(['application/json', 'text/html', '*/*', 'text/xml', 'application/json;q=0'])
   if (chance(25) && surroundings.tags.length > 0)
     headers['if-none-match'] = pick([...surroundings.tags, '*', '"x"'])
-  if (method === 'POST')
+  if (writes)
     headers['content-type'] = chance(90)
       ? 'application/json'
       : pick(['application/x-ndjson', 'text/plain', 'application/json; charset=utf-16'])
   const headed = method === 'GET' && chance(8) ? 'HEAD' : method
-  return { operation, method: headed, path, key, headers, body: method === 'POST' ? randomBody() : undefined }
+  return {
+    operation,
+    method: headed,
+    path,
+    key,
+    headers,
+    body: writes ? (isAdmin(operation) && chance(70) ? adminBody() : randomBody()) : undefined,
+  }
+
+  /** Never one that suspends a tenant: the rest of the requests would be refused. */
+  function adminBody(): string {
+    const grant = () => ({
+      tenantId: chance(80) ? tenant.tenantId : crypto.randomUUID(),
+      scopes: [pick(['property:read', 'tenant:manage', 'admin:manage', 'x'])],
+    })
+    const members: Readonly<Record<string, unknown>> = {
+      name: chance(60) ? `Agency ${random(1_000)}` : pick(nasty),
+      reference: pick(['4711', null, ...nasty]),
+      suspended: pick([false, 'x', null]),
+      label: pick(['Website', ...nasty]),
+      operator: pick([true, false]),
+      scopes: pick([['admin:inspect'], ['admin:manage'], [], 'x']),
+      grants: pick([[grant()], [grant(), grant()], [], [{}]]),
+      expiresAt: pick(['2999-01-01', '2020-01-01', null, 7]),
+      rate: pick([{ perSecond: 1_000, burst: 1_000 }, { perSecond: 0, burst: 1 }, null, 'x']),
+      networks: pick([['192.0.2.0/24'], ['x'], [], null]),
+      overlapHours: pick([0, 24, 721, -1, 'x']),
+      keys: [],
+    }
+    const names = Object.keys(members).filter(() => chance(30))
+    return JSON.stringify(Object.fromEntries(names.map((name) => [name, members[name]])))
+  }
 
   function valueFor({ schema }: Parameter): string {
     if (chance(35)) return pick(nasty)

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogues, scopes } from '@property-events/protocol'
-import type { EventTypeCatalogue, Scope } from '@property-events/protocol'
+import type { AdminScope, EventTypeCatalogue, GrantScope } from '@property-events/protocol'
 import {
   createLogger,
   createService,
@@ -79,8 +79,10 @@ export interface TestService {
 }
 
 export interface IssueOptions {
-  readonly grants?: readonly { readonly tenantId: string; readonly scopes: readonly Scope[] }[]
+  readonly grants?: readonly { readonly tenantId: string; readonly scopes: readonly GrantScope[] }[]
   readonly operator?: boolean
+  readonly adminScopes?: readonly AdminScope[]
+  readonly networks?: readonly string[]
   readonly expiresMs?: number
   readonly rate?: KeyRate
 }
@@ -125,10 +127,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           ...(options.clock === undefined ? {} : { clock: options.clock }),
         })
 
-  async function issue({ grants = [], operator = false, expiresMs, rate }: IssueOptions) {
+  async function issue({ grants = [], operator = false, expiresMs, rate, ...terms }: IssueOptions) {
     const nowMs = options.clock?.() ?? Date.now()
     const actor = 'cli:test' as const
-    const request = { label: 'test', operator, grants, expiresMs, nowMs, rate, actor }
+    const request = { label: 'test', operator, grants, expiresMs, nowMs, rate, actor, ...terms }
     const outcome = await issueKey(storage.keys, pepper, request)
     if (outcome.kind !== 'issued') throw new Error(`no key: ${outcome.kind}`)
     return { text: outcome.text, keyId: outcome.record.keyId }

@@ -3,7 +3,6 @@
  * the document.
  */
 import { scopes } from '@property-events/protocol'
-import type { Scope } from '@property-events/protocol'
 import type { AccessNeed } from '../access.ts'
 import { feedRead, minSequenceParameter } from '../min-sequence.ts'
 import { takesTenant } from '../operations/operation.ts'
@@ -51,6 +50,11 @@ export function openApiText(operations: readonly Operation[], basePath: string):
         name: 'Erasing',
         description:
           'Taking payloads out of a feed for good, receipts of it, what is on hold, and what is kept and not shown.',
+      },
+      {
+        name: 'Administration',
+        description:
+          'Tenants, keys, the audit, and a look at feeds: for operator keys, and for keys with `tenant:inspect` or `tenant:manage` within their tenant.',
       },
       { name: 'Description', description: 'About the service itself; no key is needed.' },
     ],
@@ -111,7 +115,8 @@ function operationObject({ path, schema, access, deprecation }: Operation) {
 }
 
 /** Those that let a key do it, any one of them. */
-function scopesOf(scope: AccessNeed['scope']): readonly Scope[] {
+function scopesOf(scope: AccessNeed['scope']): readonly string[] {
+  if (scope === 'anyKey') return []
   if (scope === 'anyRead') return scopes.filter((one) => one.endsWith(':read'))
   if (scope === 'anyErase') return scopes.filter((one) => one.endsWith(':erase'))
   return [scope]

@@ -23,6 +23,7 @@ const everyKey = [
   'key_expired',
   'key_revoked',
   'key_disabled',
+  'key_network',
   'rate_limited',
   'too_many_at_once',
   'too_many_failures',

@@ -4,6 +4,7 @@ import type { HttpContext } from '../context.ts'
 import type { Deprecation } from '../deprecation.ts'
 import { openApiText } from '../openapi/document.ts'
 import { readReferencePage } from '../openapi/reference-page.ts'
+import { adminOperations } from './admin/index.ts'
 import { docs } from './docs.ts'
 import { erase } from './erase.ts'
 import { getErasure, listErasures } from './erasures.ts'
@@ -64,6 +65,7 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     listRestrictions(context),
     getRestriction(context),
     endRestriction(context),
+    ...adminOperations(context),
     openApi(context, document),
     docs(context, page),
   ]

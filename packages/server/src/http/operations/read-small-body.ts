@@ -12,15 +12,16 @@ export async function withSmallBody(
   request: Request,
   access: Access,
   answer: (text: string) => Promise<Outcome>,
+  maxBytes = maxSmallBodyBytes,
 ): Promise<Outcome> {
-  const head = readBodyHeaders(request, maxSmallBodyBytes)
+  const head = readBodyHeaders(request, maxBytes)
   if (head.kind === 'refused') return head
   if (head.format === 'ndjson') return refused(unsupportedType(request.header('content-type') ?? ''))
-  const refusal = context.inFlight.refuses(access.keyId, 'publication', maxSmallBodyBytes)
+  const refusal = context.inFlight.refuses(access.keyId, 'publication', maxBytes)
   if (refusal !== undefined) return refused(refusal)
   const flight = context.inFlight.begin(access.keyId, 'publication')
   try {
-    const body = await readBody(request, head.coding, maxSmallBodyBytes, flight)
+    const body = await readBody(request, head.coding, maxBytes, flight)
     if (body.kind === 'gone') return { kind: 'none' }
     if (body.kind === 'refused') return body
     const fault = refusalOfBytes(body.bytes)

@@ -6,6 +6,8 @@ import { quoteInput } from './echo-text.ts'
 export interface BodyMembers<Member extends string> {
   /** What was sent, without what is null. */
   readonly given: ReadonlyMap<string, unknown>
+  /** Members that were sent as null. */
+  readonly nulls: ReadonlySet<string>
   /** In the order in which they were found. */
   readonly errors: readonly ProblemError[]
   /** Notes a fault, and answers nothing. */
@@ -29,14 +31,16 @@ export function readMembers<Member extends string>(
   text: string,
   names: readonly Member[],
   example: string,
+  maxDepth = 3,
 ): MembersReading<Member> {
-  const reading = readJson(text, { maxDepth: 3 })
+  const reading = readJson(text, { maxDepth })
   const value: unknown = reading.kind === 'read' ? reading.value : undefined
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = `The body is not one JSON object such as ${example}.`
     return { kind: 'faults', errors: [{ pointer: '', code: 'not_an_object', message }] }
   }
   const given = new Map(Object.entries(value).filter(([, one]) => one !== null))
+  const nulls = new Set(Object.keys(value).filter((name) => !given.has(name)))
   const errors: ProblemError[] = [...given.keys()].flatMap((name) => unknownMember(name, names))
   const fault = (member: Member, message: string): undefined => {
     errors.push({ pointer: `/${member}`, code: given.has(member) ? 'not_allowed' : 'missing', message })
@@ -46,6 +50,7 @@ export function readMembers<Member extends string>(
     kind: 'members',
     members: {
       given,
+      nulls,
       errors,
       fault,
       oneOf: (member, allowed) =>

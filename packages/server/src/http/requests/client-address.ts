@@ -10,14 +10,19 @@ export function clientNetwork(
   forwardedFor: string | undefined,
   trustedProxies: number,
 ): string {
-  return networkOf(clientAddress(socketAddress ?? '', forwardedFor, trustedProxies))
+  return networkOf(hopOf(socketAddress ?? '', forwardedFor, trustedProxies))
 }
 
-function clientAddress(
-  socketAddress: string,
+/** The whole address, found in the same way; of IPv4 in its own form, and without the zone of a link. */
+export function clientAddress(
+  socketAddress: string | undefined,
   forwardedFor: string | undefined,
   trustedProxies: number,
 ): string {
+  return plainAddress(hopOf(socketAddress ?? '', forwardedFor, trustedProxies))
+}
+
+function hopOf(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
   if (trustedProxies <= 0 || forwardedFor === undefined) return socketAddress
   const hops = forwardedFor.slice(-2_000).split(',').map(withoutPort)
   const hop = hops.at(Math.max(0, hops.length - trustedProxies))
@@ -32,10 +37,13 @@ function withoutPort(hop: string): string {
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text
 }
 
-function networkOf(address: string): string {
+function plainAddress(address: string): string {
   const plain = address.replace(/%.*$/, '')
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1]
-  if (mapped !== undefined) return mapped
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1] ?? plain
+}
+
+function networkOf(address: string): string {
+  const plain = plainAddress(address)
   if (isIPv4(plain) || !isIPv6(plain)) return plain
   const [head = '', tail] = plain.toLowerCase().split('::')
   const before = head === '' ? [] : head.split(':')

@@ -1,0 +1,220 @@
+/** The named schemas of administration (PROTOCOL §12). */
+import { adminScopes, grantScopes, scopes } from '@property-events/protocol'
+import Type from 'typebox'
+
+const text = (description: string) => Type.String({ description })
+const uuid = (description: string) => Type.String({ format: 'uuid', description })
+const moment = (description: string) => Type.String({ format: 'date-time', description })
+const orNull = (schema: Type.TSchema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
+const whole = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+const next = orNull(Type.String(), 'Ask with it as `after` for what comes next; null at the end.')
+
+const name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'What people call it; of one tenant only.',
+})
+const reference = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[!-~]+$',
+  description: 'Your own name for it, such as a number of a CRM; of one tenant only.',
+})
+
+const rate = Type.Object(
+  {
+    perSecond: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests a second.' }),
+    burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
+  },
+  { description: 'Of this key, over all nodes together.', additionalProperties: false },
+)
+const networks = Type.Array(Type.String({ examples: ['192.0.2.0/24'] }), {
+  maxItems: 100,
+  description: 'Addresses and networks that it may be used from. Empty: any.',
+})
+const operatorScopes = Type.Array(Type.Unsafe({ enum: [...adminScopes] }), {
+  description: 'Of an operator key.',
+})
+const grants = Type.Array(
+  Type.Object(
+    {
+      tenantId: uuid('The tenant.'),
+      scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), { description: 'What it may do there.' }),
+    },
+    { additionalProperties: false },
+  ),
+  { description: 'What it may do, tenant by tenant.' },
+)
+const label = Type.String({ maxLength: 200, description: 'For people: what the key is for.' })
+
+const key = {
+  keyId: text('Of the key; what stands after `pev_` in its text.'),
+  label,
+  operator: Type.Boolean({ description: 'It belongs to no tenant, and opens no feed.' }),
+  scopes: operatorScopes,
+  grants,
+  networks,
+  rate: orNull(rate, 'Null: the rate of all keys.'),
+  createdAt: moment('When it was made.'),
+  expiresAt: time('When it ends by itself; null: never.'),
+  revokedAt: time('When somebody ended it.'),
+  lastUsedAt: time('When it was last used, at most a minute old.'),
+  replaces: orNull(Type.String(), 'Id of the key that it was made for in a rotation.'),
+}
+const keyText = Type.String({ description: 'The key itself. It is shown in this answer alone.' })
+
+const tenant = {
+  tenantId: uuid('Of the tenant.'),
+  name,
+  reference: orNull(reference, 'Null: it has none.'),
+  suspended: Type.Boolean({ description: 'Its keys are refused.' }),
+  createdAt: moment('When it was made.'),
+}
+
+const listed = (title: string, member: Type.TSchema) =>
+  Type.Object({ items: Type.Array(member, { description: 'In the order of the list.' }), next }, { title })
+
+export const adminSchemas = {
+  Tenant: Type.Object(tenant, { title: 'Tenant' }),
+  Tenants: listed('Tenants', Type.Object(tenant)),
+  NewTenant: Type.Object(
+    {
+      tenantId: Type.Optional(uuid('Where it has an id already; left out, a new one is made.')),
+      name,
+      reference: Type.Optional(reference),
+    },
+    { title: 'NewTenant', additionalProperties: false },
+  ),
+  TenantChange: Type.Object(
+    {
+      name: Type.Optional(name),
+      reference: Type.Optional(orNull(reference, 'Null takes it away.')),
+      suspended: Type.Optional(Type.Boolean({ description: 'Its keys are refused.' })),
+    },
+    { title: 'TenantChange', description: 'What is left out stays.', additionalProperties: false },
+  ),
+  TenantImport: Type.Object(
+    {
+      reference,
+      name,
+      keys: Type.Optional(
+        Type.Array(
+          Type.Object(
+            {
+              label: Type.Optional(label),
+              scopes: Type.Array(Type.Unsafe({ enum: [...scopes] }), {
+                minItems: 1,
+                description: 'What it may do for this tenant.',
+              }),
+            },
+            { additionalProperties: false },
+          ),
+          { maxItems: 10, description: 'Keys to be made with it.' },
+        ),
+      ),
+    },
+    { title: 'TenantImport', additionalProperties: false },
+  ),
+  ImportedTenants: Type.Object(
+    {
+      created: whole('Tenants that were made.'),
+      known: whole('Lines whose reference a tenant had already.'),
+      refused: whole('Lines of which nothing was made.'),
+      items: Type.Array(
+        Type.Object({
+          reference: text('Of the line.'),
+          outcome: Type.Unsafe({
+            enum: ['created', 'known', 'name_taken', 'failed'],
+            description: '`failed`: the store did not answer; send the file again.',
+          }),
+          tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant that has the reference.'),
+          keys: Type.Array(Type.Object({ keyId: text('Of the key.'), label, key: keyText }), {
+            description: 'Those that were made.',
+          }),
+        }),
+        { description: 'One for each line, in their order.' },
+      ),
+    },
+    { title: 'ImportedTenants' },
+  ),
+  FeedStates: listed(
+    'FeedStates',
+    Type.Object({
+      feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
+      sequenceNumber: whole("Of the feed's last event."),
+      epoch: text('Changes when numbers were carried past a gap.'),
+      revision: whole('Rises when stored payloads were reduced.'),
+      counts: Type.Record(Type.String(), Type.Integer(), {
+        description: 'Events of each view, by its `apiEventType`.',
+      }),
+      lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
+    }),
+  ),
+  Key: Type.Object(key, { title: 'Key' }),
+  Keys: listed('Keys', Type.Object(key)),
+  IssuedKey: Type.Object({ key: keyText, ...key }, { title: 'IssuedKey' }),
+  NewKey: Type.Object(
+    {
+      label: Type.Optional(label),
+      operator: Type.Optional(
+        Type.Boolean({ description: 'Make an operator key, which has `scopes` and no grants.' }),
+      ),
+      scopes: Type.Optional(operatorScopes),
+      grants: Type.Optional(grants),
+      expiresAt: Type.Optional(time('When it ends by itself.')),
+      rate: Type.Optional(orNull(rate, 'Left out: the rate of all keys.')),
+      networks: Type.Optional(orNull(networks, 'Left out: any.')),
+    },
+    { title: 'NewKey', additionalProperties: false },
+  ),
+  KeyChange: Type.Object(
+    {
+      label: Type.Optional(label),
+      expiresAt: Type.Optional(time('Null: it never ends by itself.')),
+      rate: Type.Optional(orNull(rate, 'Null: the rate of all keys.')),
+      networks: Type.Optional(orNull(networks, 'Null: any.')),
+    },
+    { title: 'KeyChange', description: 'What is left out stays.', additionalProperties: false },
+  ),
+  RotateRequest: Type.Object(
+    {
+      overlapHours: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 720,
+          default: 24,
+          description: 'For how long the old key goes on.',
+        }),
+      ),
+    },
+    { title: 'RotateRequest', additionalProperties: false },
+  ),
+  RotatedKey: Type.Object(
+    {
+      key: keyText,
+      ...key,
+      replaced: Type.Object(
+        { keyId: text('Of the old key.'), expiresAt: moment('When it ends.') },
+        { description: 'The key in whose place it was made.' },
+      ),
+    },
+    { title: 'RotatedKey' },
+  ),
+  AuditRows: listed(
+    'AuditRows',
+    Type.Object({
+      id: uuid('Of the row.'),
+      at: moment('By the clock of the node that made the change.'),
+      actor: text('`key:` or `cli:` and an opaque id, or `service`.'),
+      action: text('What was done, such as `key.created`. Further ones may come.'),
+      tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant; null where it concerns none.'),
+      target: orNull(Type.String(), 'Id of what was changed.'),
+      detail: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What the action says of itself; never a name.',
+      }),
+    }),
+  ),
+} as const

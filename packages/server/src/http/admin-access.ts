@@ -1,0 +1,23 @@
+/** What administration asks of a key of one tenant, in place of an operator's scope (D11). */
+import type { AdminScope, GrantScope } from '@property-events/protocol'
+import type { Grant } from '../storage/storage.ts'
+
+/** All of `scopes`, and one of `oneOf` where there are any: nobody sees or erases by way of administration what his key could not otherwise. */
+export const tenantNeeds = {
+  'admin:inspect': { scopes: ['tenant:inspect'], oneOf: [] },
+  'admin:manage': { scopes: ['tenant:manage'], oneOf: [] },
+  'admin:audit': { scopes: ['tenant:inspect'], oneOf: [] },
+  'admin:reveal': { scopes: ['tenant:inspect', 'contact:read'], oneOf: [] },
+  'admin:erase': { scopes: ['tenant:manage'], oneOf: ['property:erase', 'contact:erase'] },
+} as const satisfies Readonly<
+  Record<AdminScope, { readonly scopes: readonly GrantScope[]; readonly oneOf: readonly GrantScope[] }>
+>
+
+/** Whether the grant lets a key do for its tenant what an operator's scope allows for all. */
+export function mayAdminister({ scopes: held }: Grant, need: AdminScope): boolean {
+  const { scopes, oneOf } = tenantNeeds[need]
+  return (
+    scopes.every((scope) => held.includes(scope)) &&
+    (oneOf.length === 0 || oneOf.some((scope) => held.includes(scope)))
+  )
+}

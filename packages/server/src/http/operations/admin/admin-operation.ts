@@ -1,0 +1,181 @@
+/** What every route of administration has in common: strict parameters, a tenant in its path, and answers that nobody keeps (D11, D19). */
+import { parseUuid } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { SchemaName } from '../../../../schemas/named-schemas.ts'
+import type { Tenant } from '../../../storage/storage.ts'
+import type { AdminNeed } from '../../access.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Access, Headers, Outcome, Request } from '../../exchange.ts'
+import type { ParameterSchema } from '../../openapi/operation-schema.ts'
+import { answer, keyedHeaders, keyedProblems } from '../../openapi/responses.ts'
+import { refTo } from '../../openapi/schemas.ts'
+import { success } from '../../problem.ts'
+import type { ProblemCode } from '../../problem.ts'
+import { readQuery } from '../../requests/query.ts'
+import type { Operation, OperationSchema } from '../operation.ts'
+import { reaches } from './reach.ts'
+
+/** A request that has everything a route asks for. */
+export interface AdminRequest<Parameters> {
+  readonly request: Request
+  readonly access: Access
+  readonly parameters: Parameters
+  /** Of the path, in their order. */
+  readonly params: readonly string[]
+}
+
+/** The same, of a route with `:tenantId`: a tenant that is there and that the key may see. */
+export interface TenantRequest<Parameters> extends AdminRequest<Parameters> {
+  readonly tenant: Tenant
+}
+
+interface RouteWords {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly body?: SchemaName
+  /** The body is a list of so many of them, at most. */
+  readonly listOf?: number
+  readonly ok: { readonly status?: number; readonly description: string; readonly schema: SchemaName }
+  readonly problems?: readonly ProblemCode[]
+}
+
+export interface AdminRoute<Parameters> extends RouteWords {
+  readonly method: Operation['method']
+  /** After `/v1/admin`. */
+  readonly path: string
+  readonly need: AdminNeed
+  /** No key of a tenant may do it, not even for its own. */
+  readonly operatorsOnly?: true
+  /** Parameters of the query as the document describes them; there are no others. */
+  readonly query?: Readonly<Record<string, ParameterSchema>>
+  /** Reads them, and notes faults. */
+  readonly read: (values: ReadonlyMap<string, string>, errors: ProblemError[]) => Parameters
+  readonly answer: (asked: AdminRequest<Parameters>) => Outcome | Promise<Outcome>
+}
+
+export interface TenantRoute<Parameters> extends Omit<AdminRoute<Parameters>, 'answer' | 'need'> {
+  readonly need: Exclude<AdminNeed, 'anyKey'>
+  readonly answer: (asked: TenantRequest<Parameters>) => Outcome | Promise<Outcome>
+}
+
+/** Of a route without parameters in its query. */
+export const noParameters = { read: () => undefined } as const
+
+export const adminHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+export function adminAnswer(body: object, status: number = success.ok, further: Headers = {}): Outcome {
+  return { kind: 'text', status, headers: { ...adminHeaders, ...further }, body: JSON.stringify(body) }
+}
+
+export function adminOperation<Parameters>(context: HttpContext, route: AdminRoute<Parameters>): Operation {
+  const { method, need } = route
+  return {
+    method,
+    path: `/v1/admin${route.path}`,
+    mediaType: 'application/json',
+    access: { scope: need, refusal: 'own' },
+    schema: () => schemaOf(route),
+
+    prepare({ query, params }) {
+      const names = Object.keys(route.query ?? {})
+      const reading = readQuery(query, { names, style: 'own', maxParameters: context.limits.maxParameters })
+      const errors = [...reading.errors]
+      const parameters = route.read(reading.values, errors)
+      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      return (request, access) => {
+        if (route.operatorsOnly === true && access.adminScopes.every((scope) => scope !== need)) {
+          const detail = `Only an operator key with the scope ${need} may do this.`
+          return refused({ code: 'missing_scope', detail })
+        }
+        return route.answer({ request, access, parameters, params })
+      }
+    },
+  }
+}
+
+/** A route whose path begins with `/tenants/:tenantId`. Another tenant is as unknown to the key as none at all. */
+export function tenantOperation<Parameters>(context: HttpContext, route: TenantRoute<Parameters>): Operation {
+  const { need } = route
+  const operation = adminOperation(context, {
+    ...route,
+    problems: ['tenant_not_found', ...(route.problems ?? [])],
+    async answer(asked) {
+      const [given = ''] = asked.params
+      const tenantId = parseUuid(given)
+      if (tenantId === undefined || !reaches(asked.access, need, tenantId)) return noTenant
+      const tenant = await context.admin.findTenant(tenantId)
+      return tenant === undefined ? noTenant : route.answer({ ...asked, tenant })
+    },
+  })
+  return {
+    ...operation,
+    prepare(target) {
+      const [given = ''] = target.params
+      if (parseUuid(given) !== undefined) return operation.prepare(target)
+      const message = 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.'
+      const errors = [{ parameter: 'tenantId', code: 'not_a_uuid', message }]
+      return () => refused({ code: 'invalid_parameter', errors })
+    },
+  }
+}
+
+export const noTenant = refused({ code: 'tenant_not_found' })
+
+const bodyProblems = [
+  'invalid_body',
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_charset',
+  'unsupported_content_encoding',
+] as const satisfies readonly ProblemCode[]
+
+function schemaOf(route: Described): OperationSchema {
+  const { operationId, summary, description, ok, body, query, need, method } = route
+  const list = { type: 'array', minItems: 1, maxItems: route.listOf } as const
+  const one = body && refTo(body)
+  const content = one && {
+    'application/json': { schema: route.listOf === undefined ? one : { ...list, items: one } },
+  }
+  const names = Array.from(route.path.matchAll(/:([A-Za-z]+)/g), ([, name = '']) => name)
+  const writes = method === 'GET' ? [] : (['storage_full'] as const)
+  const scoped = need === 'anyKey' ? [] : (['missing_scope'] as const)
+  return {
+    operationId,
+    summary,
+    description,
+    tags: ['Administration'],
+    security: [{ apiKey: [] }],
+    ...(query === undefined ? {} : { querystring: { type: 'object', properties: query } as const }),
+    ...(names.length === 0 ? {} : { params: paramsOf(names) }),
+    ...(content === undefined ? {} : { body: { content } }),
+    response: {
+      [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), keyedHeaders),
+      ...keyedProblems(
+        ...scoped,
+        ...(content === undefined ? [] : bodyProblems),
+        ...writes,
+        ...(route.problems ?? []),
+      ),
+    },
+  }
+}
+
+type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'need' | 'method' | 'path'>
+
+const pathParameters: Readonly<Record<string, ParameterSchema>> = {
+  tenantId: { type: 'string', format: 'uuid', description: 'Id of the tenant.' },
+  keyId: { type: 'string', description: 'Id of the key: what stands after `pev_` in its text.' },
+  feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
+  contactRef: { type: 'string', format: 'uuid', description: 'The `contact_ref` of the contact.' },
+}
+
+/** Also of the operations that are shown under a tenant. */
+export function paramsOf(names: readonly string[], known: Readonly<Record<string, ParameterSchema>> = {}) {
+  const described = names.flatMap((name) => {
+    const parameter = known[name] ?? pathParameters[name]
+    return parameter === undefined ? [] : [[name, parameter] as const]
+  })
+  return { type: 'object', properties: Object.fromEntries(described), required: [...names] } as const
+}

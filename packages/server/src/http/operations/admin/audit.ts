@@ -1,0 +1,100 @@
+/** `GET /v1/admin/audit`: who changed what, and when (PROTOCOL §12). */
+import { millisecondsOfTicks, parseUuid, parseWindowBound } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import type { AuditRow } from '../../../storage/storage.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import { quoteInput } from '../../requests/echo-text.ts'
+import type { Operation } from '../operation.ts'
+import { adminAnswer, adminOperation } from './admin-operation.ts'
+import { askedTenant, readTenantId } from './keys.ts'
+import { limitSchema, readLimit } from './list-parameters.ts'
+
+const timeWords = 'a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z'
+const bound = (description: string) => ({ type: 'string', description, examples: ['2027-01-31'] })
+
+export function readAudit(context: HttpContext): Operation {
+  return adminOperation(context, {
+    method: 'GET',
+    path: '/audit',
+    need: 'admin:audit',
+    operationId: 'readAudit',
+    summary: 'Read who changed what',
+    description:
+      'The newest first. Actors are opaque: a key by its id, somebody at the command line by an id that says no name, or the service. Ask again with `after` = `next` until `next` is null.',
+    query: {
+      limit: limitSchema,
+      after: { type: 'string', format: 'uuid', description: 'The `next` of the answer before.' },
+      tenant: { type: 'string', format: 'uuid', description: 'Only rows of this tenant.' },
+      key: { type: 'string', description: 'Only what was done to the key with this id.' },
+      action: { type: 'string', description: 'Only rows of this action, such as `key.created`.' },
+      from: bound('Only rows of this time or later, in the forms of `from` of a list.'),
+      to: bound('Only rows of this time or earlier, in the forms of `to` of a list.'),
+    },
+    ok: { description: 'Rows of the audit.', schema: 'AuditRows' },
+    problems: ['tenant_not_found'],
+    read: (values, errors) => ({
+      limit: readLimit(values, errors),
+      after: readRow(values, errors),
+      tenantId: readTenantId(values, errors),
+      target: readWord('key', values, errors),
+      action: readWord('action', values, errors),
+      fromMs: readBound('from', values, errors),
+      toMs: readBound('to', values, errors),
+    }),
+    async answer({ access, parameters: { limit, tenantId, ...query } }) {
+      const tenant = askedTenant(access, 'admin:audit', tenantId)
+      if (typeof tenant === 'object') return tenant
+      const rows = await context.audit.read({ ...query, first: 'newest', tenant, limit: limit + 1 })
+      if (rows === 'unknownRow') {
+        const message = 'There is no such row (any more): begin again without after.'
+        const errors = [{ parameter: 'after', code: 'not_a_place', message }]
+        return refused({ code: 'invalid_parameter', errors })
+      }
+      const items = rows.slice(0, limit)
+      const next = rows.length > limit ? (items.at(-1)?.id ?? null) : null
+      return adminAnswer({ items: items.map(rowMembers), next })
+    },
+  })
+}
+
+function rowMembers({ id, atMs, actor, action, tenant, target, detail }: AuditRow): object {
+  return { id, at: new Date(atMs).toISOString(), actor, action, tenantId: tenant, target, detail }
+}
+
+function readRow(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('after')
+  const id = text === undefined ? undefined : parseUuid(text)
+  if (text !== undefined && id === undefined) {
+    const message = `${quoteInput(text)} is not a place in the audit; give the "next" of an answer as it stands there.`
+    errors.push({ parameter: 'after', code: 'not_a_place', message })
+  }
+  return id
+}
+
+function readWord(
+  parameter: 'key' | 'action',
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): string | undefined {
+  const text = values.get(parameter)
+  if (text === undefined || /^[\w.-]{1,100}$/.test(text)) return text
+  const message = `${quoteInput(text)} is not allowed; ${parameter} has letters, digits and . _ - only.`
+  errors.push({ parameter, code: 'not_allowed', message })
+  return undefined
+}
+
+/** Milliseconds; for `to` the first one after it. */
+function readBound(
+  parameter: 'from' | 'to',
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): number | undefined {
+  const text = values.get(parameter)
+  if (text === undefined) return undefined
+  const ticks = parseWindowBound(parameter, text)
+  if (ticks !== undefined) return millisecondsOfTicks(ticks)
+  const message = `${quoteInput(text)} is not a time; ${parameter} is ${timeWords}.`
+  errors.push({ parameter, code: 'not_a_time', message })
+  return undefined
+}

@@ -1,0 +1,66 @@
+/** `/v1/admin/tenants/{tenantId}/erasures`: the operations of `/v1/erasures`, of a tenant that stands in the path (PROTOCOL §12). */
+import { parseUuid } from '@property-events/protocol'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Access } from '../../exchange.ts'
+import { capital, keyedProblems } from '../../openapi/responses.ts'
+import { erase } from '../erase.ts'
+import { getErasure, listErasures } from '../erasures.ts'
+import type { Operation, OperationSchema } from '../operation.ts'
+import { noTenant, paramsOf } from './admin-operation.ts'
+import { reaches } from './reach.ts'
+
+export function tenantErasures(context: HttpContext): readonly Operation[] {
+  return [erase(context), listErasures(context), getErasure(context)].map((one) => ofTenant(context, one))
+}
+
+function ofTenant(context: HttpContext, operation: Operation): Operation {
+  return {
+    ...operation,
+    path: `/v1/admin/tenants/:tenantId${operation.path.replace('/v1', '')}`,
+    access: { scope: 'admin:erase', refusal: 'own' },
+    schema: () => schemaOf(operation.schema()),
+
+    prepare({ query, params: [given = '', ...params] }) {
+      const tenantId = parseUuid(given)
+      if (tenantId === undefined) {
+        const message = 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.'
+        const errors = [{ parameter: 'tenantId', code: 'not_a_uuid', message }]
+        return () => refused({ code: 'invalid_parameter', errors })
+      }
+      const call = operation.prepare({ query, params })
+      return async (request, access) => {
+        if (!reaches(access, 'admin:erase', tenantId)) return noTenant
+        if ((await context.admin.findTenant(tenantId)) === undefined) return noTenant
+        return call(request, within(access, tenantId))
+      }
+    },
+  }
+}
+
+/** An operator erases in both feeds; a key of the tenant in those that it could erase in anyway. */
+function within(access: Access, tenantId: string): Access {
+  const grants = access.adminScopes.includes('admin:erase')
+    ? [{ tenantId, scopes: ['property:erase', 'contact:erase'] as const }]
+    : access.grants.filter((grant) => grant.tenantId === tenantId)
+  return { ...access, grants }
+}
+
+function schemaOf(schema: OperationSchema): OperationSchema {
+  const names = Object.keys(schema.params?.properties ?? {})
+  const { 404: missing } = keyedProblems(
+    'missing_scope',
+    'tenant_not_found',
+    'erasure_not_found',
+    'subject_not_found',
+    'event_not_found',
+  )
+  return {
+    ...schema,
+    operationId: `admin${capital(schema.operationId)}`,
+    summary: `Of a tenant: ${schema.summary.charAt(0).toLowerCase()}${schema.summary.slice(1)}`,
+    tags: ['Administration'],
+    params: paramsOf(['tenantId', ...names], schema.params?.properties),
+    response: { ...schema.response, ...(missing && { 404: missing }) },
+  }
+}

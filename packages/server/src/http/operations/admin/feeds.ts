@@ -1,0 +1,45 @@
+/** `GET /v1/admin/tenants/{tenantId}/feeds`: where the feeds of a tenant stand (PROTOCOL §12). */
+import { feedNames, feeds, formatTicks } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { HttpContext } from '../../context.ts'
+import type { Operation } from '../operation.ts'
+import { adminAnswer, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
+
+export function listFeeds(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/tenants/:tenantId/feeds',
+    need: 'admin:inspect',
+    operationId: 'listFeeds',
+    summary: 'See where the feeds of a tenant stand',
+    description: 'Head, epoch, revision, how many events each view has, and the time of the last event.',
+    ok: { description: 'Both feeds.', schema: 'FeedStates' },
+    async answer({ tenant: { tenantId } }) {
+      const states = await Promise.all(feedNames.map((feed) => stateOf(context, tenantId, feed)))
+      const items = states.filter((state) => state !== undefined)
+      return items.length === 0 ? noTenant : adminAnswer({ items, next: null })
+    },
+  })
+}
+
+async function stateOf(
+  { events }: Pick<HttpContext, 'events'>,
+  tenantId: string,
+  feed: FeedName,
+): Promise<object | undefined> {
+  const key = { tenantId, feed }
+  const views = Object.entries(feeds[feed].apiEventTypes)
+  const located = await Promise.all(views.map(([, view]) => events.locate({ key, view })))
+  const head = located[0]?.head
+  if (head === undefined) return undefined
+  const counts = views.map(([name], index) => [name, located[index]?.range.count ?? 0])
+  return {
+    feed,
+    sequenceNumber: head.sequenceNumber,
+    epoch: head.epoch,
+    revision: head.revision,
+    counts: Object.fromEntries(counts),
+    lastPublishedAt: head.created === undefined ? null : `${formatTicks(head.created)}Z`,
+  }
+}

@@ -1,0 +1,32 @@
+/** The rows of administration in the table of operations. */
+import type { HttpContext } from '../../context.ts'
+import type { Operation } from '../operation.ts'
+import { readAudit } from './audit.ts'
+import { tenantErasures } from './erasures.ts'
+import { listFeeds } from './feeds.ts'
+import { importTenants } from './import-tenants.ts'
+import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from './keys.ts'
+import { propertyReads } from './reads.ts'
+import { readSelf } from './self.ts'
+import { changeTenant, createTenant, getTenant, listTenants } from './tenants.ts'
+
+export function adminOperations(context: HttpContext): readonly Operation[] {
+  return [
+    readSelf(context),
+    listTenants(context),
+    createTenant(context),
+    importTenants(context),
+    getTenant(context),
+    changeTenant(context),
+    listFeeds(context),
+    ...propertyReads(context),
+    ...tenantErasures(context),
+    listKeys(context),
+    createKey(context),
+    getKey(context),
+    changeKey(context),
+    rotateOneKey(context),
+    revokeKey(context),
+    readAudit(context),
+  ]
+}

@@ -1,0 +1,116 @@
+/**
+ * The reads of property events (PROTOCOL §3 and §11), of a tenant that stands in the path: the same operations, which know nothing of
+ * it. Strict, as all of administration: a parameter that they would ignore is refused (D19).
+ */
+import { parseUuid } from '@property-events/protocol'
+import { whenThere } from '../../../when-there.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Access, Headers, Outcome } from '../../exchange.ts'
+import { capital, keyedProblems } from '../../openapi/responses.ts'
+import { readQuery } from '../../requests/query.ts'
+import { getEvent } from '../get-event.ts'
+import { getSubject } from '../get-subject.ts'
+import { listEvents } from '../list-events.ts'
+import type { Operation, OperationSchema } from '../operation.ts'
+import { readReductions } from '../read-reductions.ts'
+import { readEventRun } from '../read-run.ts'
+import { readSnapshot } from '../snapshot.ts'
+import { subjectHistory } from '../subject-history.ts'
+import { noTenant, paramsOf } from './admin-operation.ts'
+import { reaches } from './reach.ts'
+
+export function propertyReads(context: HttpContext): readonly Operation[] {
+  const reads = [listEvents, getEvent, readEventRun, readSnapshot, readReductions, getSubject, subjectHistory]
+  return reads.map((read) => ofTenant(context, read(context, 'property')))
+}
+
+/** `/api/func/api/v1/events/getevents` becomes `/v1/admin/tenants/{tenantId}/events/getevents`. */
+function pathOf(path: string): string {
+  return `/v1/admin/tenants/:tenantId${path.replace(/^\/(?:api\/func\/api\/)?v1/, '')}`
+}
+
+function ofTenant(context: HttpContext, operation: Operation): Operation {
+  const names = Object.keys(operation.schema().querystring?.properties ?? {})
+  const rules = { names, style: 'own', maxParameters: context.limits.maxParameters } as const
+  return {
+    ...operation,
+    path: pathOf(operation.path),
+    access: { scope: 'admin:inspect', refusal: 'own' },
+    schema: () => schemaOf(operation.schema()),
+
+    prepare({ query, params: [given = '', ...params] }) {
+      const tenantId = parseUuid(given)
+      const { errors } = readQuery(query, rules)
+      if (tenantId === undefined) {
+        const message = 'The id of a tenant is a UUID: 8-4-4-4-12 hexadecimal digits.'
+        const fault = { parameter: 'tenantId', code: 'not_a_uuid', message }
+        return () => refused({ code: 'invalid_parameter', errors: [fault, ...errors] })
+      }
+      if (errors.length > 0) return () => refused({ code: 'invalid_parameter', errors })
+      const call = operation.prepare({ query, params })
+      return async (request, access) => {
+        if (!reaches(access, 'admin:inspect', tenantId)) return noTenant
+        if ((await context.admin.findTenant(tenantId)) === undefined) return noTenant
+        const outcome = call(request, within(access, tenantId))
+        return whenThere(outcome, unkept)
+      }
+    },
+  }
+}
+
+/** As of a key of this tenant alone. */
+function within(access: Access, tenantId: string): Access {
+  return { ...access, tenantId, grants: [{ tenantId, scopes: ['property:read'] }] }
+}
+
+function unkept(outcome: Outcome): Outcome {
+  return 'headers' in outcome ? { ...outcome, headers: unkeptHeaders(outcome.headers) } : outcome
+}
+
+/** One object for the same headers: their lines are kept. */
+const known = new WeakMap<Headers, Headers>()
+
+function unkeptHeaders(headers: Headers): Headers {
+  const found = known.get(headers)
+  if (found !== undefined) return found
+  const made = { ...headers, 'cache-control': 'no-store' }
+  known.set(headers, made)
+  return made
+}
+
+function schemaOf(schema: OperationSchema): OperationSchema {
+  const names = Object.keys(schema.params?.properties ?? {})
+  return {
+    ...schema,
+    operationId: `admin${capital(schema.operationId)}`,
+    summary: `Of a tenant: ${schema.summary.charAt(0).toLowerCase()}${schema.summary.slice(1)}`,
+    tags: ['Administration'],
+    params: paramsOf(['tenantId', ...names], schema.params?.properties),
+    response: {
+      ...strict(schema.response),
+      ...keyedProblems(
+        'missing_scope',
+        'tenant_not_found',
+        'event_not_found',
+        'subject_not_found',
+        'epoch_changed',
+        'cursor_beyond_head',
+        'overloaded',
+        'tenant_moving',
+        'too_many_snapshots',
+        'sequence_not_reached',
+      ),
+    },
+  }
+}
+
+/** Nothing is ignored here, so no header names it. */
+function strict(response: OperationSchema['response']): OperationSchema['response'] {
+  return Object.fromEntries(
+    Object.entries(response).map(([status, { headers, ...said }]) => {
+      const named = Object.entries(headers).filter(([name]) => name !== 'x-ignored-parameters')
+      return [status, { ...said, headers: Object.fromEntries(named) }]
+    }),
+  )
+}

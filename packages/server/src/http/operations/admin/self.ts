@@ -1,0 +1,24 @@
+/** `GET /v1/admin/self`: what the key of the request is, and may do (PROTOCOL §12). */
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Operation } from '../operation.ts'
+import { adminAnswer, adminOperation, noParameters } from './admin-operation.ts'
+import { keyMembers } from './key-answer.ts'
+
+export function readSelf(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/self',
+    need: 'anyKey',
+    operationId: 'readSelf',
+    summary: 'Read what your own key may do',
+    description:
+      'Of any key: its label, scopes, tenants, networks and end. Tenants that are suspended stand there as well, and count for nothing.',
+    ok: { description: 'The key, without its text.', schema: 'Key' },
+    async answer({ access: { keyId = '' } }) {
+      const found = await context.keys.findKey(keyId)
+      return found === undefined ? refused({ code: 'unauthorized' }) : adminAnswer(keyMembers(found.record))
+    },
+  })
+}

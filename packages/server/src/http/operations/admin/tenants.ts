@@ -1,0 +1,177 @@
+/** `/v1/admin/tenants`: listing, searching, making and changing tenants (PROTOCOL §12). */
+import type { ProblemError } from '@property-events/protocol'
+import { randomUUID } from 'node:crypto'
+import type { Tenant, TenantPlace } from '../../../storage/storage.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Access, Outcome } from '../../exchange.ts'
+import { success } from '../../problem.ts'
+import { quoteInput } from '../../requests/echo-text.ts'
+import { readNewTenant, readTenantChange } from '../../requests/tenant-body.ts'
+import type { Operation } from '../operation.ts'
+import { withSmallBody } from '../read-small-body.ts'
+import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
+import { timeOf } from './key-answer.ts'
+import { listOf, listSchemas, readListParameters } from './list-parameters.ts'
+import type { ListParameters } from './list-parameters.ts'
+import { reachedTenants } from './reach.ts'
+
+const maxSearch = 100
+/** Read at a time while searching. */
+const stepOfSearch = 1_000
+
+export function listTenants(context: HttpContext): Operation {
+  return adminOperation(context, {
+    method: 'GET',
+    path: '/tenants',
+    need: 'admin:inspect',
+    operationId: 'listTenants',
+    summary: 'List tenants',
+    description:
+      'In order of creation. `search`: those whose name, reference or id has the text in it, without regard to case. Ask again with `after` = `next` until `next` is null.',
+    query: {
+      ...listSchemas,
+      search: {
+        type: 'string',
+        minLength: 1,
+        maxLength: maxSearch,
+        description: 'A part of a name, reference or id.',
+      },
+    },
+    ok: { description: 'The tenants that the key may see.', schema: 'Tenants' },
+    read: (values, errors) => ({ ...readListParameters(values, errors), search: readSearch(values, errors) }),
+    async answer({ access, parameters }) {
+      const reached = reachedTenants(access, 'admin:inspect')
+      const matches = ({ tenant }: TenantPlace): boolean =>
+        (reached === undefined || reached.includes(tenant.tenantId)) && isFound(tenant, parameters.search)
+      const plain = reached === undefined && parameters.search === undefined
+      const found = await tenantsWith(context, parameters, plain ? undefined : matches)
+      return adminAnswer(listOf(found, parameters.limit, ({ tenant }) => tenantMembers(tenant)))
+    },
+  })
+}
+
+/** One more than the limit, where there are. Without a condition one read of an index; else all tenants are walked through. */
+async function tenantsWith(
+  { admin }: HttpContext,
+  { after, limit }: ListParameters,
+  matches: ((item: TenantPlace) => boolean) | undefined,
+): Promise<readonly TenantPlace[]> {
+  if (matches === undefined) return admin.tenantsAfter(after, limit + 1)
+  const found: TenantPlace[] = []
+  for (let place = after; ;) {
+    const step = await admin.tenantsAfter(place, stepOfSearch)
+    found.push(...step.filter(matches))
+    const last = step.at(-1)
+    if (found.length > limit || last === undefined || step.length < stepOfSearch) return found
+    place = last.place
+  }
+}
+
+function isFound({ tenantId, name, reference = '' }: Tenant, search: string | undefined): boolean {
+  if (search === undefined) return true
+  return [tenantId, name, reference].some((text) => text.toLowerCase().includes(search))
+}
+
+/** In lower case. */
+function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('search')
+  if (text === undefined) return undefined
+  const search = text.trim().toLowerCase()
+  if (search !== '' && search.length <= maxSearch) return search
+  const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters.`
+  errors.push({ parameter: 'search', code: 'not_allowed', message })
+  return undefined
+}
+
+export function createTenant(context: HttpContext): Operation {
+  return adminOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: '/tenants',
+    need: 'admin:manage',
+    operatorsOnly: true,
+    operationId: 'createTenant',
+    summary: 'Make a tenant with its empty feeds',
+    description: 'Names and references are of one tenant each.',
+    body: 'NewTenant',
+    ok: { status: success.created, description: 'It is made.', schema: 'Tenant' },
+    problems: ['tenant_exists'],
+    answer: ({ request, access }) =>
+      withSmallBody(context, request, access, async (text) => {
+        const reading = readNewTenant(text)
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { tenantId = randomUUID(), name, reference } = reading.body
+        const tenant: Tenant = {
+          tenantId,
+          name,
+          createdMs: Date.now(),
+          suspended: false,
+          ...(reference === undefined ? {} : { reference }),
+        }
+        const outcome = await context.keys.createTenant(tenant, actorOf(access))
+        if (outcome !== 'created') return taken(outcome)
+        const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
+        return adminAnswer(tenantMembers(tenant), success.created, { location })
+      }),
+  })
+}
+
+export function getTenant(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/tenants/:tenantId',
+    need: 'admin:inspect',
+    operationId: 'getTenant',
+    summary: 'Get a tenant',
+    description: 'Its name, reference and state.',
+    ok: { description: 'The tenant.', schema: 'Tenant' },
+    answer: ({ tenant }) => adminAnswer(tenantMembers(tenant)),
+  })
+}
+
+export function changeTenant(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'PATCH',
+    path: '/tenants/:tenantId',
+    need: 'admin:manage',
+    operationId: 'changeTenant',
+    summary: 'Change the name, the reference or the state of a tenant',
+    description:
+      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again. A key of the tenant changes its name alone.',
+    body: 'TenantChange',
+    ok: { description: 'The tenant as it is now.', schema: 'Tenant' },
+    problems: ['tenant_exists'],
+    answer: ({ request, access, tenant: { tenantId } }) =>
+      withSmallBody(context, request, access, async (text) => {
+        const reading = readTenantChange(text)
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { reference, suspended } = reading.body
+        if (
+          !access.adminScopes.includes('admin:manage') &&
+          (reference !== undefined || suspended !== undefined)
+        ) {
+          const detail = 'The reference and the state of a tenant are changed by its operator.'
+          return refused({ code: 'missing_scope', detail })
+        }
+        const outcome = await context.admin.changeTenant(tenantId, reading.body, actorOf(access))
+        if (outcome.kind === 'changed') return adminAnswer(tenantMembers(outcome.tenant))
+        return outcome.kind === 'unknownTenant' ? noTenant : taken(outcome.kind)
+      }),
+  })
+}
+
+function taken(what: 'exists' | 'nameTaken' | 'referenceTaken'): Outcome {
+  const member = { exists: 'id', nameTaken: 'name', referenceTaken: 'reference' }[what]
+  return refused({ code: 'tenant_exists', detail: `Another tenant has this ${member}. Nothing was changed.` })
+}
+
+export function tenantMembers({ tenantId, name, reference, suspended, createdMs }: Tenant): object {
+  return { tenantId, name, reference: reference ?? null, suspended, createdAt: timeOf(createdMs) }
+}
+
+export function actorOf({ keyId = '' }: Access): `key:${string}` {
+  return `key:${keyId}`
+}

@@ -1,0 +1,72 @@
+/** Problems of the service rather than of the request: a part of `problems`. */
+
+/** What is said of a problem. */
+export interface ProblemKind {
+  readonly status: number
+  readonly title: string
+  /** Said when the place that found the problem has nothing more exact to say. */
+  readonly detail: string
+}
+
+export const serviceProblems = {
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    detail: 'The service failed. The operator finds the cause in the log under the request id.',
+  },
+  storage_damaged: {
+    status: 500,
+    title: 'Stored data is damaged',
+    detail:
+      'What the store holds here is not what was written to it, so it is not served. The operator finds the place in the log under the request id.',
+  },
+  storage_full: {
+    status: 503,
+    title: 'The store is full',
+    detail: 'The store has no room left; nothing was stored. Reading goes on. Try again later.',
+  },
+  storage_unavailable: {
+    status: 503,
+    title: 'The store does not answer',
+    detail:
+      'The store does not answer at the moment. Try again later; what was being published may be stored, so send it again with the same ids.',
+  },
+  clock_behind: {
+    status: 503,
+    title: 'The clock is behind the feed',
+    detail:
+      'The newest event of this feed is more than 5 minutes ahead of the clock, so publishing waits for the clock. The operator can override this.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too much is waiting',
+    detail: 'Too many events wait for the disk; nothing was stored. Try again later.',
+  },
+  epoch_required: {
+    status: 503,
+    title: 'The store was restored',
+    detail: 'The store was restored from a backup. Publishing waits until the operator starts a new epoch.',
+  },
+  tenant_moving: {
+    status: 503,
+    title: 'The tenant is moving',
+    detail:
+      'This tenant is moving to another store, and nothing is published to it here any more, nor is a window of time without an end answered. Nothing was stored. Try again in a moment, at the same address.',
+  },
+  maintenance: {
+    status: 503,
+    title: 'Publishing is stopped',
+    detail:
+      'The operator has stopped publishing for planned work, and reading goes on. Nothing was stored. Wait as Retry-After says, then send the same again.',
+  },
+  sequence_not_reached: {
+    status: 503,
+    title: 'The feed is not that far',
+    detail: 'The feed has not reached the number in x-feed-min-sequence within 5 seconds. Try again.',
+  },
+  unsupported_http_version: {
+    status: 505,
+    title: 'Unsupported HTTP version',
+    detail: 'Use HTTP/1.1; 1.0 is answered too. A proxy in front of this service must speak one of them.',
+  },
+} as const satisfies Readonly<Record<string, ProblemKind>>
