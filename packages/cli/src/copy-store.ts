@@ -2,6 +2,7 @@
 import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
 import type { Actor, FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
+import { copyLeaving } from './copy-leaving.ts'
 import { copySent } from './copy-sent.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed } from './compare-feeds.ts'
@@ -128,6 +129,7 @@ async function copyTenantsAndKeys(
   }
   await copyKeys(keys, to, actor)
   await copyRules(from, to, actor)
+  await copyLeaving(from, to, actor)
   return tenants.flatMap(({ tenantId }) => feedNames.map((feed) => ({ tenantId, feed })))
 }
 

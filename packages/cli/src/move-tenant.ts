@@ -11,6 +11,7 @@ import type {
   StoreRecord,
   Tenant,
 } from '@property-events/server'
+import { copyLeaving } from './copy-leaving.ts'
 import { copySent } from './copy-sent.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
@@ -131,6 +132,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   await copySent(from, to, tenantId)
   await copyRules(from, to, actor, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
+  await copyLeaving(from, to, actor, tenantId)
   stage.now = 'opening'
   if ((await to.moves.change(tenantId, arriving, 'open', actor)) !== 'done') throw overtaken('closed')
   return { feeds, keys, closedMs: here === 'open' ? Math.round(performance.now() - closed) : undefined }

@@ -140,7 +140,12 @@ describe('a copy made again', () => {
     await source.keys.setKeyRate(`key ${tenantB}`, { perSecond: 8, burst: 8 }, 'cli:test')
     await source.keys.recordKeyUses([{ keyId: `key ${tenantB}`, usedMs: 2_500 }])
     await source.keys.setTenantSuspended(tenantB, true, 'cli:test')
+    await source.leaving.begin({ tenantId: tenantA, sinceMs: 4_000, readingEndsMs: 5_000 }, 'cli:test')
+    await source.leaving.noteUnpublished({ tenantId: tenantA, sinceMs: 4_000 }, 4_500, 'service')
+    await target.leaving.begin({ tenantId: tenantB, sinceMs: 4_000, readingEndsMs: 5_000 }, 'cli:test')
     await copy(source, target)
+    assert.deepEqual(await target.leaving.list(), await source.leaving.list())
+    assert.equal((await target.leaving.list()).length, 1)
     const [keys, tenants] = [await target.keys.keys(), await target.keys.tenants()]
     assert.deepEqual(keys, await source.keys.keys())
     assert.deepEqual(tenants, await source.keys.tenants())

@@ -75,6 +75,37 @@ describe('keys, while the service runs', () => {
     await becomes(key, 200)
   })
 
+  it('a tenant that leaves cannot publish, is read until the day that was said, and comes back (PROTOCOL §5.10)', async () => {
+    const suspend = (...args: readonly string[]) => run(['tenants', 'suspend', 'Hill & Co', ...args, ...data])
+    for (const [args, words] of [
+      [['--reading-ends', '7d'], /--reading-ends goes with --unpublish/],
+      [['--unpublish', '--reading-ends', 'soon'], /--reading-ends is "soon", but must be/],
+      [['--unpublish', '--reading-ends', '2020-01-01'], /has passed/],
+    ] as const) {
+      const refused = await suspend(...args)
+      assert.deepEqual([refused.code, refused.stdout], [1, ''])
+      assert.match(refused.stderr, words)
+    }
+    const { key } = await createKey()
+    const left = await suspend('--unpublish', '--reading-ends', '2099-01-31')
+    assert.match(left.stdout, /leaves\. Nothing can be published.* until 2099-01-31 00:00:00 UTC/s)
+    const listed = await run(['tenants', 'list', ...data])
+    assert.match(
+      listed.stdout,
+      /Hill & Co.*leaves: its properties are (?:being )?removed, reading ends 2099-01-31/,
+    )
+    const probe = async () => {
+      const headers = { 'x-api-key': market.publishKey, 'content-type': 'application/json' }
+      const address = `${market.url}/v1/property-events?dryRun=true`
+      return (await fetch(address, { method: 'POST', headers, body: '{"payload":{}}' })).status
+    }
+    await until(async () => (await probe()) === 401, { what: 'publishing ends' })
+    await becomes(key, 200)
+    const back = await run(['tenants', 'resume', 'Hill & Co', ...data])
+    assert.match(back.stdout, /is active\. Properties that were removed stay so/)
+    await until(async () => (await probe()) === 400, { what: 'publishing works again' })
+  })
+
   it('the list shows every key with its state and never its text (D11)', async () => {
     const { key, keyId } = await createKey('--label', 'listed')
     const secret = key.slice('pev_'.length + 12 + 1)

@@ -23,6 +23,8 @@ export type BackgroundTask =
   | 'report_holds'
   /** Reducing what was superseded long ago. */
   | 'retain'
+  /** Removing the properties of tenants that leave. */
+  | 'unpublish'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */

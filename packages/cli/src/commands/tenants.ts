@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
-import type { MoveState, Tenant } from '@property-events/server'
+import type { Leaving, MoveState, StorageEngine, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
-import type { CommandContext } from '../command-context.ts'
-import { momentJson, momentText } from '../moment.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
@@ -17,8 +17,8 @@ export function addTenants(program: Command, context: CommandContext): void {
     .description('make, list and suspend tenants; works while the service runs')
   addCreate(tenants, context)
   addList(tenants, context)
-  addSuspension(tenants, context, 'suspend', true)
-  addSuspension(tenants, context, 'resume', false)
+  addSuspend(tenants, context)
+  addResume(tenants, context)
 }
 
 function addCreate(tenants: Command, context: CommandContext): void {
@@ -56,11 +56,15 @@ function addList(tenants: Command, context: CommandContext): void {
     withStore(reader, flags, async ({ storage }) => {
       const all = await storage.keys.tenants()
       const states = await storage.moves.states()
+      const leaving = new Map((await storage.leaving.list()).map((one) => [one.tenantId, one]))
       if (output.json) {
         return output.writeJson(
           all.map((tenant) => {
             const move = states.get(tenant.tenantId)
-            return { ...tenantJson(tenant), ...(move === undefined ? {} : { move: move.split(' ')[0] }) }
+            return {
+              ...tenantJson(tenant, leaving.get(tenant.tenantId)),
+              ...(move === undefined ? {} : { move: move.split(' ')[0] }),
+            }
           }),
         )
       }
@@ -68,37 +72,101 @@ function addList(tenants: Command, context: CommandContext): void {
         tenantId,
         name,
         momentText(createdMs),
-        [suspended ? 'suspended' : '', movingWords(states.get(tenantId))].filter(Boolean).join(', '),
+        [suspended ? 'suspended' : '', leavingWords(leaving.get(tenantId)), movingWords(states.get(tenantId))]
+          .filter(Boolean)
+          .join(', '),
       ])
       return output.write(tableText(['id', 'name', 'made (UTC)', ''], rows))
     }),
   )
 }
 
-function addSuspension(
-  tenants: Command,
-  context: CommandContext,
-  verb: 'suspend' | 'resume',
-  suspended: boolean,
-): void {
+function addSuspend(tenants: Command, context: CommandContext): void {
   const command = tenants
-    .command(verb)
-    .description(
-      suspended ? 'refuse all keys of a tenant, within 2 seconds' : 'let the keys of a tenant work again',
+    .command('suspend')
+    .description('refuse all keys of a tenant, within 2 seconds; or have it leave')
+    .argument('<tenant>', 'id or name')
+    .option(
+      '--unpublish',
+      'it leaves: publishing ends, its properties are removed, its feeds can be read until then',
     )
+    .option('--reading-ends <when>', `with --unpublish: ${momentWords} (default: 7d)`)
+  addSettings(command, changeSettings)
+  addAction(command, context, async (invocation, [idOrName = '']) => {
+    const { output, settings: reader, flags } = invocation
+    const ends = flagText(flags, 'readingEnds')
+    if (flags['unpublish'] === true) return leave(invocation, idOrName, ends ?? '7d')
+    if (ends !== undefined) reader.fault('--reading-ends goes with --unpublish.')
+    return withStore(reader, flags, async (store) => {
+      const tenant = await findTenant(store, idOrName)
+      await store.storage.keys.setTenantSuspended(tenant.tenantId, true, store.actor)
+      if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: true }))
+      return output.write(`Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is suspended.\n`)
+    })
+  })
+}
+
+/** The service does the removing, so that every node and thread knows of it. */
+async function leave(
+  { output, settings: reader, flags }: Invocation,
+  idOrName: string,
+  ends: string,
+): Promise<void> {
+  const sinceMs = Date.now()
+  const readingEndsMs = readMoment(ends, sinceMs)
+  if (readingEndsMs === undefined)
+    reader.fault(`--reading-ends is "${plainText(ends)}", but must be ${momentWords}.`)
+  else if (readingEndsMs <= sinceMs) {
+    reader.fault(
+      `--reading-ends is "${plainText(ends)}", which has passed. Whoever shows the properties has to have time to read that they are gone.`,
+    )
+  }
+  await withStore(reader, flags, async (store) => {
+    const tenant = await findTenant(store, idOrName)
+    const { tenantId } = tenant
+    await store.storage.leaving.begin({ tenantId, sinceMs, readingEndsMs: readingEndsMs ?? 0 }, store.actor)
+    if (output.json) return output.writeJson(tenantJson(tenant, await leavingOf(store.storage, tenantId)))
+    return output.write(
+      `Tenant ${tenantId} "${plainText(tenant.name)}" leaves. Nothing can be published for it any more. The service removes its properties, ` +
+        `as soon as it runs. Its feeds can be read until ${momentText(readingEndsMs)} UTC.\n` +
+        `Next: ${commandLine('tenants list', store.flags)}\n`,
+    )
+  })
+}
+
+function addResume(tenants: Command, context: CommandContext): void {
+  const command = tenants
+    .command('resume')
+    .description('let the keys of a tenant work again')
     .argument('<tenant>', 'id or name')
   addSettings(command, changeSettings)
   addAction(command, context, ({ output, settings: reader, flags }, [idOrName = '']) =>
     withStore(reader, flags, async (store) => {
-      const { storage } = store
+      const { storage, actor } = store
       const tenant = await findTenant(store, idOrName)
-      await storage.keys.setTenantSuspended(tenant.tenantId, suspended, store.actor)
-      if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended }))
-      return output.write(
-        `Tenant ${tenant.tenantId} "${plainText(tenant.name)}" is ${suspended ? 'suspended' : 'active'}.\n`,
-      )
+      const { tenantId } = tenant
+      const wasLeaving = (await leavingOf(storage, tenantId)) !== undefined
+      await storage.keys.setTenantSuspended(tenantId, false, actor)
+      await storage.leaving.end(tenantId, actor)
+      if (output.json) return output.writeJson(tenantJson({ ...tenant, suspended: false }))
+      const removed = wasLeaving
+        ? ' Properties that were removed stay so until they are published again.'
+        : ''
+      return output.write(`Tenant ${tenantId} "${plainText(tenant.name)}" is active.${removed}\n`)
     }),
   )
+}
+
+async function leavingOf({ leaving }: StorageEngine, tenantId: string): Promise<Leaving | undefined> {
+  return (await leaving.list()).find((one) => one.tenantId === tenantId)
+}
+
+function leavingWords(leaving: Leaving | undefined): string {
+  if (leaving === undefined) return ''
+  const { readingEndsMs, unpublishedMs } = leaving
+  const properties =
+    unpublishedMs === undefined ? 'its properties are being removed' : 'its properties are removed'
+  return `leaves: ${properties}, reading ends ${momentText(readingEndsMs)}`
 }
 
 function movingWords(state: MoveState | undefined): string {
@@ -115,6 +183,21 @@ function nameTaken(name: string, store: string): Refusal {
   )
 }
 
-function tenantJson({ tenantId, name, createdMs, suspended }: Tenant) {
-  return { tenantId, name, created: momentJson(createdMs), suspended }
+function tenantJson({ tenantId, name, createdMs, suspended }: Tenant, leaving?: Leaving) {
+  const { sinceMs, readingEndsMs, unpublishedMs } = leaving ?? {}
+  return {
+    tenantId,
+    name,
+    created: momentJson(createdMs),
+    suspended,
+    ...(leaving === undefined
+      ? {}
+      : {
+          leaving: {
+            since: momentJson(sinceMs),
+            readingEnds: momentJson(readingEndsMs),
+            unpublished: momentJson(unpublishedMs),
+          },
+        }),
+  }
 }

@@ -38,7 +38,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'tenants create': [['an agency that publishes here', 'tenants create "Hill & Co"']],
   'tenants list': [['with their ids', 'tenants list']],
-  'tenants suspend': [['refuse every key of one', 'tenants suspend "Hill & Co"']],
+  'tenants suspend': [
+    ['refuse every key of one', 'tenants suspend "Hill & Co"'],
+    ['one that leaves, so that its properties go from websites', 'tenants suspend "Hill & Co" --unpublish'],
+  ],
   'tenants resume': [['take them again', 'tenants resume "Hill & Co"']],
   'keys create': [
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],

@@ -118,6 +118,12 @@ function admitKey(
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
 }
 
+const publishingEnded = {
+  code: 'key_disabled',
+  detail:
+    'Nothing is published for the tenant of this key any more: it leaves this service. Ask the operator.',
+} as const
+
 /** The key as if it had been granted nothing for other tenants. */
 function keyOfTenant(key: VerifiedKey, tenantId: string): VerifiedKey {
   return { ...key, grants: key.grants.filter((grant) => grant.tenantId === tenantId) }
@@ -139,7 +145,10 @@ function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access
     tenants += 1
     tenantId = grant.tenantId
   }
-  if (tenants === 1) return { kind: 'granted', keyId, tenantId, grants, adminScopes: [] }
+  if (tenants === 1 && tenantId !== undefined) {
+    if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
+    return { kind: 'granted', keyId, tenantId, grants, adminScopes: [] }
+  }
   if (refusal === 'spec') {
     const detail =
       tenants > 1

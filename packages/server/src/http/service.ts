@@ -4,6 +4,7 @@ import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
 import { carryOutRetention } from '../feed/retaining.ts'
+import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { announceNode } from '../keys/announce-node.ts'
@@ -113,6 +114,7 @@ function backgroundTasks(
     reportExpiredHolds(storage, log, report),
     carryOutErasures({ storage, nodeId, forget, compare, list, report }),
     carryOutRetention({ storage, nodeId, defaults: retention, compare, report }),
+    carryOutUnpublishing({ storage, report }),
   ]
 }
 

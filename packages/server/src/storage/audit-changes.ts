@@ -5,6 +5,7 @@ import type { ErasureRequest } from './erasure-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { Hold, HoldRequest } from './hold-store.ts'
 import type { Grant, KeyRate, KeyRecord, Tenant } from './key-store.ts'
+import type { LeavingRequest } from './leaving-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MoveState } from './move-store.ts'
 import type { Restriction, RestrictionRequest } from './restriction-store.ts'
@@ -30,6 +31,18 @@ export function tenantChanged(before: Tenant, after: Tenant): Changes {
     ...(before.reference === after.reference ? [] : [{ action: 'tenant.referenced', ...row } as const]),
     ...(before.suspended === after.suspended ? [] : suspensionSet(tenantId, after.suspended)),
   ]
+}
+
+export function leavingBegun({ tenantId, readingEndsMs }: LeavingRequest): Changes {
+  return [{ action: 'tenant.leaving', tenant: tenantId, target: tenantId, detail: { readingEndsMs } }]
+}
+
+export function leavingEnded(tenantId: string): Changes {
+  return [{ action: 'tenant.stays', tenant: tenantId, target: tenantId, detail: {} }]
+}
+
+export function tenantUnpublished(tenantId: string): Changes {
+  return [{ action: 'tenant.unpublished', tenant: tenantId, target: tenantId, detail: {} }]
 }
 
 export function tenantMoved(tenantId: string, from: MoveState, to: MoveState): Changes {

@@ -25,6 +25,12 @@ interface AuditDetails {
   'tenant.created': { readonly suspended: boolean }
   'tenant.suspended': Nothing
   'tenant.resumed': Nothing
+  /** Nothing is published for it any more, and reading ends then. Milliseconds since 1970. */
+  'tenant.leaving': { readonly readingEndsMs: number }
+  /** It stays after all. */
+  'tenant.stays': Nothing
+  /** None of its properties is published any more. */
+  'tenant.unpublished': Nothing
   /** Its name or its reference is another one; which, the row does not say. */
   'tenant.renamed': Nothing
   'tenant.referenced': Nothing

@@ -109,6 +109,8 @@ export interface FoundKey {
   readonly record: KeyRecord
   /** Tenants of the grants that are suspended. */
   readonly suspendedTenantIds: readonly string[]
+  /** Tenants of the grants that leave: nothing is published for them, and nothing is read from then on. Milliseconds since 1970. */
+  readonly leaving: readonly { readonly tenantId: string; readonly readingEndsMs: number }[]
   /** The pepper that the key is to be hashed with by now (`NodeStore.pepperId`). */
   readonly currentPepperId: string | undefined
 }

@@ -12,6 +12,7 @@ import type { ExpiryStore } from './expiry-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { HoldStore } from './hold-store.ts'
 import type { KeyStore } from './key-store.ts'
+import type { LeavingStore } from './leaving-store.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MomentStore } from './moment-store.ts'
@@ -32,6 +33,7 @@ export * from './feed-key.ts'
 export * from './hold-store.ts'
 export * from './key-network.ts'
 export * from './key-store.ts'
+export type * from './leaving-store.ts'
 export * from './ledger-store.ts'
 export * from './maintenance.ts'
 export * from './moment-store.ts'
@@ -97,6 +99,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly restrictions: RestrictionStore
   readonly retention: RetentionStore
   readonly expiry: ExpiryStore
+  readonly leaving: LeavingStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

@@ -9,6 +9,7 @@ import type { Erasing } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
 import { carryOutRetention } from '../feed/retaining.ts'
+import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
@@ -24,8 +25,7 @@ import { announceNode } from '../keys/announce-node.ts'
 import type { Pepper } from '../keys/index.ts'
 import { nodeMemory, nodeWords } from '../keys/node-words.ts'
 import type { Logger } from 'pino'
-import type { LogLevel } from '../observability/log-levels.ts'
-import type { LogForm } from '../observability/log.ts'
+import type { LogForm, LogLevel } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { createLogger } from '../observability/log.ts'
@@ -155,6 +155,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     compare: async (headOf) => file?.compare(headOf),
     report: outages,
   })
+  const unpublishing = carryOutUnpublishing({ storage, report: outages })
   const { operations } = whole
   return {
     url: address.url,
@@ -167,7 +168,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     },
     close() {
       whole.closing ??= Promise.resolve().then(() =>
-        shutDown(whole, [forgetting, reporting, erasing, retaining, announcing]),
+        shutDown(whole, [forgetting, reporting, erasing, retaining, unpublishing, announcing]),
       )
       return whole.closing
     },

@@ -10,6 +10,8 @@ export interface CountingKeyStore extends KeyStore {
   gate: Promise<void>
   /** As `finishPepper` of a real one sets it. */
   currentPepperId: string | undefined
+  /** Of any key. */
+  leaving: FoundKey['leaving']
   /** Thrown by the next `findKey` or `recordKeyUses`. */
   failNext: Error | undefined
 }
@@ -39,6 +41,7 @@ export function countingKeyStore(): CountingKeyStore {
     writes: [],
     gate: Promise.resolve(),
     currentPepperId: undefined,
+    leaving: [],
     failNext: undefined,
     async createTenant(tenant) {
       if (tenants.has(tenant.tenantId)) return 'exists'
@@ -70,7 +73,8 @@ export function countingKeyStore(): CountingKeyStore {
       if (record === undefined) return undefined
       const granted = record.grants.map((grant) => grant.tenantId)
       const suspendedTenantIds = granted.filter((id) => tenants.get(id)?.suspended === true)
-      return { record, suspendedTenantIds, currentPepperId: store.currentPepperId }
+      const leaving = store.leaving.filter(({ tenantId }) => granted.includes(tenantId))
+      return { record, suspendedTenantIds, leaving, currentPepperId: store.currentPepperId }
     },
     async keysVersion() {
       store.versionReads += 1

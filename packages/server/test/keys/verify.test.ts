@@ -91,6 +91,7 @@ describe('verifying a key', () => {
         keyId,
         label: 'website',
         operator: false,
+        leavingTenantIds: [],
         rate: undefined,
         adminScopes: [],
         networks: undefined,
@@ -227,6 +228,34 @@ describe('the standing of a key', () => {
     await self.store.revokeKey(keyId, self.nowMs, 'cli:test')
     self.nowMs += 10
     assert.equal((await self.verifier.verify(text)).kind, 'revoked')
+  })
+
+  it('a tenant that leaves stays among the grants until reading ends, to the millisecond (PROTOCOL §5.10, D11)', async () => {
+    const self = await bench()
+    const { text } = await self.issue({ tenants: [tenantA, tenantB] })
+    const readingEndsMs = self.nowMs + 100_000
+    self.store.leaving = [
+      { tenantId: tenantA, readingEndsMs },
+      { tenantId: tenantB, readingEndsMs: readingEndsMs + 50 },
+    ]
+    const grantsOf = async () => {
+      const verdict = await self.verifier.verify(text)
+      const known = self.verifier.verifyKnown(text)
+      if (verdict.kind !== 'valid') return [verdict.kind, known]
+      assert.equal(known, verdict.key)
+      assert.deepEqual(known?.leavingTenantIds, [tenantA, tenantB])
+      return verdict.key.grants.map(({ tenantId }) => tenantId)
+    }
+    assert.deepEqual(await grantsOf(), [tenantA, tenantB])
+    for (const [ms, expected] of [
+      [readingEndsMs - 1, [tenantA, tenantB]],
+      [readingEndsMs, [tenantB]],
+      [readingEndsMs + 49, [tenantB]],
+      [readingEndsMs + 50, ['disabled', undefined]],
+    ] as const) {
+      self.nowMs = ms
+      assert.deepEqual(await grantsOf(), expected, String(ms - readingEndsMs))
+    }
   })
 
   it('a suspended tenant is left out of the grants; with none left the key is disabled (D7, D11)', async () => {

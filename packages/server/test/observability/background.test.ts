@@ -8,6 +8,7 @@ import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { reportExpiredHolds } from '../../src/feed/reporting-holds.ts'
 import { carryOutRetention } from '../../src/feed/retaining.ts'
+import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
 import { noRetention } from '../../src/feed/retention-rules.ts'
 import { announceNode } from '../../src/keys/announce-node.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
@@ -94,6 +95,13 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const retaining = carryOutRetention(parts)
     await until(() => said() >= 2)
     await retaining.close()
+  },
+  async unpublish(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { ...store, leaving: { ...store.leaving, list: once([]) } }
+    const unpublishing = carryOutUnpublishing({ storage, report, everyMs: 1 })
+    await until(() => said() >= 2)
+    await unpublishing.close()
   },
   async reserve_time(report) {
     const reservation = timeReservation({ renew: once({ moment: 1n, reserved: 100_000_000n }), report })

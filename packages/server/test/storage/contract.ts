@@ -11,6 +11,7 @@ import { expiringContract } from './contract/expiring.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { holdingContract } from './contract/holding.ts'
 import { keysContract } from './contract/keys.ts'
+import { leavingContract } from './contract/leaving.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
 import { movingContract } from './contract/moving.ts'
@@ -68,6 +69,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     restrictingContract(factory)
     retainingContract(factory)
     expiringContract(factory)
+    leavingContract(factory)
     keysContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)

@@ -18,6 +18,7 @@ import { memoryEvents } from './events.ts'
 import { memoryExpiry } from './expiry.ts'
 import { memoryHolds } from './holds.ts'
 import { memoryKeys } from './keys.ts'
+import { memoryLeaving } from './leaving.ts'
 import { memoryLedger } from './ledger.ts'
 import { memoryMoments } from './moments.ts'
 import { memoryMoves } from './moves.ts'
@@ -64,6 +65,7 @@ export async function openMemory(
     holds: memoryHolds(store),
     restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),
     expiry: memoryExpiry(store, clock),
+    leaving: memoryLeaving(store),
     retention: memoryRetention(store, clock, watching),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {

@@ -158,11 +158,17 @@ export function addTenant(store: MemoryStore, tenant: Tenant): void {
   for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
 }
 
-function findKey({ keys, tenants, pepperId }: MemoryState, keyId: string): FoundKey | undefined {
+function findKey({ keys, leaving, tenants, pepperId }: MemoryState, keyId: string): FoundKey | undefined {
   const record = keys.get(keyId)
   if (record === undefined) return undefined
   const suspendedTenantIds = tenantIdsOf(record).filter((id) => tenants.get(id)?.suspended === true)
-  return { record, suspendedTenantIds, currentPepperId: pepperId }
+  const ofTenants = tenantIdsOf(record).flatMap((id) => leaving.get(id) ?? [])
+  return {
+    record,
+    suspendedTenantIds,
+    leaving: ofTenants.map(({ tenantId, readingEndsMs }) => ({ tenantId, readingEndsMs })),
+    currentPepperId: pepperId,
+  }
 }
 
 function tenantIdsOf({ grants }: KeyRecord): readonly string[] {

@@ -13,6 +13,7 @@ import type {
   Head,
   Hold,
   KeyRecord,
+  Leaving,
   Maintenance,
   Moment,
   MoveState,
@@ -112,6 +113,8 @@ export interface MemoryState {
   stampFloor: Ticks
   readonly feeds: Map<string, MemoryFeed>
   readonly tenants: Map<string, Tenant>
+  /** By tenant. */
+  readonly leaving: Map<string, Leaving>
   readonly keys: Map<string, KeyRecord>
   /** By id, in the order in which they were begun. */
   readonly erasures: Map<string, MemoryErasure>
@@ -152,6 +155,7 @@ export function newState(settings: StoreSettings): MemoryState {
     stampFloor: 0n,
     feeds: new Map(),
     tenants: new Map(),
+    leaving: new Map(),
     keys: new Map(),
     erasures: new Map(),
     restrictions: new Map(),

@@ -46,6 +46,7 @@ const tables: Readonly<Record<string, string>> = {
   thinned_event: 'tenant, feed, thinned, position',
   expiring_contact: 'tenant, subject',
   expiry_progress: 'tenant',
+  leaving_tenant: 'tenant',
   audit: 'audit_no',
   sent: 'key_id, tenant, feed, view, hour, block',
   sent_run: 'run',

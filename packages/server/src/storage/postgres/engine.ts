@@ -9,6 +9,7 @@ import {
   guardedAudit,
   guardedErasures,
   guardedExpiry,
+  guardedLeaving,
   guardedHolds,
   guardedKeys,
   guardedLedger,
@@ -43,6 +44,7 @@ import { keyWrites } from './key-writes.ts'
 import { findKey, readKeyIds, readKeys, readKeysVersion, readPepperIds, readTenants } from './keys.ts'
 import { readMaintenance, writeMaintenance } from './maintenance.ts'
 import { databaseLedger } from './ledger.ts'
+import { databaseLeaving } from './leaving.ts'
 import { databaseMoments } from './moments.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNodes } from './nodes.ts'
@@ -148,6 +150,7 @@ function engineOver(
     settings,
     keys: guardedKeys(databaseKeys(database, note), guarded),
     admin: guardedAdmin(databaseAdmin(database, note), guarded),
+    leaving: guardedLeaving(databaseLeaving(database, note), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),

@@ -16,6 +16,8 @@ export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, 
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
     WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended,
+  ARRAY(SELECT l.tenant || ' ' || l.reading_ends_ms FROM key_grant g JOIN leaving_tenant l USING (tenant)
+    WHERE g.key_no = key.key_no ORDER BY grant_no) AS leaving,
   (SELECT pepper_id FROM store) AS current_pepper_id
   FROM key`
 export const selectKey: Statement = { name: 'key', text: `${keySelect} WHERE key_id = $1` }
@@ -58,6 +60,8 @@ export interface KeyRow {
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly suspended: readonly string[]
+  /** Each with its end of reading. */
+  readonly leaving: readonly string[]
   readonly current_pepper_id: string | null
 }
 
@@ -77,6 +81,10 @@ export async function findKey(database: Database, keyId: string): Promise<FoundK
     row && {
       record: recordOf(row),
       suspendedTenantIds: row.suspended,
+      leaving: row.leaving.map((text) => {
+        const [tenantId = '', readingEndsMs] = text.split(' ')
+        return { tenantId, readingEndsMs: Number(readingEndsMs) }
+      }),
       currentPepperId: row.current_pepper_id ?? undefined,
     }
   )

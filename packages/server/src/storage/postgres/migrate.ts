@@ -51,6 +51,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0023-expiry.sql'),
   filesOf('0024-administration.sql'),
   filesOf('0025-current-lists.sql'),
+  filesOf('0026-leaving.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

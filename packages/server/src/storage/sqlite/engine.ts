@@ -8,6 +8,7 @@ import {
   guardedAudit,
   guardedErasures,
   guardedExpiry,
+  guardedLeaving,
   guardedHolds,
   guardedKeys,
   guardedLedger,
@@ -49,6 +50,7 @@ import { fileHolds } from './holds.ts'
 import { keyReads } from './keys.ts'
 import { ledgerReads } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
+import { fileLeaving } from './leaving.ts'
 import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
 import { nodeReads } from './nodes.ts'
@@ -190,6 +192,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: guardedHolds(fileHolds(db, clock, link), guarded),
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
+    leaving: guardedLeaving(fileLeaving(db, link), guarded),
     retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>

@@ -45,6 +45,8 @@ export interface GrantRow {
   readonly tenant: string
   readonly scopes: string
   readonly suspended: number
+  /** `null`: the tenant does not leave. */
+  readonly reading_ends_ms: number | null
 }
 
 export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
@@ -78,6 +80,9 @@ export function keyReads(db: Connection): KeyReads {
       return {
         record: recordOf(row, grants),
         suspendedTenantIds: suspended.map((grant) => grant.tenant),
+        leaving: grants.flatMap(({ tenant, reading_ends_ms: readingEndsMs }) =>
+          readingEndsMs === null ? [] : [{ tenantId: tenant, readingEndsMs }],
+        ),
         currentPepperId: meta.find('pepper_id'),
       }
     }),
@@ -91,7 +96,8 @@ export function keyReads(db: Connection): KeyReads {
 /** The grants of a key, in their order. */
 export function grantReader(db: Connection): (keyNo: number) => readonly GrantRow[] {
   const select = db.prepare<[number], GrantRow>(
-    `SELECT tenant, scopes, suspended FROM key_grant JOIN tenant USING (tenant)
+    `SELECT tenant, scopes, suspended, reading_ends_ms
+      FROM key_grant JOIN tenant USING (tenant) LEFT JOIN leaving_tenant USING (tenant)
       WHERE key_no = ? ORDER BY grant_no`,
   )
   return (keyNo) => select.all(keyNo)

@@ -31,6 +31,7 @@ const migrations: readonly string[] = [
   '0018-expiry.sql',
   '0019-administration.sql',
   '0020-current-lists.sql',
+  '0021-leaving.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -16,6 +16,7 @@ import type { AuditWrites } from './audit.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
+import type { LeavingWrites } from './leaving.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
 import type { NodeWrites } from './nodes.ts'
@@ -28,6 +29,7 @@ export interface WriterVerbs
     AdminWrites,
     NodeWrites,
     AuditWrites,
+    LeavingWrites,
     LedgerWrites,
     MomentWrites,
     ErasureWrites,

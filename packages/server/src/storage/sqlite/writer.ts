@@ -18,6 +18,7 @@ import { fillChecksums } from './fill-checksums.ts'
 import { holdWrites } from './holds.ts'
 import { recordImporter } from './import-records.ts'
 import { keyWrites } from './key-writes.ts'
+import { leavingWrites } from './leaving.ts'
 import { ledgerWrites } from './ledger.ts'
 import { lowerOwnPriority } from './lower-priority.ts'
 import { maintenanceWriter } from './maintenance.ts'
@@ -71,6 +72,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...adminWrites(db, note),
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
+    ...leavingWrites(db, note),
     ...ledgerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),

@@ -1,0 +1,135 @@
+/** Removes the properties of tenants that leave, in the background (PROTOCOL §5.10), so that whoever shows them hears of it. */
+import { hash } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { feeds, parseUuid, standardCodes, uuidV7 } from '@property-events/protocol'
+import type { TaskReport } from '../background-task.ts'
+import { parseEventJson } from '../storage/event-json.ts'
+import { payloadMember } from '../storage/subject-identity.ts'
+import type { EventDraft, FeedKey, Leaving, StorageEngine, StoredEvent } from '../storage/storage.ts'
+
+/** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
+const lookEveryMs = 2_000
+/**
+ * A publication that was let in before every node knew of it (2 s) may come until so long after: its body may take 15 s and its commit
+ * as long again. So a tenant is done when nothing was found that had begun after that.
+ */
+const settleAfterMs = 60_000
+/** Of one commit. */
+const propertiesPerStep = 100
+
+type Storage = Pick<StorageEngine, 'events' | 'leaving' | 'maintenance'>
+
+export interface UnpublishingParts {
+  readonly storage: Storage
+  /** Told of what could not go on. It is tried again. */
+  readonly report: TaskReport
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number
+  /** For tests; two seconds and a minute if left out. */
+  readonly everyMs?: number
+  readonly settleMs?: number
+}
+
+export interface Unpublishing {
+  /** Resolves when the step under way has ended; none begins after that. */
+  close(): Promise<void>
+}
+
+/** Any number of nodes may do it at once: what one has removed is left as it is by the others. */
+export function carryOutUnpublishing(parts: UnpublishingParts): Unpublishing {
+  const closing = new AbortController()
+  const { signal } = closing
+  const { report, everyMs = lookEveryMs } = parts
+  /** Tenants that this process has been through once, each with the time since when it leaves. */
+  const seen = new Set<string>()
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await look(parts, seen, signal)
+        report.worked('unpublish')
+      } catch (error) {
+        if (!signal.aborted) report.failed('unpublish', error)
+      }
+      await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  const running = run()
+  return {
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}
+
+async function look(parts: UnpublishingParts, seen: Set<string>, signal: AbortSignal): Promise<void> {
+  const { storage, clock = Date.now, settleMs = settleAfterMs } = parts
+  const open = (await storage.leaving.list()).filter(({ unpublishedMs }) => unpublishedMs === undefined)
+  if (open.length === 0 || (await storage.maintenance()) !== undefined) return
+  for (const leaving of open) {
+    if (signal.aborted) return
+    const name = nameOf(leaving)
+    const isSettled = clock() >= leaving.sinceMs + settleMs
+    if (seen.has(name) && !isSettled) continue
+    const removed = await unpublish(storage, leaving, signal)
+    if (removed === 'later') continue
+    seen.add(name)
+    if (isSettled && removed === 0) await storage.leaving.noteUnpublished(leaving, clock(), 'service')
+  }
+}
+
+function nameOf({ tenantId, sinceMs }: Leaving): string {
+  return `${tenantId} ${sinceMs}`
+}
+
+/** How many properties it removed. `later`: the tenant is being moved, or publishing to the store waits for an operator. */
+async function unpublish(
+  { events }: Storage,
+  { tenantId }: Leaving,
+  signal: AbortSignal,
+): Promise<number | 'later'> {
+  const key: FeedKey = { tenantId, feed: 'property' }
+  let removed = 0
+  for (let after = 0; ;) {
+    if (signal.aborted) return 'later'
+    const latest = await events.readAfter({
+      key,
+      view: 'all',
+      after,
+      limit: propertiesPerStep,
+      latestOnly: true,
+    })
+    const last = latest.at(-1)
+    if (last === undefined) return removed
+    after = last.sequenceNumber
+    const drafts = latest.flatMap(removalOf)
+    if (drafts.length === 0) continue
+    // Under the counter: what is removed already, by another node or by its publisher, is left as it is.
+    const [outcome] = await events.append([{ key, drafts, unchanged: 'skip' }])
+    if (outcome?.kind !== 'stored') return 'later'
+    removed += outcome.events.filter(({ status }) => status === 'appended').length
+  }
+}
+
+/** None of an event that says that its property is gone. */
+function removalOf({ json }: StoredEvent): readonly EventDraft[] {
+  const { eventTypeShortCode, payload } = parseEventJson(Buffer.from(json).toString('utf8'))
+  if (eventTypeShortCode === standardCodes.property.gone) return []
+  const reference = payloadMember(payload, feeds.property.subjectField)
+  const subjectId = typeof reference === 'string' ? parseUuid(reference) : undefined
+  if (subjectId === undefined) return []
+  const id = uuidV7(Date.now())
+  return [
+    {
+      id,
+      idGiven: false,
+      subjectId,
+      subjectSpelling: subjectId,
+      transactionId: undefined,
+      content: { kind: 'removal', reason: undefined },
+      eventTypeShortCode: undefined,
+      category: undefined,
+      contentHash: hash('sha256', `remove ${id}`, 'buffer'),
+    },
+  ]
+}
