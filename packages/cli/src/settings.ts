@@ -1,6 +1,6 @@
 /** All settings, as a flag or as a `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
-import { logLevels } from '@property-events/server'
+import { logLevels } from '@property-events/server/plain'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { keySettings } from './key-settings.ts'

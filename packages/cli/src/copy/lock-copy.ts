@@ -2,7 +2,7 @@
  * One sync at a time: whatever a second one wrote between a file and the checkpoint of the first would stay wrong for
  * ever.
  */
-import { takeFileLock } from '@property-events/server'
+import { takeFileLock } from '@property-events/server/plain'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
 

@@ -4,8 +4,8 @@
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { parseUuid } from '@property-events/protocol'
-import { takeFileLock } from '@property-events/server'
-import type { FileLock } from '@property-events/server'
+import { takeFileLock } from '@property-events/server/plain'
+import type { FileLock } from '@property-events/server/plain'
 import { memberOf, memberText } from '../members.ts'
 import { draftPathOf, writeWhole } from '../write-whole.ts'
 import { noTotals } from './totals.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { makeFolder } from '@property-events/server'
+import { makeFolder } from '@property-events/server/plain'
 import { plainText } from '../terminal-text.ts'
 import { discardCut, findCut, journalNameOf, removeForgotten } from './cut-runs.ts'
 import type { FeedTarget, HeldRun, RunOptions, RunTarget } from './cut-runs.ts'

@@ -1,9 +1,7 @@
 import { pino } from 'pino'
 import type { DestinationStream, Logger } from 'pino'
+import type { LogLevel } from './log-levels.ts'
 import { logText } from './log-text.ts'
-
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
 
 /** Lines of JSON, for machines; short lines for a person, without colours or with them. */
 export type LogForm = 'json' | 'plain' | 'coloured'

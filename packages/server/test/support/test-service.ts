@@ -94,7 +94,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const { engine = 'memory', catalogue = catalogues.default, wrap = (storage) => storage } = options
   const folder = await mkdtemp(join(tmpdir(), 'property-events-http-'))
   const settings = { create: true, catalogue, startSequence: 0 }
-  const place = await placeOf(engine, folder, options.databaseUrl)
+  const { place, giveBack } = await placeOf(engine, folder, options)
   const shared = place.kind === 'sqlite' ? await openForThreads({ ...settings, ...place }) : undefined
   const storage = wrap(shared?.storage ?? (await openStorage({ ...settings, ...place })))
   const [pepper] = loadPeppers({ folder: undefined, given: undefined })
@@ -167,19 +167,28 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     async stop() {
       await service.close()
       await storage.close()
+      giveBack()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-async function placeOf(engine: TestEngine, folder: string, databaseUrl: string | undefined) {
-  if (engine === 'memory') return { kind: 'memory' } as const
-  if (engine === 'sqlite' || engine === 'threads') return { kind: 'sqlite', folder } as const
-  return {
-    kind: 'postgres',
-    url: databaseUrl ?? (await (await sharedDatabases()).create()),
-    readConnections: 4,
-  } as const
+/** Where the store is, and what is to be called once it is closed. */
+async function placeOf(
+  engine: TestEngine,
+  folder: string,
+  { databaseUrl, catalogue }: Pick<TestServiceOptions, 'databaseUrl' | 'catalogue'>,
+) {
+  const giveBack = (): void => undefined
+  if (engine === 'memory') return { place: { kind: 'memory' }, giveBack } as const
+  if (engine === 'sqlite' || engine === 'threads')
+    return { place: { kind: 'sqlite', folder }, giveBack } as const
+  const at = (url: string) => ({ kind: 'postgres', url, readConnections: 4 }) as const
+  if (databaseUrl !== undefined) return { place: at(databaseUrl), giveBack }
+  const databases = await sharedDatabases()
+  if (catalogue !== undefined) return { place: at(await databases.create()), giveBack }
+  const schema = await databases.recycled()
+  return { place: at(schema.url), giveBack: () => schema.giveBack() }
 }
 
 function startThreads(

@@ -1,4 +1,4 @@
-import { feedNames } from '@property-events/protocol'
+import { feedNames } from '@property-events/protocol/plain'
 import type { EpochNeed, WaitingFeed } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { feedReader, headReader } from './feed-row.ts'

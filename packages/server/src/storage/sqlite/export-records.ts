@@ -1,4 +1,4 @@
-import { feedNames, uuidOfBytes } from '@property-events/protocol'
+import { feedNames, uuidOfBytes } from '@property-events/protocol/plain'
 import type { Category, FeedName } from '@property-events/protocol'
 import { moveStateOf } from '../move-store.ts'
 import type { FeedKey } from '../storage.ts'

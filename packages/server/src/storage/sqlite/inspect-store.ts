@@ -1,6 +1,6 @@
 /** A look at a store's file for an operator who searches a fault: it changes nothing, not even an old schema. */
 import { existsSync, statSync } from 'node:fs'
-import { millisecondsOfTicks } from '@property-events/protocol'
+import { millisecondsOfTicks } from '@property-events/protocol/plain'
 import { nodeSilenceMs } from '../node-store.ts'
 import { connectForReading, storeFileOf } from './connection.ts'
 import type { Connection } from './connection.ts'

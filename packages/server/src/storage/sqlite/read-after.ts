@@ -1,4 +1,4 @@
-import { viewsOf } from '@property-events/protocol'
+import { viewsOf } from '@property-events/protocol/plain'
 import type { Category, ViewName } from '@property-events/protocol'
 import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'

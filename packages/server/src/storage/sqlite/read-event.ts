@@ -1,4 +1,4 @@
-import { bytesOfUuid } from '@property-events/protocol'
+import { bytesOfUuid } from '@property-events/protocol/plain'
 import type { FeedKey, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { eventColumns, storedEventOf } from './event-row.ts'

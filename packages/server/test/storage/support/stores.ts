@@ -1,9 +1,11 @@
 /** Every engine under test: how a new store is made and how a backup of one is opened. A further engine is one entry. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../../src/storage/open-storage.ts'
+import { openStorage, storeFileOf } from '../../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { tenantA, tenantB } from './drafts.ts'
@@ -49,19 +51,40 @@ export function memoryStores(): StoreFactory {
 
 export function sqliteStores(): StoreFactory {
   const { make, clean } = folders()
+  let newStore: Promise<Buffer> | undefined
   return {
-    create: (options) =>
-      openStorage({
+    async create(options) {
+      const folder = make()
+      const isUsual = options === undefined || !('catalogue' in options || 'startSequence' in options)
+      if (isUsual) await layStore(folder, (newStore ??= bytesOfNewStore(make())))
+      return openStorage({
         kind: 'sqlite',
-        folder: make(),
+        folder,
         create: true,
         catalogue: catalogues.default,
         ...options,
-      }),
+      })
+    },
     backupPath: () => join(make(), 'backup.db'),
     openBackup: (folder, options) => openStorage({ kind: 'sqlite', folder, create: false, ...options }),
     clean,
   }
+}
+
+/** The file of a store in which nothing is. To make one takes eighteen steps, each with its wait for the disk. */
+async function bytesOfNewStore(folder: string): Promise<Buffer> {
+  const given = { kind: 'sqlite', folder, create: true, catalogue: catalogues.default } as const
+  await (await openStorage(given)).close()
+  return readFileSync(storeFileOf(folder))
+}
+
+/** Puts a new store into the folder, with an id of its own. */
+async function layStore(folder: string, bytes: Promise<Buffer>): Promise<void> {
+  const file = join(folder, 'property-events.db')
+  writeFileSync(file, await bytes, { mode: 0o600 })
+  const db = new Database(file)
+  db.prepare(`UPDATE meta SET value = ? WHERE name = 'store_id'`).run(randomUUID())
+  db.close()
 }
 
 /** Two tenants, A and B. */
