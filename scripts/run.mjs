@@ -23,6 +23,7 @@ const tasks = {
   bench: { needs: 'everything', lines: [[join(root, 'bench/run.ts'), ...rest]] },
   'bench:report': { needs: 'everything', lines: [[join(root, 'bench/report.ts')]] },
   pack: { needs: 'everything', lines: [[join(root, 'scripts/pack.ts'), ...rest]] },
+  'wordpress-zip': { needs: 'everything', lines: [[join(root, 'scripts/wordpress-zip.ts'), ...rest]] },
   release: { needs: 'everything', lines: [[join(root, 'scripts/release.ts'), ...rest]] },
   sbom: { needs: 'program', lines: [[join(root, 'scripts/sbom.mjs'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
@@ -66,7 +67,7 @@ for (const line of chosen.lines) {
 /** Runs one command line to its end; what stops this process stops that one. */
 function run(command, args) {
   // Where the user started it, paths such as --data mean what they say; npm itself always starts in the root.
-  const cwd = ['start', 'cli', 'pack'].includes(task) ? (process.env.INIT_CWD ?? process.cwd()) : root
+  const cwd = ['start', 'cli', 'pack', 'wordpress-zip'].includes(task) ? (process.env.INIT_CWD ?? process.cwd()) : root
   const env = { ...process.env, PATH: dirname(command) + delimiter + (process.env.PATH ?? '') }
   const child = spawn(command, args, { stdio: 'inherit', cwd, env })
   const forward = (signal) => child.kill(signal)

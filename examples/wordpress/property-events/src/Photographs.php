@@ -1,0 +1,248 @@
+<?php
+
+declare(strict_types=1);
+
+namespace PropertyEvents\WordPress;
+
+/**
+ * Photographs and floor plans: a queue of addresses, each of which is downloaded once into the media library, whichever and
+ * however many listings have it. What no listing has any more is deleted.
+ */
+final class Photographs
+{
+    private const PER_LISTING = 60;
+    /** Seconds before the second, third … attempt; after these a picture is given up. */
+    private const WAITS = [300, 3_600, 6 * 3_600, 86_400];
+    private const KINDS = ['photograph' => 'photographs', 'floor_plan' => 'floorPlans'];
+
+    private static bool $isOurDeletion = false;
+
+    public function __construct(private readonly Store $store)
+    {
+    }
+
+    public static function register(): void
+    {
+        // What an editor deletes from the media library is not downloaded again.
+        add_action('delete_attachment', static function (int $attachmentId): void {
+            if (!self::$isOurDeletion) {
+                $store = Store::open();
+                $store->run(
+                    'UPDATE ' . $store->table('images') . " SET state = 'refused', attachment_id = 0, reason = 'Deleted from the media library.'
+                    WHERE attachment_id = %d",
+                    $attachmentId,
+                );
+            }
+        });
+    }
+
+    /** Notes which pictures the listing has, in its order. @param array<string, mixed> $listing */
+    public function link(string $ref, int $postId, array $listing): void
+    {
+        $before = $this->store->column("SELECT image_id FROM {$this->links()} WHERE ref = %s", $ref);
+        $this->store->run("DELETE FROM {$this->links()} WHERE ref = %s", $ref);
+        $after = [];
+        foreach (self::KINDS as $kind => $member) {
+            $pictures = array_slice(array_values(array_column($listing[$member], null, 'url')), 0, self::PER_LISTING);
+            foreach ($this->idsOf($pictures, $kind) as $place => $id) {
+                $caption = mb_substr($pictures[$place]['caption'], 0, 500);
+                $this->store->run("INSERT INTO {$this->links()} VALUES (%s, %s, %d, %d, %s)", $ref, $kind, $place, $id, $caption);
+                $after[] = (string) $id;
+            }
+        }
+        $this->dropUnused(array_diff($before, $after));
+        $this->showMain($ref, $postId);
+    }
+
+    /** The listing has no pictures any more. */
+    public function unlink(string $ref): void
+    {
+        $ids = $this->store->column("SELECT image_id FROM {$this->links()} WHERE ref = %s", $ref);
+        $this->store->run("DELETE FROM {$this->links()} WHERE ref = %s", $ref);
+        $this->dropUnused($ids);
+    }
+
+    /** @return bool true: nothing can be done now */
+    public function work(Budget $budget): bool
+    {
+        while (!$budget->isSpent()) {
+            $image = $this->store->row("SELECT * FROM {$this->images()} WHERE state = 'unused' ORDER BY id LIMIT 1")
+                ?? $this->store->row(
+                    // Main photographs of all listings come first.
+                    "SELECT * FROM {$this->images()} WHERE state = 'wanted' AND next_try_at <= %d ORDER BY place, id LIMIT 1",
+                    time(),
+                );
+            if ($image === null) {
+                return true;
+            }
+            $image['state'] === 'unused' ? $this->delete($image) : $this->download($image, $budget);
+            Memory::forget();
+        }
+        return false;
+    }
+
+    /** Tries again what was given up. @return int pictures */
+    public function retry(): int
+    {
+        return $this->store->run("UPDATE {$this->images()} SET state = 'wanted', tries = 0, next_try_at = 0, reason = '' WHERE state = 'refused'");
+    }
+
+    /**
+     * @return list<array{attachmentId: int, caption: string}> those that are here, in their order
+     */
+    public static function of(int $postId, string $kind): array
+    {
+        $store = Store::open();
+        $rows = $store->rows(
+            "SELECT image.attachment_id, link.caption FROM {$store->table('listings')} listing
+            JOIN {$store->table('links')} link ON link.ref = listing.ref
+            JOIN {$store->table('images')} image ON image.id = link.image_id
+            WHERE listing.post_id = %d AND link.kind = %s AND image.state = 'kept' ORDER BY link.place",
+            $postId,
+            $kind,
+        );
+        return array_map(static fn (array $row): array => ['attachmentId' => (int) $row['attachment_id'], 'caption' => $row['caption']], $rows);
+    }
+
+    /**
+     * The pictures' numbers, in their order; what is new joins the queue.
+     *
+     * @param list<array<string, mixed>> $pictures
+     * @return list<int>
+     */
+    private function idsOf(array $pictures, string $kind): array
+    {
+        if ($pictures === []) {
+            return [];
+        }
+        $hashes = array_map(static fn (array $picture): string => hash('sha256', $picture['url']), $pictures);
+        $wanted = [];
+        foreach ($pictures as $place => $picture) {
+            // Floor plans come after all photographs.
+            array_push($wanted, $hashes[$place], $picture['url'], $kind === 'photograph' ? $place : 1000 + $place);
+        }
+        $rows = Store::places($pictures, '(%s, %s, %d)');
+        $this->store->run(
+            "INSERT INTO {$this->images()} (hash, url, place) VALUES $rows
+            ON DUPLICATE KEY UPDATE place = LEAST(place, VALUES(place)),
+                state = IF(state = 'unused', IF(attachment_id > 0, 'kept', 'wanted'), state)",
+            ...$wanted,
+        );
+        $found = $this->store->rows("SELECT id, hash FROM {$this->images()} WHERE hash IN (" . Store::places($hashes) . ')', ...$hashes);
+        $ids = array_column($found, 'id', 'hash');
+        return array_map(static fn (string $hash): int => (int) $ids[$hash], $hashes);
+    }
+
+    /** @param array<string> $ids */
+    private function dropUnused(array $ids): void
+    {
+        if ($ids !== []) {
+            $this->store->run(
+                "UPDATE {$this->images()} SET state = 'unused' WHERE id IN (" . Store::places($ids, '%d') . ")
+                AND NOT EXISTS (SELECT 1 FROM {$this->links()} link WHERE link.image_id = {$this->images()}.id)",
+                ...array_map(intval(...), array_values($ids)),
+            );
+        }
+    }
+
+    /** The first photograph that is here stands for the listing wherever the theme shows one. */
+    private function showMain(string $ref, int $postId): void
+    {
+        $attachmentId = $this->store->number(
+            "SELECT image.attachment_id FROM {$this->links()} link JOIN {$this->images()} image ON image.id = link.image_id
+            WHERE link.ref = %s AND link.kind = 'photograph' AND image.state = 'kept' ORDER BY link.place LIMIT 1",
+            $ref,
+        );
+        $shown = (int) get_post_thumbnail_id($postId);
+        if ($attachmentId > 0 && $attachmentId !== $shown) {
+            set_post_thumbnail($postId, $attachmentId);
+        } elseif ($attachmentId === 0 && $shown > 0) {
+            delete_post_thumbnail($postId);
+        }
+    }
+
+    /** @param array<string, string> $image */
+    private function download(array $image, Budget $budget): void
+    {
+        $tries = (int) $image['tries'];
+        $isLast = $tries >= count(self::WAITS);
+        // Noted before: a picture that ends the process is not begun for ever.
+        $this->store->run(
+            "UPDATE {$this->images()} SET tries = tries + 1, next_try_at = %d WHERE id = %d",
+            time() + (self::WAITS[$tries] ?? 0),
+            (int) $image['id'],
+        );
+        try {
+            $file = PictureFile::ofAddress($image['url'], $image['hash'], $budget);
+            $this->keep($image, $file);
+        } catch (PictureException $problem) {
+            if ($isLast || $problem->isFinal) {
+                $this->store->run(
+                    "UPDATE {$this->images()} SET state = 'refused', reason = %s WHERE id = %d",
+                    mb_substr(wp_check_invalid_utf8($problem->getMessage(), true), 0, 500),
+                    (int) $image['id'],
+                );
+            }
+        }
+    }
+
+    /** @param array<string, string> $image */
+    private function keep(array $image, PictureFile $file): void
+    {
+        $listings = $this->store->rows(
+            "SELECT listing.ref, listing.post_id, link.caption FROM {$this->links()} link
+            JOIN {$this->store->table('listings')} listing ON listing.ref = link.ref
+            WHERE link.image_id = %d AND listing.post_id > 0",
+            (int) $image['id'],
+        );
+        $postId = (int) ($listings[0]['post_id'] ?? 0);
+        $address = (string) get_post_meta($postId, PostContent::META . 'address', true);
+        $text = ($listings[0]['caption'] ?? '') !== '' ? $listings[0]['caption'] : $address;
+        // Smaller copies take memory: not of large pictures, and not where the first attempt did not come back.
+        $metadata = $file->metadata(withSmallerCopies: $image['tries'] === '0');
+        $this->store->inTransaction(function () use ($image, $file, $listings, $postId, $text, $metadata): void {
+            $attachmentId = wp_insert_attachment(wp_slash([
+                'post_title' => htmlspecialchars($text, ENT_QUOTES | ENT_SUBSTITUTE, 'UTF-8'),
+                'post_mime_type' => $file->mimeType,
+                'post_status' => 'inherit',
+                'meta_input' => ['_wp_attachment_image_alt' => $text],
+            ]), $file->path, $postId, true);
+            if (is_wp_error($attachmentId)) {
+                throw new PictureException($attachmentId->get_error_message());
+            }
+            wp_update_attachment_metadata($attachmentId, $metadata);
+            $this->store->run(
+                "UPDATE {$this->images()} SET state = 'kept', attachment_id = %d, reason = '' WHERE id = %d",
+                $attachmentId,
+                (int) $image['id'],
+            );
+            foreach ($listings as $listing) {
+                $this->showMain($listing['ref'], (int) $listing['post_id']);
+            }
+        });
+    }
+
+    /** @param array<string, string> $image */
+    private function delete(array $image): void
+    {
+        $this->store->inTransaction(function () use ($image): void {
+            self::$isOurDeletion = true;
+            try {
+                wp_delete_attachment((int) $image['attachment_id'], true);
+            } finally {
+                self::$isOurDeletion = false;
+            }
+            $this->store->run("DELETE FROM {$this->images()} WHERE id = %d", (int) $image['id']);
+        });
+    }
+
+    private function images(): string
+    {
+        return $this->store->table('images');
+    }
+
+    private function links(): string
+    {
+        return $this->store->table('links');
+    }
+}

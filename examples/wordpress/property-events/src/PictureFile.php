@@ -1,0 +1,126 @@
+<?php
+
+declare(strict_types=1);
+
+namespace PropertyEvents\WordPress;
+
+/** One picture in the folder of uploads, under a name that follows from its address: found again after a crash. */
+final class PictureFile
+{
+    public const MAX_BYTES = 8 * 2 ** 20;
+    private const MAX_PIXELS = 50_000_000;
+    /** GD takes some five bytes for a pixel, twice while it makes a copy. */
+    private const MAX_COPIED_PIXELS = 2_500_000;
+    private const TYPES = ['image/jpeg' => 'jpg', 'image/png' => 'png', 'image/webp' => 'webp', 'image/gif' => 'gif'];
+    private const TIMEOUT_SECONDS = 10;
+
+    private function __construct(
+        public readonly string $path,
+        public readonly string $mimeType,
+        public readonly int $width,
+        public readonly int $height,
+    ) {
+    }
+
+    /**
+     * @param string $hash SHA-256 of the address
+     * @throws PictureException when there is no picture at the address that may be kept
+     */
+    public static function ofAddress(string $url, string $hash, Budget $budget): self
+    {
+        $uploads = wp_upload_dir(null, false);
+        $stem = "{$uploads['basedir']}/property-events/" . substr($hash, 0, 2) . '/' . substr($hash, 0, 32);
+        foreach (self::TYPES as $mimeType => $ending) {
+            if (is_file("$stem.$ending")) {
+                [, $width, $height] = self::check("$stem.$ending");
+                return new self("$stem.$ending", $mimeType, $width, $height);
+            }
+        }
+        if (!wp_mkdir_p(dirname($stem))) {
+            throw new PictureException('The folder of uploads cannot be written.');
+        }
+        try {
+            self::fetch($url, "$stem.part", $budget);
+            [$mimeType, $width, $height] = self::check("$stem.part");
+            $path = "$stem." . self::TYPES[$mimeType];
+            if (!rename("$stem.part", $path)) {
+                throw new PictureException('The folder of uploads cannot be written.');
+            }
+            chmod($path, 0644);
+        } finally {
+            if (is_file("$stem.part")) {
+                unlink("$stem.part");
+            }
+        }
+        return new self($path, $mimeType, $width, $height);
+    }
+
+    /** @return array<string, mixed> as WordPress keeps it beside an attachment */
+    public function metadata(bool $withSmallerCopies): array
+    {
+        require_once ABSPATH . 'wp-admin/includes/image.php';
+        $metadata = [
+            'width' => $this->width,
+            'height' => $this->height,
+            'file' => _wp_relative_upload_path($this->path),
+            'filesize' => (int) filesize($this->path),
+        ];
+        if (!$withSmallerCopies || $this->width * $this->height > self::MAX_COPIED_PIXELS) {
+            return $metadata;
+        }
+        $editor = wp_get_image_editor($this->path);
+        $sizes = array_intersect_key(wp_get_registered_image_subsizes(), array_flip(['thumbnail', 'medium', 'medium_large', 'large', 'post-thumbnail']));
+        return is_wp_error($editor) ? $metadata : $metadata + ['sizes' => $editor->multi_resize($sizes)];
+    }
+
+    /** Never an address of the site's own network: WordPress refuses those. */
+    private static function fetch(string $url, string $path, Budget $budget): void
+    {
+        $answer = wp_safe_remote_get($url, [
+            'timeout' => max(1, min(self::TIMEOUT_SECONDS, (int) ceil(min($budget->secondsLeft(), 3600)))),
+            'redirection' => 2,
+            'stream' => true,
+            'filename' => $path,
+            'limit_response_size' => self::MAX_BYTES + 1,
+            'headers' => ['accept' => implode(', ', array_keys(self::TYPES))],
+        ]);
+        if (is_wp_error($answer)) {
+            // WordPress says with this code that it does not go there.
+            throw new PictureException($answer->get_error_message(), $answer->get_error_code() === 'http_request_failed'
+                && wp_http_validate_url($url) === false);
+        }
+        $status = (int) wp_remote_retrieve_response_code($answer);
+        if ($status !== 200) {
+            throw new PictureException("The address was answered with status $status.");
+        }
+        $expected = wp_remote_retrieve_header($answer, 'content-length');
+        clearstatcache(true, $path);
+        if (is_string($expected) && ctype_digit($expected) && (int) $expected <= self::MAX_BYTES && filesize($path) < (int) $expected) {
+            throw new PictureException('The picture was cut off.');
+        }
+    }
+
+    /**
+     * What the file is, by its bytes and not by its name.
+     *
+     * @return array{string, int, int} type, width and height
+     * @throws PictureException when it may not be kept
+     */
+    public static function check(string $path): array
+    {
+        $bytes = (int) filesize($path);
+        if ($bytes === 0 || $bytes > self::MAX_BYTES) {
+            throw new PictureException($bytes === 0 ? 'The picture is empty.' : 'The picture is larger than 8 MB.', true);
+        }
+        $facts = @getimagesize($path);
+        $mimeType = is_array($facts) ? $facts['mime'] : '';
+        if (!isset(self::TYPES[$mimeType])) {
+            throw new PictureException('It is no JPEG, PNG, WebP or GIF.', true);
+        }
+        [$width, $height] = $facts;
+        if ($width < 1 || $height < 1 || $width * $height > self::MAX_PIXELS) {
+            throw new PictureException('The picture has more than 50 million pixels, or none.', true);
+        }
+        return [$mimeType, $width, $height];
+    }
+}

@@ -1,0 +1,227 @@
+<?php
+
+declare(strict_types=1);
+
+namespace PropertyEvents\WordPress;
+
+/** Makes posts of the copy: each listing in one transaction, with the note that it is done. */
+final class Posts
+{
+    private const DRAFT_SECONDS = 30 * 86_400;
+    private const CHUNK = 20;
+    /** A listing in whose making the process ended this often is left out until it changes. */
+    private const TRIES = 5;
+
+    public function __construct(
+        private readonly Settings $settings,
+        private readonly Store $store,
+        private readonly Photographs $photographs,
+    ) {
+    }
+
+    /**
+     * @param bool $withoutRemovals what has been removed keeps its post for now
+     * @return bool true: nothing is left to do
+     */
+    public function work(Budget $budget, bool $withoutRemovals): bool
+    {
+        // Revisions would keep what the feed has taken back.
+        remove_action('post_updated', 'wp_save_post_revision');
+        $done = 0;
+        while (($rows = $this->pending($withoutRemovals)) !== []) {
+            $this->countTries($rows);
+            foreach ($rows as $row) {
+                if ($budget->isSpent()) {
+                    return false;
+                }
+                $this->make($row);
+                if (++$done % 50 === 0) {
+                    Memory::forget();
+                }
+            }
+        }
+        return $withoutRemovals || $this->deleteOldDrafts($budget);
+    }
+
+    /** @return list<array<string, string>> */
+    private function pending(bool $withoutRemovals): array
+    {
+        $which = $withoutRemovals ? 'pending = 1 AND removed_at = 0 AND stale = 0' : 'pending = 1';
+        // What ended a process before comes last, so that it holds up nothing else.
+        $sql = "SELECT * FROM {$this->listings()} WHERE $which ORDER BY tries, number LIMIT %d";
+        return $this->withPosts($this->store->rows($sql, self::CHUNK));
+    }
+
+    /**
+     * With the posts that the table does not know: of a table that was restored from a backup, say.
+     *
+     * @param list<array<string, string>> $rows
+     * @return list<array<string, string>>
+     */
+    private function withPosts(array $rows): array
+    {
+        $refs = array_column(array_filter($rows, static fn (array $row): bool => $row['post_id'] === '0'), 'ref');
+        if ($refs === []) {
+            return $rows;
+        }
+        $found = $this->store->rows(
+            "SELECT meta_value AS ref, max(post_id) AS post_id FROM {$GLOBALS['wpdb']->postmeta}
+            WHERE meta_key = %s AND meta_value IN (" . Store::places($refs) . ') GROUP BY meta_value',
+            PostContent::META . 'ref',
+            ...$refs,
+        );
+        $posts = array_column($found, 'post_id', 'ref');
+        return array_map(static fn (array $row): array => ['post_id' => $row['post_id'] === '0' ? $posts[$row['ref']] ?? '0' : $row['post_id']] + $row, $rows);
+    }
+
+    /** @param list<array<string, string>> $rows */
+    private function countTries(array $rows): void
+    {
+        $refs = array_column($rows, 'ref');
+        $this->store->run("UPDATE {$this->listings()} SET tries = LEAST(tries + 1, 100) WHERE ref IN (" . Store::places($refs) . ')', ...$refs);
+    }
+
+    /** @param array<string, string> $row */
+    private function make(array $row): void
+    {
+        try {
+            if ((int) $row['tries'] >= self::TRIES) {
+                throw new RefusedListing('The site stopped each time this listing was made. See its error log.');
+            }
+            $this->store->inTransaction(fn () => $row['removed_at'] === '0' ? $this->show($row) : $this->withdraw($row));
+        } catch (StoreException | RunIsOver $problem) {
+            throw $problem;
+        } catch (\Throwable $problem) {
+            // A rule of the site, or another plugin that takes part when a post is saved. The next listing may do better.
+            $this->store->inTransaction(fn () => $this->refuse($row, $problem->getMessage()));
+        }
+    }
+
+    /** @param array<string, string> $row */
+    private function show(array $row): void
+    {
+        $payload = json_decode($row['payload'], true, 64, JSON_THROW_ON_ERROR);
+        $listing = \PropertyListing::of($payload);
+        /**
+         * Lets a site leave a listing out, with its reason: `add_filter('property_events_refuse', fn ($reason, $listing) =>
+         * $listing['photographs'] === [] ? 'It has no photographs.' : $reason, 10, 2)`.
+         */
+        $refusal = apply_filters('property_events_refuse', null, $listing, $payload);
+        if (is_string($refusal) && $refusal !== '') {
+            throw new RefusedListing($refusal);
+        }
+        $postId = $this->save($row, $listing);
+        $this->photographs->link($row['ref'], $postId, $listing);
+        $slug = (string) get_post_field('post_name', $postId, 'raw');
+        $this->store->run(
+            "UPDATE {$this->listings()} SET pending = 0, tries = 0, shown = 1, post_id = %d, slug = %s WHERE ref = %s",
+            $postId,
+            $slug,
+            $row['ref'],
+        );
+        (new Verdicts($this->store))->note($row, Verdicts::SHOWN, address: (string) get_permalink($postId));
+    }
+
+    /** @param array<string, string> $row @param array<string, mixed> $listing */
+    private function save(array $row, array $listing): int
+    {
+        $existing = $this->postOf($row);
+        $post = PostContent::of($listing) + [
+            'post_type' => $this->settings->postType,
+            'post_status' => 'publish',
+            'comment_status' => 'closed',
+            'ping_status' => 'closed',
+        ];
+        if ($existing === null) {
+            // An address once given stays the listing's, even if its post was deleted in between.
+            $post['post_name'] = $row['slug'] === '' ? sanitize_title(PostContent::slugWords($listing)) : $row['slug'];
+            $date = PostContent::dateOf($listing['addedOn'], current_time('Y-m-d'));
+            $post += $date === null ? [] : ['post_date' => $date];
+        } else {
+            $post += ['ID' => $existing->ID, 'post_name' => $row['slug'] === '' ? $existing->post_name : $row['slug']];
+        }
+        $postId = $existing === null ? wp_insert_post(wp_slash($post), true) : wp_update_post(wp_slash($post), true);
+        if (is_wp_error($postId)) {
+            throw new RefusedListing($postId->get_error_message());
+        }
+        return $postId;
+    }
+
+    /** @param array<string, string> $row */
+    private function postOf(array $row): ?\WP_Post
+    {
+        $post = $row['post_id'] === '0' ? null : get_post((int) $row['post_id']);
+        return $post instanceof \WP_Post ? $post : null;
+    }
+
+    /** A draft first; what was erased goes at once, pictures included. @param array<string, string> $row */
+    private function withdraw(array $row): void
+    {
+        $post = $this->postOf($row);
+        if ($post !== null && $row['erased'] === '1') {
+            $this->delete($row['ref'], $post->ID);
+        } elseif ($post !== null) {
+            $this->toDraft($post);
+        }
+        $keepsPost = $post !== null && $row['erased'] === '0';
+        $this->store->run(
+            "UPDATE {$this->listings()} SET pending = 0, tries = 0, shown = 0, post_id = %d WHERE ref = %s",
+            $keepsPost ? $post->ID : 0,
+            $row['ref'],
+        );
+        (new Verdicts($this->store))->note($row, Verdicts::REMOVED);
+        // What was never to be seen leaves nothing.
+        $this->store->run("DELETE FROM {$this->listings()} WHERE ref = %s AND post_id = 0 AND slug = ''", $row['ref']);
+    }
+
+    private function toDraft(\WP_Post $post): void
+    {
+        // With its name, so that its address is free for nobody else.
+        $changed = wp_update_post(['ID' => $post->ID, 'post_status' => 'draft', 'post_name' => $post->post_name], true);
+        if (is_wp_error($changed)) {
+            throw new RefusedListing($changed->get_error_message());
+        }
+    }
+
+    /** @param array<string, string> $row */
+    private function refuse(array $row, string $reason): void
+    {
+        $post = $this->postOf($row);
+        if ($post !== null && $post->post_status === 'publish') {
+            // Past the hooks of others, one of which may be what failed.
+            $GLOBALS['wpdb']->update($GLOBALS['wpdb']->posts, ['post_status' => 'draft'], ['ID' => $post->ID]);
+            clean_post_cache($post->ID);
+        }
+        $this->store->run("UPDATE {$this->listings()} SET pending = 0, shown = 0 WHERE ref = %s", $row['ref']);
+        (new Verdicts($this->store))->note($row, Verdicts::REFUSED, $reason);
+    }
+
+    private function deleteOldDrafts(Budget $budget): bool
+    {
+        $due = "removed_at > 0 AND removed_at < %d AND post_id > 0 AND pending = 0";
+        $sql = "SELECT ref, post_id FROM {$this->listings()} WHERE $due ORDER BY removed_at LIMIT 20";
+        while (($rows = $this->store->rows($sql, time() - self::DRAFT_SECONDS)) !== []) {
+            foreach ($rows as $row) {
+                if ($budget->isSpent()) {
+                    return false;
+                }
+                $this->store->inTransaction(function () use ($row): void {
+                    $this->delete($row['ref'], (int) $row['post_id']);
+                    $this->store->run("UPDATE {$this->listings()} SET post_id = 0 WHERE ref = %s", $row['ref']);
+                });
+            }
+        }
+        return true;
+    }
+
+    private function delete(string $ref, int $postId): void
+    {
+        $this->photographs->unlink($ref);
+        wp_delete_post($postId, true);
+    }
+
+    private function listings(): string
+    {
+        return $this->store->table('listings');
+    }
+}

@@ -1,0 +1,85 @@
+<?php
+
+declare(strict_types=1);
+
+namespace PropertyEvents\WordPress;
+
+/** One run: the copy, then posts, then pictures, as far as the budget goes. Runs follow each other and never overlap. */
+final class Run
+{
+    /** How a run ended: caught up, with work left for the next one, held by the breaker, failed, or not begun. */
+    public const CAUGHT_UP = 'caught_up';
+    public const MORE = 'more';
+    public const HELD = 'held';
+    public const FAILED = 'failed';
+    public const BUSY = 'busy';
+    public const NOT_SET_UP = 'not_set_up';
+
+    private function __construct(private readonly Settings $settings, private readonly Store $store)
+    {
+    }
+
+    /** @return array{string, string} how it ended, and a sentence for the administrator ('' when there is nothing to say) */
+    public static function once(?Budget $budget = null, bool $allowMassRemoval = false): array
+    {
+        $settings = Settings::load();
+        if (!$settings->areComplete()) {
+            return [self::NOT_SET_UP, 'Give the address and the key on the settings page first.'];
+        }
+        $store = Store::open();
+        if (!$store->lock()) {
+            return [self::BUSY, 'Another run is under way.'];
+        }
+        try {
+            [$outcome, $message] = (new self($settings, $store))->work($budget ?? Budget::ofOneRun(), $allowMassRemoval);
+            $state = ['ran_at' => time(), 'outcome' => $outcome, 'message' => $message];
+            $store->setState($state + ($outcome === self::CAUGHT_UP ? ['caught_up_at' => time(), 'allows_mass_removal' => 0] : []));
+            return [$outcome, $message];
+        } catch (StoreException $problem) {
+            return [self::FAILED, $problem->getMessage()];
+        } finally {
+            $store->unlock();
+        }
+    }
+
+    /** @return array{string, string} */
+    private function work(Budget $budget, bool $allowMassRemoval): array
+    {
+        if (!post_type_exists($this->settings->postType)) {
+            return [self::FAILED, "There is no kind of posts \"{$this->settings->postType}\" any more. Choose another on the settings page."];
+        }
+        $copy = new Copy($this->store);
+        $allow = $allowMassRemoval || $this->store->state()['allows_mass_removal'] === '1';
+        [$outcome, $message] = $this->readFeed($copy, $budget, $allow);
+        $isReadAnew = $copy->isReadAnew();
+        // While the whole feed is read its listings pass through states of long ago, which no visitor should see.
+        if ($isReadAnew && $outcome !== self::HELD) {
+            return [$outcome, $message];
+        }
+        $pictures = new Photographs($this->store);
+        $posts = new Posts($this->settings, $this->store, $pictures);
+        $isDone = $posts->work($budget, $isReadAnew) && $pictures->work($budget);
+        (new Verdicts($this->store))->deliver();
+        return $outcome === self::CAUGHT_UP && !$isDone ? [self::MORE, ''] : [$outcome, $message];
+    }
+
+    /** @return array{string, string} */
+    private function readFeed(Copy $copy, Budget $budget, bool $allow): array
+    {
+        try {
+            $isDone = (new FeedReader($this->settings, $copy, $this->store))->read($budget, $allow);
+            return [$isDone ? self::CAUGHT_UP : self::MORE, ''];
+        } catch (\MassRemovalException $stopped) {
+            $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
+            return [self::HELD, sprintf(
+                'The feed would remove %d of %d listings%s, so they stay for now. If that is right, let the next run remove them.',
+                count($stopped->refs),
+                $stopped->held,
+                $before,
+            )];
+        } catch (\PropertyFeedException $problem) {
+            $remedy = $problem->problem === 'checkpoint' ? ' If the address or the key is of another agency now, start over.' : '';
+            return [self::FAILED, $problem->getMessage() . $remedy];
+        }
+    }
+}

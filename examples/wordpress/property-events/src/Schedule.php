@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace PropertyEvents\WordPress;
+
+/** When runs begin: at the interval, and half a minute after a run that left work. */
+final class Schedule
+{
+    private const HOOK = 'property_events_run';
+    private const NEXT_HOOK = 'property_events_run_on';
+    private const NAME = 'property_events_interval';
+    private const PAUSE_SECONDS = 30;
+
+    public static function register(): void
+    {
+        add_filter('cron_schedules', static function (array $schedules): array {
+            $minutes = Settings::load()->intervalMinutes;
+            $schedules[self::NAME] = ['interval' => $minutes * 60, 'display' => "Property Events: every $minutes minutes"];
+            return $schedules;
+        });
+        add_action(self::HOOK, self::run(...));
+        add_action(self::NEXT_HOOK, self::run(...));
+    }
+
+    public static function begin(): void
+    {
+        self::end();
+        wp_schedule_event(time(), self::NAME, self::HOOK);
+    }
+
+    public static function end(): void
+    {
+        wp_clear_scheduled_hook(self::HOOK);
+        wp_clear_scheduled_hook(self::NEXT_HOOK);
+    }
+
+    public static function runSoon(int $inSeconds = 0): void
+    {
+        if (wp_next_scheduled(self::NEXT_HOOK) === false) {
+            wp_schedule_single_event(time() + $inSeconds, self::NEXT_HOOK);
+        }
+    }
+
+    private static function run(): void
+    {
+        [$outcome] = Run::once();
+        if ($outcome === Run::MORE) {
+            self::runSoon(self::PAUSE_SECONDS);
+        }
+    }
+}
