@@ -40,7 +40,8 @@ final class FeedReader
         $checkpoint = self::begunSnapshot($this->copy->checkpoint()) ? $this->startOfHistory() : $this->copy->checkpoint();
         $apply = function (array $changes, string $kept, array $phase) use ($budget): void {
             $this->copy->apply($changes, $kept, $phase);
-            if (!$phase['complete'] && $budget->isSpent()) {
+            // A batch without changes is the end of a read, which costs nothing to finish.
+            if ($changes !== [] && !$phase['complete'] && $budget->isSpent()) {
                 throw new RunIsOver();
             }
         };

@@ -134,7 +134,7 @@ final class Posts
         ];
         if ($existing === null) {
             // An address once given stays the listing's, even if its post was deleted in between.
-            $post['post_name'] = $row['slug'] === '' ? sanitize_title(PostContent::slugWords($listing)) : $row['slug'];
+            $post['post_name'] = $row['slug'] === '' ? $this->newSlug($row['ref'], $listing) : $row['slug'];
             $date = PostContent::dateOf($listing['addedOn'], current_time('Y-m-d'));
             $post += $date === null ? [] : ['post_date' => $date];
         } else {
@@ -145,6 +145,14 @@ final class Posts
             throw new RefusedListing($postId->get_error_message());
         }
         return $postId;
+    }
+
+    /** The words of the address, with a part of the reference where another post has them: WordPress would count up to a free number. */
+    private function newSlug(string $ref, array $listing): string
+    {
+        $words = sanitize_title(PostContent::slugWords($listing));
+        $sql = "SELECT count(*) FROM {$GLOBALS['wpdb']->posts} WHERE post_name = %s";
+        return $this->store->number($sql, $words) === 0 ? $words : "$words-" . substr(sanitize_title($ref), 0, 8);
     }
 
     /** @param array<string, string> $row */
