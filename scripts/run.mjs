@@ -67,7 +67,9 @@ for (const line of chosen.lines) {
 /** Runs one command line to its end; what stops this process stops that one. */
 function run(command, args) {
   // Where the user started it, paths such as --data mean what they say; npm itself always starts in the root.
-  const cwd = ['start', 'cli', 'pack', 'wordpress-zip'].includes(task) ? (process.env.INIT_CWD ?? process.cwd()) : root
+  const cwd = ['start', 'cli', 'pack', 'wordpress-zip'].includes(task)
+    ? (process.env.INIT_CWD ?? process.cwd())
+    : root
   const env = { ...process.env, PATH: dirname(command) + delimiter + (process.env.PATH ?? '') }
   const child = spawn(command, args, { stdio: 'inherit', cwd, env })
   const forward = (signal) => child.kill(signal)

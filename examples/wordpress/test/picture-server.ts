@@ -10,7 +10,7 @@ export interface PictureServer {
 }
 
 /**
- * `/good-*.png` is a picture of its own colours. `/page.html`, `/drawing.svg.png`, `/large.png`, `/cut.png`, `/gone.png`, `/wide.png` (whose header
+ * `/good-*.png` is a picture of its own colours, sent in chunks; so is `/house-*.png`, larger and with its length. `/page.html`, `/drawing.svg.png`, `/large.png`, `/cut.png`, `/gone.png`, `/wide.png` (whose header
  * promises too many pixels) and `/empty.png` are what must not be kept.
  */
 export async function startPictureServer(): Promise<PictureServer> {
@@ -18,19 +18,32 @@ export async function startPictureServer(): Promise<PictureServer> {
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     asked.set(path, (asked.get(path) ?? 0) + 1)
-    const answer = (type: string, body: Uint8Array | string, headers: Readonly<Record<string, string>> = {}) => {
+    const answer = (
+      type: string,
+      body: Uint8Array | string,
+      headers: Readonly<Record<string, string>> = {},
+    ) => {
       response.writeHead(200, { 'content-type': type, connection: 'close', ...headers })
       response.end(body)
     }
     if (path.startsWith('/good-')) return answer('image/png', picture(path, 320, 240))
-    if (path.startsWith('/house-')) return answer('image/png', picture(path, 960, 720))
+    if (path.startsWith('/house-')) {
+      const house = picture(path, 960, 720)
+      return answer('image/png', house, { 'content-length': String(house.length) })
+    }
     if (path === '/page.html') return answer('image/png', '<!doctype html><script>alert(1)</script>')
-    if (path === '/drawing.svg.png') return answer('image/png', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')
-    if (path === '/large.png') return answer('image/png', Buffer.concat([picture(path, 64, 64), Buffer.alloc(9 * 2 ** 20)]))
+    if (path === '/drawing.svg.png')
+      return answer('image/png', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')
+    if (path === '/large.png')
+      return answer('image/png', Buffer.concat([picture(path, 64, 64), Buffer.alloc(9 * 2 ** 20)]))
     if (path === '/wide.png') return answer('image/png', header(100_000, 100_000))
     if (path === '/empty.png') return answer('image/png', '')
     if (path === '/cut.png') {
-      response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000', connection: 'close' })
+      response.writeHead(200, {
+        'content-type': 'image/png',
+        'content-length': '100000',
+        connection: 'close',
+      })
       response.write(picture(path, 64, 64).subarray(0, 100))
       setTimeout(() => response.destroy(), 50)
       return
@@ -62,7 +75,11 @@ export function picture(name: string, width: number, height: number): Buffer {
       rows.set(colourAt(x / width, y / height, sky, wall), y * (1 + width * 3) + 1 + x * 3)
     }
   }
-  return Buffer.concat([header(width, height), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))])
+  return Buffer.concat([
+    header(width, height),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
 }
 
 function colourAt(x: number, y: number, sky: readonly number[], wall: readonly number[]): readonly number[] {

@@ -38,9 +38,14 @@ export async function postsOf(site: WordPressSite): Promise<ReadonlyMap<string, 
 
 /** The latest payload of each property, null where it is not to be seen: of each page of the contract's list. */
 export async function foldOf(service: TestService): Promise<ReadonlyMap<string, string | null>> {
-  const latest = new Map<string, { readonly number: number; readonly payload: string; readonly isShown: boolean }>()
+  const latest = new Map<
+    string,
+    { readonly number: number; readonly payload: string; readonly isShown: boolean }
+  >()
   for (let page = 1, pages = 1; page <= pages; page += 1) {
-    const answer = await call(service, `${listPath}?page=${page}&pageSize=1000`, { key: service.tenant.readKey })
+    const answer = await call(service, `${listPath}?page=${page}&pageSize=1000`, {
+      key: service.tenant.readKey,
+    })
     assert.equal(answer.status, 200, answer.text)
     const { items, totalPages } = pageOf(answer)
     pages = totalPages
@@ -56,7 +61,10 @@ export async function foldOf(service: TestService): Promise<ReadonlyMap<string, 
 }
 
 /** Throws where a visitor of the site would see something else than the feed says. */
-export async function assertSiteIsTheFeed(site: WordPressSite, service: TestService): Promise<ReadonlyMap<string, Post>> {
+export async function assertSiteIsTheFeed(
+  site: WordPressSite,
+  service: TestService,
+): Promise<ReadonlyMap<string, Post>> {
   const [posts, fold] = [await postsOf(site), await foldOf(service)]
   const shown = [...posts].filter(([, { status }]) => status === 'publish').map(([ref]) => ref)
   const expected = [...fold].filter(([, payload]) => payload !== null).map(([ref]) => ref)
@@ -72,7 +80,14 @@ export async function assertSiteIsTheFeed(site: WordPressSite, service: TestServ
     const home = listing(payload) ?? assert.fail(payload)
     const { fields } = post
     assert.deepEqual(
-      [fields['price_text'], fields['status'], fields['category'], fields['bedrooms'], fields['address'], fields['type']],
+      [
+        fields['price_text'],
+        fields['status'],
+        fields['category'],
+        fields['bedrooms'],
+        fields['address'],
+        fields['type'],
+      ],
       [
         home.price.text ?? '',
         home.status?.name ?? '',
@@ -82,9 +97,14 @@ export async function assertSiteIsTheFeed(site: WordPressSite, service: TestServ
         home.type?.name ?? '',
       ],
     )
-    const position = [fields['latitude'], fields['longitude']].map((text) => (text === '' ? undefined : Number(text)))
+    const position = [fields['latitude'], fields['longitude']].map((text) =>
+      text === '' ? undefined : Number(text),
+    )
     assert.deepEqual(position, [home.address.position?.latitude, home.address.position?.longitude])
-    const inert = home.description.html.replaceAll('[', '&#091;').replaceAll(']', '&#093;').replaceAll('://', ':&#047;&#047;')
+    const inert = home.description.html
+      .replaceAll('[', '&#091;')
+      .replaceAll(']', '&#093;')
+      .replaceAll('://', ':&#047;&#047;')
     assert.equal(post.content, inert)
     assert.deepEqual(fields['features'], home.features)
   }

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,13 +23,18 @@ const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}${delimiter}/us
 
 /** A sentence that says what has to be installed, or undefined. */
 export function whatIsMissing(): string | undefined {
-  const has = (command: string, ...words: readonly string[]) => spawnSync(command, words, { env }).status === 0
+  const has = (command: string, ...words: readonly string[]) =>
+    spawnSync(command, words, { env }).status === 0
   const missing = [
     ...(existsSync(join(wordpress, 'wp-settings.php')) ? [] : ['wordpress']),
-    ...(has('mariadbd', '--version') && has('sh', '-c', 'command -v mariadb-install-db') ? [] : ['mariadb-server']),
+    ...(has('mariadbd', '--version') && has('sh', '-c', 'command -v mariadb-install-db')
+      ? []
+      : ['mariadb-server']),
     ...(has('php', '-r', 'exit(extension_loaded("mysqli") ? 0 : 1);') ? [] : ['php-cli php-mysql']),
     ...(has('php', '-r', 'exit(extension_loaded("gd") ? 0 : 1);') ? [] : ['php-gd']),
-    ...(existsSync(join(wordpress, 'wp-content/themes/twentytwentyone')) ? [] : ['wordpress-theme-twentytwentyone']),
+    ...(existsSync(join(wordpress, 'wp-content/themes/twentytwentyone'))
+      ? []
+      : ['wordpress-theme-twentytwentyone']),
     ...(has('unzip', '-v') ? [] : ['unzip']),
   ]
   return missing.length === 0
@@ -63,7 +77,7 @@ export interface WordPressSite {
   command(words: readonly string[], options?: ScriptOptions): Promise<Ended>
   /** Makes WP-Cron's events due, and runs them as a cron job of the host does. Undefined: it was killed. */
   cron(options?: ScriptOptions): Promise<CronRun | undefined>
-  /** What PHP has complained of. */
+  /** What PHP has complained of in our files. */
   complaints(): string
   stop(): Promise<void>
 }
@@ -79,7 +93,11 @@ export async function startWordPress(): Promise<WordPressSite> {
   try {
     const socket = await startDatabase(folder, started)
     const site = join(folder, 'site')
-    cpSync(wordpress, site, { recursive: true, dereference: true, filter: (path) => !path.endsWith('.htaccess') })
+    cpSync(wordpress, site, {
+      recursive: true,
+      dereference: true,
+      filter: (path) => !path.endsWith('.htaccess'),
+    })
     const [port = 0] = await freePorts(1)
     const url = `http://127.0.0.1:${port}`
     writeFileSync(join(site, 'wp-config.php'), configuration(socket, url, folder))
@@ -106,14 +124,21 @@ export async function startWordPress(): Promise<WordPressSite> {
       detached: true,
     })
     started.push(web)
-    await until(async () => (await fetch(`${url}/?answers`).catch(() => undefined))?.ok === true, 'the site answers')
+    await until(
+      async () => (await fetch(`${url}/?answers`).catch(() => undefined))?.ok === true,
+      'the site answers',
+    )
     const log = join(folder, 'debug.log')
     return {
       folder,
       url,
       administrator,
       ...scripts,
-      complaints: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
+      complaints: () =>
+        (existsSync(log) ? readFileSync(log, 'utf8') : '')
+          .split('\n')
+          .filter((line) => line.includes('/plugins/property-events/'))
+          .join('\n'),
       stop,
     }
   } catch (error) {
@@ -154,15 +179,29 @@ async function startDatabase(folder: string, started: ChildProcess[]): Promise<s
   const user = isRoot ? ['--user=mysql'] : []
   const made = spawnSync(
     'mariadb-install-db',
-    ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db', ...user],
+    [
+      '--no-defaults',
+      `--datadir=${data}`,
+      '--auth-root-authentication-method=normal',
+      '--skip-test-db',
+      ...user,
+    ],
     { env, encoding: 'utf8' },
   )
   assert.equal(made.status, 0, made.stdout + made.stderr)
   // PHP is killed in these tests, and not the database: it needs no fsync.
-  const options = [`--datadir=${data}`, `--socket=${socket}`, '--skip-networking', '--innodb-flush-log-at-trx-commit=0', `--pid-file=${data}/pid`, ...user]
+  const options = [
+    `--datadir=${data}`,
+    `--socket=${socket}`,
+    '--skip-networking',
+    '--innodb-flush-log-at-trx-commit=0',
+    `--pid-file=${data}/pid`,
+    ...user,
+  ]
   const server = spawn('mariadbd', ['--no-defaults', ...options], { env, stdio: 'ignore', detached: true })
   started.push(server)
-  const ask = (sql: string) => spawnSync('mariadb', ['--no-defaults', `--socket=${socket}`, '--user=root', '-e', sql]).status === 0
+  const ask = (sql: string) =>
+    spawnSync('mariadb', ['--no-defaults', `--socket=${socket}`, '--user=root', '-e', sql]).status === 0
   await until(() => ask('SELECT 1'), 'MariaDB answers')
   assert.ok(ask('CREATE DATABASE wordpress CHARACTER SET utf8mb4'))
   return socket
@@ -171,7 +210,9 @@ async function startDatabase(folder: string, started: ChildProcess[]): Promise<s
 /** From the zip, as a site gets it. */
 function installPlugin(folder: string, site: string): void {
   const { path } = makePluginZip(folder)
-  const unzipped = spawnSync('unzip', ['-q', path, '-d', join(site, 'wp-content/plugins')], { encoding: 'utf8' })
+  const unzipped = spawnSync('unzip', ['-q', path, '-d', join(site, 'wp-content/plugins')], {
+    encoding: 'utf8',
+  })
   assert.equal(unzipped.status, 0, unzipped.stderr)
 }
 
@@ -194,7 +235,8 @@ function scriptsOf(folder: string, site: string) {
   }
   return {
     php,
-    command: (words: readonly string[], options: ScriptOptions = {}) => runPhp([join(folder, 'command.php'), ...words], options),
+    command: (words: readonly string[], options: ScriptOptions = {}) =>
+      runPhp([join(folder, 'command.php'), ...words], options),
     cron: (options: ScriptOptions = {}) => answerOf<CronRun>(cronCode, options),
   }
 }
@@ -207,7 +249,9 @@ function runPhp(words: readonly string[], options: ScriptOptions): Promise<Ended
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const killer =
-      options.killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), options.killAfterMs)
+      options.killAfterMs === undefined
+        ? undefined
+        : setTimeout(() => child.kill('SIGKILL'), options.killAfterMs)
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', (chunk) => (stdout += String(chunk)))
     child.stderr.on('data', (chunk) => (stderr += String(chunk)))

@@ -176,13 +176,12 @@ final class Photographs
             $file = PictureFile::ofAddress($image['url'], $image['hash'], $budget);
             $this->keep($image, $file);
         } catch (PictureException $problem) {
-            if ($isLast || $problem->isFinal) {
-                $this->store->run(
-                    "UPDATE {$this->images()} SET state = 'refused', reason = %s WHERE id = %d",
-                    mb_substr(wp_check_invalid_utf8($problem->getMessage(), true), 0, 500),
-                    (int) $image['id'],
-                );
-            }
+            $this->store->run(
+                "UPDATE {$this->images()} SET state = %s, reason = %s WHERE id = %d",
+                $isLast || $problem->isFinal ? 'refused' : 'wanted',
+                mb_substr(wp_check_invalid_utf8($problem->getMessage(), true), 0, 500),
+                (int) $image['id'],
+            );
         }
     }
 

@@ -12,6 +12,8 @@ final class Schedule
     private const NAME = 'property_events_interval';
     private const PAUSE_SECONDS = 30;
 
+    private static bool $hasRun = false;
+
     public static function register(): void
     {
         add_filter('cron_schedules', static function (array $schedules): array {
@@ -44,6 +46,12 @@ final class Schedule
 
     private static function run(): void
     {
+        // WP-Cron may call both events in one process, which the host gives the time of one.
+        if (self::$hasRun) {
+            self::runSoon(self::PAUSE_SECONDS);
+            return;
+        }
+        self::$hasRun = true;
         [$outcome] = Run::once();
         if ($outcome === Run::MORE) {
             self::runSoon(self::PAUSE_SECONDS);
