@@ -211,7 +211,7 @@ describe('the pages of the plugin in WordPress', inLongRuns, () => {
       const cookie = await cookiesOf(site.administrator.name, site.administrator.password)
       await send(cookie, 'page', { _wpnonce: nonceOf(await pageWith(cookie), 'page') })
       const page = await site.php<string>(
-        `$id = get_posts(['post_type' => 'page', 'post_status' => 'draft', 'title' => 'Our listings'])[0]->ID; wp_publish_post($id); return get_permalink($id);`,
+        `$id = get_posts(['post_type' => 'page', 'post_status' => 'draft', 'title' => 'Our listings'])[0]->ID; wp_update_post(['ID' => $id, 'post_status' => 'publish']); return get_permalink($id);`,
       )
       const browser = await startBrowser()
       context.after(() => browser.close())

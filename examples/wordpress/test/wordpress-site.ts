@@ -87,7 +87,7 @@ export async function startWordPress(): Promise<WordPressSite> {
   chmodSync(folder, 0o755)
   const started: ChildProcess[] = []
   const stop = async () => {
-    for (const child of started.reverse()) await ended(child, 'SIGTERM')
+    for (const child of started.toReversed()) await ended(child, 'SIGTERM')
     rmSync(folder, { recursive: true, force: true })
   }
   try {

@@ -52,7 +52,7 @@ final class ListingsPage
         $summary = wp_trim_words(html_entity_decode(wp_strip_all_tags($post->post_excerpt), ENT_QUOTES), 24);
         return '<li class="property-events-listing">'
             . ($picture === '' ? '<div class="property-events-picture property-events-no-picture"></div>' : "<div class=\"property-events-picture\">$picture</div>")
-            . '<div class="property-events-words"><h3><a href="' . $address . '">' . get_the_title($post) . '</a></h3>'
+            . '<div class="property-events-words"><h2><a href="' . $address . '">' . get_the_title($post) . '</a></h2>'
             . '<p class="property-events-price">' . esc_html(property_events_field('price_text', $post)) . '</p>'
             . '<p class="property-events-facts">' . esc_html(self::facts($post)) . '</p>'
             . ($summary === '' ? '' : '<p>' . esc_html($summary) . '</p>')
