@@ -158,7 +158,7 @@ final class SettingsPage
         foreach ($status->lines() as $name => $words) {
             printf('<tr><th scope="row" style="width: 14em">%s</th><td>%s</td></tr>', esc_html($name), esc_html($words));
         }
-        echo '</tbody></table><p style="display: flex; gap: 0.5em; flex-wrap: wrap">';
+        echo '</tbody></table><div style="display: flex; gap: 0.5em; flex-wrap: wrap; margin: 1em 0">';
         self::button('run', 'Run now');
         self::button('check', 'Check the connection');
         if ($status->outcome === Run::HELD) {
@@ -166,7 +166,7 @@ final class SettingsPage
         }
         self::button('resync', 'Start over');
         self::button('page', 'Make a page of listings');
-        echo '</p>';
+        echo '</div>';
     }
 
     private static function showForm(Settings $settings): void
