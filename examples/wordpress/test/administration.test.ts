@@ -30,7 +30,7 @@ describe('the pages of the plugin in WordPress', inLongRuns, () => {
 
   before(async () => {
     const missing = whatIsMissing()
-    assert.equal(missing, undefined, missing)
+    if (missing !== undefined) assert.fail(missing)
     pictures = await startPictureServer()
     service = await startTestService()
     site = await startWordPress()
