@@ -43,6 +43,14 @@ export function keyedProblems(...further: readonly ProblemCode[]): Responses {
   return responsesOf([...everyRequest, ...everyKey, ...further])
 }
 
+/** Problems of a body, of whatever operation that takes one. */
+export const bodyProblems = [
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_charset',
+  'unsupported_content_encoding',
+] as const satisfies readonly ProblemCode[]
+
 /** Problems of an operation that reads one feed, with further ones of its own. */
 export function feedReadProblems(...further: readonly ProblemCode[]): Responses {
   return keyedProblems(...further, 'overloaded', 'sequence_not_reached')

@@ -4,7 +4,7 @@ import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../storage/
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { readErasureBody } from '../requests/erasure-body.ts'
@@ -124,10 +124,7 @@ function schema(): OperationSchema {
         'event_not_found',
         'event_is_latest',
         'on_hold',
-        'body_too_large',
-        'unsupported_media_type',
-        'unsupported_charset',
-        'unsupported_content_encoding',
+        ...bodyProblems,
         'storage_full',
         'clock_behind',
         'epoch_required',

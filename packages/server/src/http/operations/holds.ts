@@ -3,7 +3,7 @@ import { uuidV7 } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { readHoldBody } from '../requests/hold-body.ts'
@@ -49,10 +49,7 @@ export function addHold(context: HttpContext): Operation {
           'ambiguous_tenant',
           'invalid_body',
           'subject_not_found',
-          'body_too_large',
-          'unsupported_media_type',
-          'unsupported_charset',
-          'unsupported_content_encoding',
+          ...bodyProblems,
           'storage_full',
           'tenant_moving',
           'maintenance',

@@ -8,7 +8,7 @@ import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Body, Headers, Outcome, Request } from '../exchange.ts'
-import { answer, capital, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, capital, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../requests/body-headers.ts'
@@ -145,10 +145,7 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
         'invalid_body',
         'id_conflict',
         'unknown_subject',
-        'body_too_large',
-        'unsupported_media_type',
-        'unsupported_charset',
-        'unsupported_content_encoding',
+        ...bodyProblems,
         'storage_full',
         'clock_behind',
         'overloaded',

@@ -4,7 +4,7 @@ import type { LiftOutcome, RestrictOutcome, Restriction } from '../../storage/st
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
-import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
+import { answer, bodyProblems, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { refusalOfParameters } from '../requests/query.ts'
@@ -41,10 +41,7 @@ export function restrictContact(context: HttpContext): Operation {
           'ambiguous_tenant',
           'invalid_body',
           'subject_not_found',
-          'body_too_large',
-          'unsupported_media_type',
-          'unsupported_charset',
-          'unsupported_content_encoding',
+          ...bodyProblems,
           'storage_full',
           'clock_behind',
           'epoch_required',
