@@ -69,7 +69,7 @@ describe('output whose reader goes away', () => {
   it('does not end a service that has announced itself', async () => {
     const folder = temporaryFolder()
     const [port = 0] = await freePorts(1)
-    const args = ['serve', '--port', String(port), '--data', folder, '--metrics-port', '0']
+    const args = ['serve', '--port', String(port), '--data', folder, '--metrics-port', '0', '--drain', '0']
     const service = startCut(args)
     started.push(service.child)
     let answers = 0

@@ -27,7 +27,8 @@ import type { Running } from './support/program.ts'
 import { until } from '../../server/test/support/until.ts'
 import { checkTenant, loadTenant, patientClient, publication } from './support/tenant-load.ts'
 
-const kills = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 25 : 2
+const isLong = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1'
+const kills = isLong ? 25 : 2
 const pepper = 'one for both clusters'
 
 interface Cluster {
@@ -159,6 +160,8 @@ describe('moving a tenant between two clusters', () => {
         .catch(() => undefined)
       const state = await stateIn(b)
       await release?.()
+      // The run that was killed has the turn of retention for ten seconds more; only the long form lets them pass.
+      if (!isLong) await endTurn(a)
       if (killed?.code === null && state?.startsWith('arriving') === true) cutOff += 1
       const stored = [await stores(a, moving.key), await stores(b, moving.key)]
       assert.ok(stored.filter(Boolean).length < 2, 'published in both')
@@ -316,6 +319,10 @@ function stateIn({ address }: Cluster): Promise<string | null | undefined> {
     const { rows } = await client.query<{ move: string | null }>('SELECT move FROM feed LIMIT 1')
     return rows[0]?.move
   })
+}
+
+async function endTurn({ address }: Cluster): Promise<void> {
+  await withClient(address, (client) => client.query('UPDATE thin_turn SET until_ms = 0'))
 }
 
 /** No event can be written until what it answers is called. */

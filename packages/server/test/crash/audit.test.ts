@@ -13,7 +13,7 @@ import type { StorageEngine } from '../../src/storage/storage.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 
-const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 100 : 5
+const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 100 : 3
 const changer = fileURLToPath(new URL('./key-changer.ts', import.meta.url))
 
 async function changeAndKill(place: OpenStorageOptions): Promise<void> {

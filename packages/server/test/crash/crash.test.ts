@@ -14,7 +14,7 @@ import { acknowledgementsIn } from './acknowledgements.ts'
 import type { Acknowledgement } from './acknowledgements.ts'
 import { checkHistory } from './check-history.ts'
 
-const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 200 : 10
+const cycles = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 200 : 6
 const publisher = fileURLToPath(new URL('./publisher.ts', import.meta.url))
 
 /** Lets a process publish, kills it a random while after its first acknowledgement, and returns what it acknowledged. */

@@ -7,7 +7,7 @@ import { committedDocument, operationsOf, validatorOf } from '../support/openapi
 import type { Validator } from '../support/openapi-document.ts'
 import { randomOf, randomRequest } from '../support/random-requests.ts'
 
-const requests = isLongRun ? 100_000 : 5_000
+const requests = isLongRun ? 100_000 : 2_000
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 2 ** 31)
 
 onEngines(`requests made from the OpenAPI document (${requests}, seed ${seed})`, {}, (service) => {

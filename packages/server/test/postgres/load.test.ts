@@ -16,7 +16,7 @@ import type { LoadTarget, Publication } from './support/load.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
 
-const seconds = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 120 : 5
+const seconds = process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 120 : 3
 /** By each of the processes, however long they take on a machine that is busy. */
 const leastPublications = 40
 const program = fileURLToPath(new URL('./support/publish-process.ts', import.meta.url))

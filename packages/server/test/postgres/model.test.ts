@@ -4,5 +4,5 @@ import { postgresStores } from './postgres-stores.ts'
 agreesWithReference(
   'PostgreSQL',
   postgresStores(),
-  process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 1000 : 60,
+  process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 1000 : 40,
 )
