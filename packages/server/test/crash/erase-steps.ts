@@ -1,11 +1,8 @@
 /** Goes on with an erasure in a process of its own, a line for each step, until it is killed or nothing is left. */
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { openPlace } from './killed-program.ts'
 
-const [kind = '', place = '', erasureId = ''] = process.argv.slice(2)
-const store = await openStorage(
-  kind === 'sqlite'
-    ? { kind, folder: place, create: false }
-    : { kind: 'postgres', url: place, readConnections: 1, create: false },
-)
-while ((await store.erasures.reduce(erasureId, 5)).kind === 'reduced') process.stdout.write('step\n')
+const [kind = '', name = '', erasureId = '', events = '5'] = process.argv.slice(2)
+const store = await openPlace({ kind: kind === 'sqlite' ? kind : 'postgres', name })
+while ((await store.erasures.reduce(erasureId, Number(events))).kind === 'reduced')
+  process.stdout.write('step\n')
 await store.close()

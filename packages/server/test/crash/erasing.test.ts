@@ -1,59 +1,27 @@
 /** An erasure goes on after `kill -9` at any moment, and nothing that was reduced comes back (D17, P7). */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
-import type { StorageEngine } from '../../src/storage/storage.ts'
 import { isErasedPayload } from '../../src/storage/reduced-event.ts'
 import { draft, tenantA, uuid } from '../storage/support/drafts.ts'
 import { begin, reduceAll, subject, wholeText } from '../storage/support/erasing.ts'
 import { list, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
-import { sharedDatabases } from '../postgres/test-databases.ts'
-import { temporaryFolder } from '../storage/support/temporary-folder.ts'
 import { isLongRun } from '../support/on-engines.ts'
+import { eventsPerStep, killAfter, openPlace, places, stepsBefore } from './killed-program.ts'
+import type { Place } from './killed-program.ts'
 
 const canary = 'canary-93aa'
-const program = fileURLToPath(new URL('erase-steps.ts', import.meta.url))
 const [eventsOfSubject, kills] = [sizeOf('EVENTS', 100_000, 600), sizeOf('KILLS', 50, 3)]
+const perStep = eventsPerStep(eventsOfSubject, kills)
 
 /** Of the long or the short form, unless the environment says otherwise. */
 function sizeOf(name: string, long: number, short: number): number {
   return Number(process.env[`PROPERTY_EVENTS_TEST_ERASING_${name}`] ?? (isLongRun ? long : short))
 }
 
-interface Place {
-  readonly kind: 'sqlite' | 'postgres'
-  /** Folder or address. */
-  readonly name: string
-}
-
-function open({ kind, name }: Place, create = false): Promise<StorageEngine> {
-  const given = { create, ...(create ? { catalogue: catalogues.default } : {}) }
-  return openStorage(
-    kind === 'sqlite' ? { kind, folder: name, ...given } : { kind, url: name, readConnections: 2, ...given },
-  )
-}
-
-/** Kills the process after so many steps, or in the middle of the next one. */
-async function killAfter({ kind, name }: Place, erasureId: string, steps: number): Promise<void> {
-  const child = spawn(process.execPath, [program, kind, name, erasureId], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let seen = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    seen += text
-    if (seen.split('\n').length > steps) child.kill('SIGKILL')
-  })
-  await once(child, 'close')
-}
-
 /** A subject of many events among others, and an erasure of it that has begun. */
 async function beginIn(place: Place): Promise<string> {
-  await using store = await withTenants(await open(place, true))
+  await using store = await withTenants(await openPlace(place, true))
   for (let from = 0; from < eventsOfSubject; from += 300) {
     const drafts = Array.from({ length: 330 }, (_, index) =>
       index % 11 === 10
@@ -67,7 +35,7 @@ async function beginIn(place: Place): Promise<string> {
 
 /** Every event that was reduced before is, and so many more; the copies of histories are told of each once. */
 async function assertGoesOn(place: Place, erasureId: string, before: number): Promise<number> {
-  await using store = await open(place)
+  await using store = await openPlace(place)
   const stateNow = async () => (await store.erasures.find(tenantA, erasureId)) ?? assert.fail('no erasure')
   let { reduced, revision } = await stateNow()
   let events = await list(store)
@@ -90,10 +58,10 @@ async function endsWhenKilled(place: Place): Promise<void> {
   const erasureId = await beginIn(place)
   let before = 0
   for (let kill = 1; kill <= kills; kill += 1) {
-    await killAfter(place, erasureId, 1 + ((kill * 7) % 13))
+    await killAfter('erase-steps.ts', place, [erasureId, String(perStep)], stepsBefore(kill))
     before = await assertGoesOn(place, erasureId, before)
   }
-  await using store = await open(place)
+  await using store = await openPlace(place)
   await reduceAll(store, erasureId)
   const erasure = await store.erasures.find(tenantA, erasureId)
   assert.deepEqual([erasure?.state, erasure?.reduced], ['reduced', erasure?.events])
@@ -103,12 +71,8 @@ async function endsWhenKilled(place: Place): Promise<void> {
 }
 
 describe('an erasure that is killed', () => {
-  it('goes on where it was, and ends; nothing that was reduced comes back, on SQLite (D17, P7)', async () => {
-    using folder = temporaryFolder()
-    await endsWhenKilled({ kind: 'sqlite', name: folder.path })
-  })
-
-  it('goes on where it was, and ends; nothing that was reduced comes back, on PostgreSQL (D17, P7)', async () => {
-    await endsWhenKilled({ kind: 'postgres', name: await (await sharedDatabases()).create() })
-  })
+  for (const [engine, within] of places) {
+    it(`goes on where it was, and ends; nothing that was reduced comes back, on ${engine} (D17, P7)`, () =>
+      within(endsWhenKilled))
+  }
 })
