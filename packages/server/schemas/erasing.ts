@@ -189,6 +189,62 @@ const restriction = Type.Object(
   { title: 'Restriction', description: 'A contact that is kept and shown to nobody.' },
 )
 
+const day = (description: string) => Type.String({ format: 'date', description })
+
+const expiringContact = Type.Object(
+  {
+    contactRef: uuid('The contact.'),
+    erasedOn: day('It is erased on this day (UTC), if nothing changes.'),
+    unchangedSince: day('When it changed last, or was kept last.'),
+    listedOn: day('Since when it is on the list.'),
+  },
+  { title: 'ExpiringContact', description: 'A contact that will be erased because it has not changed.' },
+)
+
+const keptContact = Type.Object(
+  {
+    tenantId: uuid('The tenant.'),
+    contactRef: uuid('The contact.'),
+    kept: Type.Boolean({ description: 'Always true.' }),
+  },
+  { title: 'KeptContact' },
+)
+
+const exposedContact = Type.Object(
+  {
+    contactRef: uuid('The contact.'),
+    certainty: Type.Unsafe({
+      enum: ['sent', 'possibly'],
+      description: '`possibly`: only a part of the hour in which it was sent was asked for.',
+    }),
+    firstSentAt: Type.String({
+      format: 'date-time',
+      description: 'Start of the first hour in which it was sent.',
+    }),
+    lastSentAt: Type.String({
+      format: 'date-time',
+      description: 'End of the last hour in which it was sent.',
+    }),
+  },
+  { title: 'ExposedContact' },
+)
+
+const exposure = Type.Object(
+  {
+    keyId: Type.String({ description: 'Of the key.' }),
+    tenantId: uuid('The tenant whose contacts these are.'),
+    from: Type.String({ format: 'date-time', description: 'As it was asked for.' }),
+    to: Type.String({ format: 'date-time', description: 'As it was asked for.' }),
+    contacts: Type.Unsafe(listOf('ExposedContact')),
+    unknownTimes: Type.Array(span, {
+      description:
+        'A node crashed or still runs, and has not said what it sent then: possibly any contact that the key could read.',
+    }),
+    next: Type.Union([Type.String(), Type.Null()], { description: 'Ask with it as `after` for more.' }),
+  },
+  { title: 'Exposure', description: 'Contacts that a key was sent.' },
+)
+
 const reducedEvents = Type.Object(
   {
     items: Type.Array(
@@ -224,5 +280,10 @@ export const erasing = {
   RestrictionRequest: restrictionRequest,
   Restriction: restriction,
   Restrictions: listPage('Restrictions', 'restrictions', 'Restriction'),
+  ExpiringContact: expiringContact,
+  ExpiringContacts: listPage('ExpiringContacts', 'contacts', 'ExpiringContact'),
+  KeptContact: keptContact,
+  ExposedContact: exposedContact,
+  Exposure: exposure,
   ReducedEvents: reducedEvents,
 }

@@ -59,6 +59,11 @@ export function addKeep(contacts: Command, context: CommandContext): void {
     if (contactRef === undefined) reader.fault('What was given is not the reference of a contact, a UUID.')
     return withStore(reader, flags, async (store) => {
       const { tenantId, name } = await findTenant(store, flagText(flags, 'tenant') ?? '')
+      if ((await store.storage.maintenance()) !== undefined) {
+        throw new Refusal(
+          'The store is under maintenance: a copy that is being made of it would not know that the contact is kept. Nothing was changed. Run this again when it is over.',
+        )
+      }
       const outcome = await store.storage.expiry.keep(tenantId, contactRef ?? '', store.actor)
       if (outcome === 'unknownContact') {
         throw new Refusal(

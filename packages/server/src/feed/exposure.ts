@@ -76,8 +76,8 @@ interface Hours {
   isCertain: boolean
 }
 
-/** `pieces`: all of one tenant's contact feed. */
-async function exposureOf(
+/** `pieces`: of one tenant's contact feed. */
+export async function exposureOf(
   store: Store,
   pieces: readonly SentPiece[],
   query: ExposureQuery,

@@ -58,6 +58,17 @@ function spanOf(key: FeedKey, days: number, today: number): ThinSpan {
   return { key, before, supersededBefore: ticksOfMilliseconds(today) }
 }
 
+/** How long a rule is for one tenant: its own, or the service's. */
+export async function daysOfTenant(
+  retention: StorageEngine['retention'],
+  defaults: RetentionDefaults,
+  tenantId: string,
+  rule: RetentionRule,
+): Promise<number> {
+  const own = await retention.rules()
+  return own.find((one) => one.tenantId === tenantId && one.rule === rule)?.days ?? defaults[rule]
+}
+
 export interface RuledTenant {
   readonly tenantId: string
   readonly days: (rule: RetentionRule) => number

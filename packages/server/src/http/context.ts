@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { ErasureRecipients } from '../feed/erasure-recipients.ts'
+import type { ExposurePage, ExposurePageQuery } from '../feed/exposure-page.ts'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { MovedFeeds } from '../feed/moved-feeds.ts'
@@ -18,6 +19,7 @@ import type {
   Erasure,
   ErasureStore,
   EventStore,
+  ExpiryStore,
   HoldStore,
   KeyStore,
   RestrictionStore,
@@ -42,6 +44,11 @@ export interface HttpContext {
   /** To whom what it erased had been sent; `undefined`: that is not noted of its feed. */
   readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
   readonly restrictions: RestrictionStore
+  readonly expiry: ExpiryStore
+  /** After how many days without a change a tenant's contacts are erased; 0: they are not. */
+  readonly expiryDays: (tenantId: string) => Promise<number>
+  /** Which contacts a key was sent; `undefined`: the tenant has nothing to do with it. */
+  readonly exposureOf: (query: ExposurePageQuery) => Promise<ExposurePage | undefined>
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions

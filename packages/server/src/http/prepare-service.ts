@@ -2,6 +2,9 @@
 import type { Logger } from 'pino'
 import type { ErasureList } from '../feed/erasure-list.ts'
 import { erasureRecipients } from '../feed/erasure-recipients.ts'
+import { exposurePage } from '../feed/exposure-page.ts'
+import { daysOfTenant, noRetention } from '../feed/retention-rules.ts'
+import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { movedFeeds } from '../feed/moved-feeds.ts'
@@ -52,6 +55,8 @@ export interface ServiceParts extends TableOptions {
   /** Path prefix of every route, such as `/feed`. */
   readonly basePath?: string
   readonly limits?: Partial<ServiceLimits>
+  /** For tenants without rules of their own. Default: everything is kept. */
+  readonly retention?: RetentionDefaults
   /** Where this node writes down what is erased (D17). Stays open when the service closes. */
   readonly erasureList?: ErasureList | undefined
   /** Milliseconds since 1970. */
@@ -188,7 +193,8 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
-  const { admin, audit, erasures, events, holds, keys, nodes, restrictions, settings } = storage
+  const { retention = noRetention } = options
+  const { admin, audit, erasures, events, expiry, holds, keys, nodes, restrictions, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
   const metrics = createMetrics()
@@ -226,6 +232,9 @@ function contextOf(
     backups: () => recentBackups(storage),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     restrictions,
+    expiry,
+    expiryDays: (tenantId) => daysOfTenant(storage.retention, retention, tenantId, 'expire-contacts'),
+    exposureOf: (query) => exposurePage(storage, query),
     maintenance,
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),

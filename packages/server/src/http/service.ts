@@ -6,7 +6,6 @@ import { reportExpiredHolds } from '../feed/reporting-holds.ts'
 import { carryOutRetention } from '../feed/retaining.ts'
 import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
-import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { announceNode } from '../keys/announce-node.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { shownMetrics } from '../observability/metrics.ts'
@@ -21,8 +20,6 @@ import type { ListenOptions, PreparedService, ServiceParts } from './prepare-ser
 export interface ServiceOptions extends ServiceParts, ListenOptions {
   /** Where `/metrics`, `/livez` and `/readyz` are; `undefined`: nowhere. */
   readonly metrics: ListenOptions | undefined
-  /** For tenants without rules of their own. Default: everything is kept. */
-  readonly retention?: RetentionDefaults
 }
 
 export interface Service {

@@ -1,6 +1,7 @@
 /**
  * The data that a serving thread is given when it starts, and the messages between it and the thread that started it.
  */
+import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import type { Deprecations } from '../http/operations/index.ts'
@@ -26,6 +27,7 @@ export interface ServingThreadData {
   readonly plainConnections: boolean
   readonly deprecations: Deprecations
   readonly pictures: boolean
+  readonly retention: RetentionDefaults
   readonly shared: SharedMemories
   readonly outages: OutageMemories
   readonly counts: NodeCounts

@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { noRetention } from '../feed/retention-rules.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
 import { bucketMemory, requestMemory } from '../http/bucket-words.ts'
@@ -43,6 +44,7 @@ export function threadStarter(
       plainConnections: options.plainConnections ?? true,
       deprecations: options.deprecations ?? {},
       pictures: options.pictures ?? false,
+      retention: options.retention ?? noRetention,
       shared,
       outages,
       counts,

@@ -107,6 +107,28 @@ onEngines('isolation', {}, (service) => {
             }),
           }),
       },
+      // Of contacts alone, whichever feed's turn it is.
+      {
+        name: `expiring contacts (${feed})`,
+        scope: 'contact:erase',
+        refusedWith: 403,
+        open: (key) => call(service(), '/v1/expiring-contacts', { key }),
+      },
+      {
+        name: `keep a contact (${feed})`,
+        scope: 'contact:erase',
+        refusedWith: 403,
+        // One of nothing: the key is looked at first.
+        opensWith: 404,
+        open: (key) =>
+          call(service(), `/v1/expiring-contacts/${crypto.randomUUID()}/keep`, { method: 'POST', key }),
+      },
+      {
+        name: `exposure (${feed})`,
+        scope: 'contact:erase',
+        refusedWith: 403,
+        open: (key) => call(service(), `/v1/exposure/${service().tenant.readKey.split('_')[1]}`, { key }),
+      },
       {
         name: `publish ${feed}`,
         scope: publishScope,
@@ -138,7 +160,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 63 * 20)
+    assert.equal(tried, 63 * 26)
   })
 
   it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {

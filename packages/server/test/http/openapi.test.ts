@@ -116,6 +116,9 @@ describe('the OpenAPI document', () => {
         'GET /v1/restrictions',
         'GET /v1/restrictions/{restrictionId}',
         'POST /v1/restrictions/{restrictionId}/end',
+        'GET /v1/expiring-contacts',
+        'POST /v1/expiring-contacts/{contactRef}/keep',
+        'GET /v1/exposure/{keyId}',
         'GET /v1/heads',
         ...administration,
         'GET /docs',
@@ -192,7 +195,7 @@ describe('the OpenAPI document', () => {
       const target = path.startsWith('/api/') ? `${asked}?fom=1` : asked
       const key = path.startsWith('/v1/admin')
         ? operator
-        : /^\/v1\/(erasures|holds|restrictions)/.test(path)
+        : /^\/v1\/(erasures|exposure|holds|restrictions)/.test(path)
           ? service.tenant.eraseKey
           : service.tenant.readKey
       const conditions = responses['304'] === undefined ? [{}] : [{}, { 'if-none-match': '*' }]

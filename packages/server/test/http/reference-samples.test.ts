@@ -115,6 +115,7 @@ describe('the samples of the reference', () => {
       restrictContact: spareContact,
       getRestriction: restricted,
       endRestriction: restricted,
+      keepExpiringContact: spareContact,
       getErasure: () => begun('/v1/erasures', { reason: 'unlawful' }),
       endHold: () => begun('/v1/holds', { ground: 'complaint', until: '2036-12-31' }),
     }
@@ -125,7 +126,7 @@ describe('the samples of the reference', () => {
       // A name is given once.
       .replaceAll('Example Lettings, Guildford', `Example ${crypto.randomUUID()}`)
       .replaceAll('crm-4711', crypto.randomUUID())
-    return id === undefined ? text : text.replaceAll(ids.property, id)
+    return id === undefined ? text : text.replaceAll(ids.property, id).replaceAll(ids.contact, id)
   }
 
   it('in curl are answered with what the operation answers (D21)', async () => {

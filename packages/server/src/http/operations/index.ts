@@ -8,6 +8,8 @@ import { adminOperations } from './admin/index.ts'
 import { docs } from './docs.ts'
 import { erase } from './erase.ts'
 import { getErasure, listErasures } from './erasures.ts'
+import { listExpiring, keepContact } from './expiring.ts'
+import { getExposure } from './exposure.ts'
 import { getEvent } from './get-event.ts'
 import { getPicture } from './get-picture.ts'
 import { getSubject } from './get-subject.ts'
@@ -65,6 +67,9 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     listRestrictions(context),
     getRestriction(context),
     endRestriction(context),
+    listExpiring(context),
+    keepContact(context),
+    getExposure(context),
     ...adminOperations(context),
     openApi(context, document),
     docs(context, page),

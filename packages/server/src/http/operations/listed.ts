@@ -20,9 +20,9 @@ export interface Listed {
 /** How many an answer has. */
 export const listedPerPage = 100
 
-/** The schema of a path that names one. */
-export function idParams({ one, parameter }: Listed) {
-  const id = { type: 'string', format: 'uuid', description: `The \`id\` of ${one}.` } as const
+/** The schema of a path that names one, by its `id` if nothing else is said. */
+export function idParams({ one, parameter }: Listed, member = '`id`') {
+  const id = { type: 'string', format: 'uuid', description: `The ${member} of ${one}.` } as const
   return { type: 'object', properties: { [parameter]: id }, required: [parameter] } as const
 }
 
