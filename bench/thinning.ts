@@ -23,19 +23,15 @@ const pausePerStep = 3
 /** Serves, and thins all that is superseded as soon as a message comes: no rule reaches what was published today. */
 async function serveAndThin(kind: string, place: string): Promise<void> {
   const { storage, tenantId } = await serve(kind, place)
-  process.on('message', async () => {
+  const thin = async (): Promise<void> => {
     const later = BigInt(Date.now() + 86_400_000) * 10_000n
     const span = { key: { tenantId, feed: 'contact' }, before: later, supersededBefore: later } as const
     const { signal } = new AbortController()
-    const { events } = await thinFeed({
-      retention: storage.retention,
-      span,
-      nodeId: 'bench',
-      signal,
-      pausePerStep,
-    })
+    const parts = { retention: storage.retention, span, nodeId: 'bench', signal, pausePerStep }
+    const { events } = await thinFeed(parts)
     process.send?.(events)
-  })
+  }
+  process.on('message', () => void thin())
 }
 
 async function measure(kind: string, events: number, folder: string): Promise<void> {

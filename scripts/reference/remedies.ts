@@ -24,7 +24,8 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   scope_not_held:
     'Use a key that has these scopes itself, or ask the operator: nobody gives more than he may do.',
   tenant_not_found: 'Look at the id of the tenant. Tenants that the key may not see are not found either.',
-  key_not_found: 'Look at the id of the key, the part after `pev_`. Keys of other tenants, and operator keys, are not found either.',
+  key_not_found:
+    'Look at the id of the key, the part after `pev_`. Keys of other tenants, and operator keys, are not found either.',
   contact_not_found: 'Look at the reference, the `contact_ref` of the payload, and at the tenant.',
   tenant_exists: 'Choose another name or reference, or use the tenant that has it.',
   key_ended: 'Make a new key: what was revoked or has expired stays as it is.',

@@ -235,7 +235,7 @@ const exposure = Type.Object(
     tenantId: uuid('The tenant whose contacts these are.'),
     from: Type.String({ format: 'date-time', description: 'As it was asked for.' }),
     to: Type.String({ format: 'date-time', description: 'As it was asked for.' }),
-    contacts: Type.Unsafe(listOf('ExposedContact')),
+    contacts: Type.Unsafe({ ...listOf('ExposedContact'), description: 'By reference.' }),
     unknownTimes: Type.Array(span, {
       description:
         'A node crashed or still runs, and has not said what it sent then: possibly any contact that the key could read.',

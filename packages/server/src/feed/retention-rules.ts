@@ -58,15 +58,15 @@ function spanOf(key: FeedKey, days: number, today: number): ThinSpan {
   return { key, before, supersededBefore: ticksOfMilliseconds(today) }
 }
 
-/** How long a rule is for one tenant: its own, or the service's. */
-export async function daysOfTenant(
+/** After how many days without a change contacts of one tenant are erased, by its own rule or the service's; 0: they are not. */
+export async function expiryDays(
   retention: StorageEngine['retention'],
-  defaults: RetentionDefaults,
+  defaults: RetentionDefaults | undefined,
   tenantId: string,
-  rule: RetentionRule,
 ): Promise<number> {
   const own = await retention.rules()
-  return own.find((one) => one.tenantId === tenantId && one.rule === rule)?.days ?? defaults[rule]
+  const rule = own.find((one) => one.tenantId === tenantId && one.rule === 'expire-contacts')
+  return rule?.days ?? (defaults ?? noRetention)['expire-contacts']
 }
 
 export interface RuledTenant {

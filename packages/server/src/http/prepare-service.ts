@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { ErasureList } from '../feed/erasure-list.ts'
 import { erasureRecipients } from '../feed/erasure-recipients.ts'
 import { exposurePage } from '../feed/exposure-page.ts'
-import { daysOfTenant, noRetention } from '../feed/retention-rules.ts'
+import { expiryDays } from '../feed/retention-rules.ts'
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
@@ -193,7 +193,6 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
-  const { retention = noRetention } = options
   const { admin, audit, erasures, events, expiry, holds, keys, nodes, restrictions, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
@@ -233,7 +232,7 @@ function contextOf(
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     restrictions,
     expiry,
-    expiryDays: (tenantId) => daysOfTenant(storage.retention, retention, tenantId, 'expire-contacts'),
+    expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
     exposureOf: (query) => exposurePage(storage, query),
     maintenance,
     ranges: createKnownRanges(events),

@@ -22,7 +22,7 @@ interface Body {
 const hourMs = 3_600_000
 
 onEngines('the exposure of a key', {}, (service) => {
-  it('is told page by page, as the store has it, to the agency whose contacts they are (D28, P10)', async () => {
+  it('is told page by page, as the store has it, to the agency whose contacts they are (D17, P10)', async () => {
     const { storage, tenant, otherTenant } = service()
     const refs = Array.from({ length: 30 }, () => crypto.randomUUID())
     for (const { publishKey } of [tenant, otherTenant]) {
