@@ -85,7 +85,8 @@ async function saveCheckpoint(
 ): Promise<void> {
   const isEmpty = `NOT EXISTS (SELECT FROM ${names.listings} WHERE tenant = $1)`
   const { changed } = await query(
-    `INSERT INTO ${names.sync} AS sync VALUES ($1, $2, 1, $3, ${isEmpty}, $4, NULL)
+    `INSERT INTO ${names.sync} AS sync (tenant, checkpoint, writes, rows_version, is_empty, changed_at)
+    VALUES ($1, $2, 1, $3, ${isEmpty}, $4)
     ON CONFLICT (tenant) DO UPDATE SET checkpoint = excluded.checkpoint, writes = sync.writes + 1,
       rows_version = excluded.rows_version, is_empty = excluded.is_empty, changed_at = excluded.changed_at
     WHERE sync.writes = $5`,

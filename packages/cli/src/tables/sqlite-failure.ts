@@ -30,9 +30,27 @@ const refused: Readonly<Record<number, string>> = {
 }
 
 export function sqliteError(file: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
-  const code = error.errcode & 0xff
+  if (!(error instanceof Error)) return error
+  const code = resultCode(error)
+  if (code === undefined) return error
   const name = plainText(file)
   if (away[code] !== undefined) return new TablesAway(`${name} ${away[code]}`, { cause: error })
   return refused[code] === undefined ? error : new Refusal(`${name} ${refused[code]}`, { cause: error })
+}
+
+/** The primary result code that an error stands for; `undefined` for one that is not of a database file. */
+function resultCode(error: Error): number | undefined {
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff
+  return 'code' in error && typeof error.code === 'string' ? codesByName[error.code] : undefined
+}
+
+/** As the lock's SQLite and the file system name what the table above has by number. */
+const codesByName: Readonly<Record<string, number>> = {
+  SQLITE_FULL: 13,
+  SQLITE_IOERR_WRITE: 10,
+  EACCES: 8,
+  EPERM: 8,
+  EROFS: 8,
+  ENOSPC: 13,
+  EDQUOT: 13,
 }

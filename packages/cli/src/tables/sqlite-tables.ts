@@ -1,5 +1,5 @@
 /** Tables in an SQLite file, which a website reads meanwhile. */
-import { realpathSync } from 'node:fs'
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { takeFileLock } from '@property-events/server'
@@ -80,6 +80,8 @@ function takeLock(file: string, prefix: string): FileLock {
     const lock = takeFileLock(`${realFile(file)}.${prefix}sync.lock`, 0o600)
     if (lock !== undefined) return lock
   } catch (error) {
+    const known = sqliteError(file, error)
+    if (known !== error) throw known
     if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_'))) throw error
     throw new Refusal(
       `${plainText(file)} cannot be locked (${plainText(error.message)}), so a second sync could get in the way. Use a local disk.`,
@@ -100,6 +102,7 @@ function realFile(file: string): string {
 
 function open(file: string): DatabaseSync {
   try {
+    refuseReadOnly(file)
     const db = new DatabaseSync(file, { timeout: busyMs })
     // What is deleted becomes zeros in the file, which an erasure needs. A batch that a power cut takes is read again.
     db.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;')
@@ -110,6 +113,14 @@ function open(file: string): DatabaseSync {
   } catch (error) {
     throw sqliteError(file, error)
   }
+}
+
+/**
+ * Throws for a file that this user may not write. SQLite would open it, and leave a read-only index of its log beside it, for
+ * which the file could not be written after its permissions are right again.
+ */
+function refuseReadOnly(file: string): void {
+  if (existsSync(file)) closeSync(openSync(file, 'r+'))
 }
 
 function schemaSession(db: DatabaseSync, names: TableNames): SchemaSession {

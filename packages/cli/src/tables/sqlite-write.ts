@@ -23,7 +23,10 @@ export function prepareStatements(db: DatabaseSync, names: TableNames) {
         NOT is_empty AND NOT EXISTS (SELECT 1 FROM ${listings} WHERE tenant = ?1) AS is_lost
       FROM ${sync} WHERE tenant = ?1`,
     ),
-    saveNew: db.prepare(`INSERT INTO ${sync} VALUES (?, ?, 1, ?, ?, ?, NULL) ON CONFLICT DO NOTHING`),
+    // Columns by name: a website may have added one.
+    saveNew: db.prepare(
+      `INSERT INTO ${sync} (tenant, checkpoint, writes, rows_version, is_empty, changed_at) VALUES (?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    ),
     save: db.prepare(
       `UPDATE ${sync} SET checkpoint = ?, writes = writes + 1, rows_version = ?, is_empty = ?, changed_at = ? WHERE tenant = ? AND writes = ?`,
     ),
