@@ -57,7 +57,10 @@ function casesOf(engine: TableEngine): void {
 
   it('hold 5,000 photographs of one listing, none of another, and long texts in any script', async () => {
     const text = 'Ünïcödé 🏡 漢字 '.repeat(9_000).trim()
-    const media = Array.from({ length: 5_000 }, (_, index) => ({ media_type: 1, media_url: `http://a.b/${index}` }))
+    const media = Array.from({ length: 5_000 }, (_, index) => ({
+      media_type: 1,
+      media_url: `http://a.b/${index}`,
+    }))
     await publish(service, shown(11, { media }))
     await publish(service, shown(12, { details: { description: `<p>${text}</p>` } }))
     await syncHere(service, place)
@@ -107,7 +110,10 @@ describe('an SQLite file', () => {
     copyFileSync(place.file, file)
     await asSomebody([dirname(place.file), file], async () => {
       chmodSync(file, 0o444)
-      await assert.rejects(openSqliteTables(file, ''), /shared\.db cannot be written: it, or its folder, is read-only/)
+      await assert.rejects(
+        openSqliteTables(file, ''),
+        /shared\.db cannot be written: it, or its folder, is read-only/,
+      )
       chmodSync(file, 0o644)
       await (await openSqliteTables(file, '')).close()
     })
@@ -119,7 +125,9 @@ describe('an SQLite file', () => {
     const door = join(import.meta.dirname, '../../bin/property-events.mjs')
     const sync = [process.execPath, door, 'sync', place.target, '--url', 'http://127.0.0.1:1', '--key', 'k']
     // Without a byte that may be written to a file: as on a broken disk, and much as on a full one.
-    const { status, stderr } = spawnSync('/bin/sh', ['-c', 'ulimit -f 0 && exec "$0" "$@"', ...sync], { encoding: 'utf8' })
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', 'ulimit -f 0 && exec "$0" "$@"', ...sync], {
+      encoding: 'utf8',
+    })
     assert.equal(status, 1)
     assert.match(stderr, /website\.db cannot be read or written: the disk reports an error/)
     await place.close()
@@ -142,10 +150,16 @@ describe('a PostgreSQL that is gone for a while', { skip: isLong ? false : 'in t
   it('is waited for by a sync that follows, which then goes on in the same tables', async () => {
     const service = await startTestService()
     const server = await launchPostgres()
-    const events = Array.from({ length: 400 }, (_, index) => shown(index, { details: { description: 'x'.repeat(2_000) } }))
+    const events = Array.from({ length: 400 }, (_, index) =>
+      shown(index, { details: { description: 'x'.repeat(2_000) } }),
+    )
     await publish(service, ...events)
     const environment = { PROPERTY_EVENTS_URL: service.url, PROPERTY_EVENTS_KEY: service.tenant.readKey }
-    const running = await runUntil(['sync', server.url(), '--follow'], new Promise((resolve) => setTimeout(resolve, 1_500)), { environment })
+    const running = await runUntil(
+      ['sync', server.url(), '--follow'],
+      new Promise((resolve) => setTimeout(resolve, 1_500)),
+      { environment },
+    )
     for (const mode of ['crash', 'fast'] as const) {
       await server.halt(mode)
       await publish(service, ...events.slice(0, 200))

@@ -4,18 +4,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
-import { createClient } from '@property-events/client'
 import type { Checkpoint } from '@property-events/client'
 import { startTestService } from '../../../server/test/support/test-service.ts'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import { until } from '../../../server/test/support/until.ts'
 import { removeFolder, run, runJson, runUntil, temporaryFolder } from '../support/program.ts'
 import { main } from '../../src/main.ts'
-import { keepTables } from '../../src/tables/keep-tables.ts'
 import { openTables } from '../../src/tables/open-tables.ts'
 import { readTableTarget } from '../../src/tables/target.ts'
 import { openPlace, tableEngines, tablesIn } from './support/places.ts'
 import type { Row, TableEngine, TablePlace } from './support/places.ts'
+import { syncHere } from './support/sync-here.ts'
 
 interface Summary {
   readonly events: number
@@ -94,38 +93,6 @@ const flat = (index: number, rent: number) => ({
   },
 })
 
-interface Round {
-  readonly held: number
-  readonly changes: number
-  readonly removals: number
-  /** Why the whole feed was read again. */
-  readonly readAgain: readonly string[]
-}
-
-/** A sync as the command makes it, in this process: a process for each would take most of the time of these tests. */
-async function syncHere(place: TablePlace, { prefix = '', allowMassRemoval = false } = {}): Promise<Round> {
-  const target = readTableTarget(place.target)
-  assert.ok(target !== undefined)
-  const readAgain: string[] = []
-  const onReadAgain = (reason: string) => void readAgain.push(reason)
-  const tables = await openTables(target, { prefix, schema: undefined })
-  try {
-    const onSkipped = () => assert.fail('nothing is left out')
-    const keeper = keepTables({ tables, tenant: 'main', category: undefined, onReadAgain, onSkipped })
-    const result = await createClient({ baseUrl: service.url, key: service.tenant.readKey }).sync({
-      checkpoint: keeper.checkpoint,
-      copy: keeper.copy,
-      allowMassRemoval,
-      onResync: onReadAgain,
-      apply: (batch) => keeper.apply(batch),
-      onCaughtUp: () => keeper.keep(false),
-    })
-    return { ...result, held: await tables.count('main'), readAgain }
-  } finally {
-    await tables.close()
-  }
-}
-
 function ofReference(rows: readonly Row[], index: number): Row {
   const row = rows.find(({ reference }) => reference === refOf(index))
   assert.ok(row !== undefined, `no row of ${index}`)
@@ -143,7 +110,7 @@ function casesOf(engine: TableEngine): void {
     place = await openPlace(engine)
   })
   after(() => place.close())
-  const sync = (options = {}) => syncHere(place, options)
+  const sync = (options = {}) => syncHere(service, place, options)
 
   it('fills them with what a page shows, and keeps them so: names, prices as text, photographs in order, safe texts', async () => {
     await publish([house(base, 450_000), flat(base + 1, 300), house(base + 2, 250_000)])

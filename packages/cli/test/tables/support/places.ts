@@ -1,4 +1,5 @@
 /** Where the tests have tables: a new SQLite file, or a new schema of a PostgreSQL, read as any other program would. */
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,7 +91,9 @@ function openSqlite(): TablePlace {
 }
 
 async function openPostgres(): Promise<TablePlace> {
-  const url = await (await sharedDatabases()).create()
+  // A name of its own, by which the sessions of its syncs are known where others use the database too.
+  const name = `tables-${randomUUID()}`
+  const url = `${await (await sharedDatabases()).create()}&application_name=${name}`
   const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()
@@ -108,7 +111,8 @@ async function openPostgres(): Promise<TablePlace> {
     },
     async isLeft() {
       const { rows } = await client.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'property-events sync'`,
+        'SELECT FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+        [name],
       )
       return rows.length === 0
     },
