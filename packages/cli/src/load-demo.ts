@@ -1,5 +1,5 @@
 /** Fills a store with the demo market, through the service's own publisher and with its own times (D25). */
-import { feedNames, parseCreatedDate, uuidV5 } from '@property-events/protocol'
+import { feedNames, parseCreatedDate, sandboxTenantId, uuidV5 } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { defaultPublicationLimits, readPublication } from '@property-events/server'
 import type { Publisher, StorageEngine } from '@property-events/server'
@@ -39,7 +39,7 @@ export async function createDemoTenants(
   folder: string,
   store: string,
 ): Promise<void> {
-  const ours = new Set(marketTenants.map((tenant) => tenant.tenantId))
+  const ours = new Set([sandboxTenantId, ...marketTenants.map((tenant) => tenant.tenantId)])
   const present = await storage.keys.tenants()
   if (present.some((tenant) => !ours.has(tenant.tenantId))) {
     throw new Refusal(

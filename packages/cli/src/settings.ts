@@ -7,6 +7,7 @@ import { keySettings } from './key-settings.ts'
 import { memorySettings } from './memory-settings.ts'
 import { readCatalogue } from './read-catalogue.ts'
 import { retentionSettings } from './retention-settings.ts'
+import { sandboxSettings } from './sandbox-settings.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
 
@@ -267,6 +268,7 @@ export const settings = {
     (actor) => (/^[A-Za-z0-9-]{1,40}$/.test(actor) ? actor : undefined),
   ),
   ...keySettings,
+  ...sandboxSettings,
 } as const
 
 export const knownVariables: readonly string[] = Object.values(settings).flatMap(

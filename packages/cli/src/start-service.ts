@@ -64,6 +64,7 @@ export const serveSettings = [
   settings.drain,
   settings.erasures,
   settings.overrideClock,
+  settings.testKeys,
   settings.keyPepper,
   settings.oldKeyPepper,
 ] as const
@@ -115,6 +116,7 @@ export function readServeOptions(reader: SettingReader) {
     drainMs: reader.value(settings.drain),
     erasures: reader.value(settings.erasures),
     overrideClock: reader.value(settings.overrideClock),
+    testKeys: reader.value(settings.testKeys),
     keyPepper: reader.value(settings.keyPepper),
     oldKeyPepper: reader.value(settings.oldKeyPepper),
   }
@@ -278,6 +280,7 @@ async function listen(
     plainConnections: options.plainConnections,
     retention: options.retention,
     pictures: options.pictures,
+    testKeys: options.testKeys !== 'off',
     pages: {
       memoryBytes: options.pageMemoryBytes,
       fileBytes: options.pageFileBytes,

@@ -30,7 +30,7 @@ const cases: readonly Case[] = [
   ['property-events help mig', ['migrate']],
   ['property-events keys ', ['create', 'list', 'revoke', 'expire', 'rate']],
   ['property-events keys cr', ['create']],
-  ['property-events keys create --te', ['--tenant']],
+  ['property-events keys create --ten', ['--tenant']],
   ['property-events keys create --scope p', scopes.filter((scope) => scope.startsWith('p')), 'among others'],
   ['property-events --debug events tail --feed ', ['property', 'contact']],
   ['property-events events tail --feed=c', ['contact']],

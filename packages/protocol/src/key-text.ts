@@ -1,6 +1,6 @@
 /**
- * The text of an API key (D11): `pev_<id>_<secret><checksum>`. The id names the stored record, the secret proves
- * possession, the checksum (CRC-32 of all before it) lets a typo be refused without touching the store.
+ * The text of an API key (D11): `pev_<id>_<secret><checksum>`, that of a test key `pev_test_<id>_<secret><checksum>`. The id names the
+ * stored record, the secret proves possession, the checksum (CRC-32 of all before it) lets a typo be refused without touching the store.
  */
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -8,14 +8,20 @@ const idLength = 12 // 71 bits: ids are never guessed into each other
 const secretLength = 24 // 142 random bits
 const checksumLength = 6 // 62^6 > 2^32
 const keyPattern = new RegExp(
-  `^pev_([0-9A-Za-z]{${idLength}})_([0-9A-Za-z]{${secretLength}})([0-9A-Za-z]{${checksumLength}})$`,
+  `^pev_(test_)?([0-9A-Za-z]{${idLength}})_([0-9A-Za-z]{${secretLength}})([0-9A-Za-z]{${checksumLength}})$`,
 )
-const keyLength = 4 + idLength + 1 + secretLength + checksumLength
+const testPrefix = 'test_'
+const longestKey = 4 + testPrefix.length + idLength + 1 + secretLength + checksumLength
 
 /** The parts of a well-formed key. */
 export interface KeyParts {
   readonly keyId: string
   readonly secret: string
+}
+
+export interface ParsedKey extends KeyParts {
+  /** It opens the sandbox and nothing else (PROTOCOL §2.8). */
+  readonly isTest: boolean
 }
 
 /** A new key from 62-way random characters; shown to its owner once. */
@@ -25,20 +31,25 @@ export function newKeyText(
   readonly text: string
   readonly parts: KeyParts
 } {
-  const keyId = randomBase62(idLength, random)
-  const secret = randomBase62(secretLength, random)
-  const body = `pev_${keyId}_${secret}`
-  return { text: body + checksumOf(body), parts: { keyId, secret } }
+  const parts = { keyId: randomBase62(idLength, random), secret: randomBase62(secretLength, random) }
+  return { text: keyText(parts, false), parts }
+}
+
+/** The text of a key with these parts. */
+export function keyText({ keyId, secret }: KeyParts, isTest: boolean): string {
+  const body = `pev_${isTest ? testPrefix : ''}${keyId}_${secret}`
+  return body + checksumOf(body)
 }
 
 /** The parts of a key, or `undefined` when the text cannot be one: wrong shape or wrong checksum. */
-export function parseKeyText(text: string): KeyParts | undefined {
-  if (text.length !== keyLength) return undefined
+export function parseKeyText(text: string): ParsedKey | undefined {
+  if (text.length > longestKey) return undefined
   const match = keyPattern.exec(text)
   if (match === null) return undefined
-  const [, keyId, secret, checksum] = match
-  if (keyId === undefined || secret === undefined || checksum === undefined) return undefined
-  return checksumOf(`pev_${keyId}_${secret}`) === checksum ? { keyId, secret } : undefined
+  const [, test, keyId, secret] = match
+  if (keyId === undefined || secret === undefined) return undefined
+  const isTest = test !== undefined
+  return keyText({ keyId, secret }, isTest) === text ? { keyId, secret, isTest } : undefined
 }
 
 function randomBase62(length: number, random: (bytes: number) => Uint8Array): string {

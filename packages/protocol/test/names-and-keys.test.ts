@@ -7,6 +7,7 @@ import {
   catalogueFault,
   catalogues,
   isUuid,
+  keyText,
   newKeyText,
   parseKeyText,
   parseUuid,
@@ -66,8 +67,15 @@ describe('key texts', () => {
   it('are made so that they read back (D11)', () => {
     for (let count = 0; count < 200; count += 1) {
       const { text, parts } = newKeyText()
-      assert.deepEqual(parseKeyText(text), parts)
+      assert.deepEqual(parseKeyText(text), { ...parts, isTest: false })
+      assert.deepEqual(parseKeyText(keyText(parts, true)), { ...parts, isTest: true })
     }
+  })
+
+  it('are of the sandbox or not by their checksum too: the prefix alone turns none into the other (PROTOCOL §2.8)', () => {
+    const { text, parts } = newKeyText()
+    assert.equal(parseKeyText(text.replace('pev_', 'pev_test_')), undefined)
+    assert.equal(parseKeyText(keyText(parts, true).replace('pev_test_', 'pev_')), undefined)
   })
 
   it('with one wrong character are refused by the checksum alone (D11)', () => {

@@ -12,6 +12,7 @@ import { changeSettings, findTenant, storeSettings, withStore } from '../open-st
 import { commandLine } from '../program-name.ts'
 import { rateText, rateWords, readRate } from '../rate-limit.ts'
 import { addSettings } from '../read-settings.ts'
+import { grantsOf } from '../sandbox-tenant.ts'
 import type { SettingReader } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
@@ -33,6 +34,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .description('make a key; it is shown once')
     .option('--tenant <tenant>', 'id or name of the tenant it is for; several times for several', gatherWhole)
     .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather)
+    .option('--test', 'for the sandbox of a service with test keys, in place of --tenant and --scope')
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
     .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
@@ -40,9 +42,12 @@ function addCreate(keys: Command, context: CommandContext): void {
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
-    const tenantNames = wordsOf(flags['tenant'])
+    const tenants = wordsOf(flags['tenant'])
     const wanted = readScopes(flags['scope'], reader)
-    if (tenantNames.length === 0 || wanted.length === 0) {
+    const isTest = flags['test'] === true
+    if (isTest && tenants.length + wanted.length > 0)
+      reader.fault('A test key reads the sandbox and nothing else: leave out --tenant and --scope.')
+    if (!isTest && (tenants.length === 0 || wanted.length === 0)) {
       reader.fault(
         'Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.',
       )
@@ -56,13 +61,12 @@ function addCreate(keys: Command, context: CommandContext): void {
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
       const { storage } = store
-      const tenantIds = new Set<string>()
-      for (const name of tenantNames) tenantIds.add((await findTenant(store, name)).tenantId)
+      const grants = await grantsOf(store, { isTest, tenants, scopes: wanted })
       const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
         operator: false,
-        grants: [...tenantIds].map((tenantId) => ({ tenantId, scopes: wanted })),
+        grants,
         expiresMs,
         nowMs: Date.now(),
         actor: store.actor,
@@ -70,7 +74,7 @@ function addCreate(keys: Command, context: CommandContext): void {
       })
       if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
-      if (tenantIds.size > 1)
+      if (grants.length > 1)
         output.say(
           'It covers several tenants: its requests name one in the header x-tenant, commands with --key-tenant.',
         )
@@ -254,7 +258,7 @@ function keyIdOf(written: string, store: string): string {
   const keyId = parseKeyText(written)?.keyId
   if (keyId !== undefined) return keyId
   if (written.length <= maxIdLength) return written
-  const likely = /^pev_([0-9A-Za-z]{12})_/.exec(written)?.[1]
+  const likely = /^pev_(?:test_)?([0-9A-Za-z]{12})_/.exec(written)?.[1]
   throw new Refusal(
     likely === undefined
       ? `This is neither a key nor the id of one (${written.length} characters, not shown). \`${commandLine('keys list', store)}\` lists the ids.`

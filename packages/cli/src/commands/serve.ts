@@ -1,6 +1,7 @@
 /** `serve` and `demo`: the service, until a signal. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { sandboxTenantId } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { demo } from '../demo.ts'
@@ -9,6 +10,7 @@ import { withoutReader } from '../output.ts'
 import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
+import { runSandbox } from '../run-sandbox.ts'
 import { readServeOptions, serveSettings, startService } from '../start-service.ts'
 import type { ServeStage } from '../serve-stage.ts'
 import type { ServeOptions, StartedService } from '../start-service.ts'
@@ -51,8 +53,9 @@ async function run(
   own: Pick<ServeOptions, 'pictures'>,
 ): Promise<void> {
   const { logForm } = invocation.output
-  const options = { ...readServeOptions(invocation.settings), logForm, ...own }
+  const given = readServeOptions(invocation.settings)
   invocation.settings.finish()
+  const options = { ...given, logForm, pictures: own.pictures || given.testKeys !== 'off' }
   const signal = stopSignal()
   const started = await startService(options, signal).catch((error: unknown) => {
     // It was stopped while it waited for its database.
@@ -60,8 +63,19 @@ async function run(
     throw error
   })
   if (started === undefined) return
+  const { over, cause } = untilOver(signal, started)
+  const { testKeys } = options
+  const moving =
+    testKeys === 'off'
+      ? undefined
+      : runSandbox({
+          storage: started.storage,
+          publisher: started.service.publisher,
+          mediaUrl: `${testKeys}/pictures`,
+          signal: over,
+          say: (line) => invocation.output.say(line),
+        })
   try {
-    const { over, cause } = untilOver(signal, started)
     // `serve | head` shows the address and the service continues.
     await stage(started, { ...invocation, output: withoutReader(invocation.output) }, options, over)
     await aborted(over)
@@ -76,6 +90,7 @@ async function run(
       `A serving thread has died: ${death.message}\nAcknowledged events are stored. Start the service again, and report this.`,
     )
   } finally {
+    if (over.aborted) await moving
     await started.close()
   }
 }
@@ -98,7 +113,8 @@ const serve: ServeStage = async ({ service, storage }, { output, flags }, option
   await output.write(boxText(lines))
   const store = storeFlags(flags, options.data)
   if (waits) return output.write(epochHint(store))
-  if ((await storage.keys.tenants()).length > 0) return
+  const tenants = await storage.keys.tenants()
+  if (tenants.some(({ tenantId }) => tenantId !== sandboxTenantId)) return
   await output.write(firstSteps(store))
 }
 

@@ -45,6 +45,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'tenants resume': [['take them again', 'tenants resume "Hill & Co"']],
   'keys create': [
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],
+    ['for a developer, without live data', 'keys create --test --label "new website"'],
     ['for an agency’s system', 'keys create --tenant "Hill & Co" --scope publish --label CRM --expires 52w'],
     [
       'for a portal of several agencies',

@@ -54,7 +54,7 @@ export function requireAccess(
     }
     if (!failures.allowed) return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
     bucket.charge()
-    return refused({ code: 'unauthorized', detail: whatIsMissing(request, text) })
+    return refused({ code: 'unauthorized', detail: whatIsMissing(context, request, text) })
   })
 }
 
@@ -62,12 +62,19 @@ export function requireAccess(
  * What is said of a key that is none: where it belongs, or that it is not whole. Never whether its id exists: unknown and wrong keys
  * are told the same (D7), and none of this asks the store.
  */
-function whatIsMissing(request: Request, text: string | undefined): string | undefined {
+function whatIsMissing(
+  { testKeys }: HttpContext,
+  request: Request,
+  text: string | undefined,
+): string | undefined {
   const place = text === undefined ? misplacedKey(request) : undefined
   if (place !== undefined)
     return `The request has no x-api-key header, and ${place}. The key belongs in x-api-key.`
   if (text === undefined) return 'The request has no key. Send your API key in the x-api-key header.'
-  if (parseKeyText(text) !== undefined) return undefined
+  const parts = parseKeyText(text)
+  if (parts?.isTest === true && !testKeys)
+    return 'This is a test key, and this service takes none. Ask its operator to enable them (serve --test-keys), or for a key that reads live data.'
+  if (parts !== undefined) return undefined
   if (text.includes('pev_') && !/^pev_\w*$/.test(text))
     return 'What was sent in x-api-key has more in it than a key, such as a word before it or quotation marks. Send the key alone, from pev_ to its end.'
   return 'What was sent in x-api-key is not a whole key: a character is missing, or is another one. Copy the key again, from pev_ to its end.'

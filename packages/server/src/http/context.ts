@@ -58,6 +58,8 @@ export interface HttpContext {
   readonly ledger: SentLedger
   readonly reads: ReadsUnderWay
   readonly verifier: KeyVerifier
+  /** Whether test keys work (PROTOCOL §2.8). */
+  readonly testKeys: boolean
   readonly limits: ServiceLimits
   readonly inFlight: BytesInFlight
   readonly log: Logger

@@ -40,7 +40,7 @@ import { readsUnderWay } from './reads-under-way.ts'
 import { createRouter } from './router.ts'
 import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
-import { createTokenBuckets } from './token-bucket.ts'
+import { createTokenBuckets, steadyClock } from './token-bucket.ts'
 import { addressUrl, portOf } from './service-address.ts'
 import { createTransport } from './transport/index.ts'
 
@@ -67,6 +67,8 @@ export interface ServiceParts extends TableOptions {
   readonly plainConnections?: boolean
   /** For how long the store's word on its maintenance is used. Default 1 s; shorter in tests. */
   readonly maintenanceFreshMs?: number | undefined
+  /** Test keys work, and open the sandbox (PROTOCOL §2.8). Default false. */
+  readonly testKeys?: boolean
   /** What all threads of the node share, if there are others (D10). */
   readonly shared?: SharedMemories
   /** Where the outages lie that other threads of the node see too. */
@@ -192,7 +194,7 @@ function contextOf(
   stopping: () => boolean,
   ledger: SentLedger,
 ): HttpContext {
-  const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0 } = options
+  const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0, testKeys = false } = options
   const { admin, audit, erasures, events, expiry, holds, keys, nodes, restrictions, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
@@ -242,7 +244,8 @@ function contextOf(
     publisher,
     ledger,
     reads: readsUnderWay(),
-    verifier: createKeyVerifier({ keys, peppers, clock, report: outages }),
+    verifier: createKeyVerifier({ keys, peppers, clock, testKeys, report: outages }),
+    testKeys,
     limits,
     inFlight,
     log,
@@ -293,8 +296,3 @@ async function recentBackups({ audit, settings }: StorageEngine): Promise<readon
 }
 
 const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }
-
-/** Never set back, and the same in every thread. */
-function steadyClock(): number {
-  return Number(process.hrtime.bigint()) / 1e6
-}

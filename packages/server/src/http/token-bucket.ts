@@ -175,3 +175,8 @@ export class Bucket {
     }
   }
 }
+
+/** Milliseconds. Never set back, and the same in every thread. */
+export function steadyClock(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

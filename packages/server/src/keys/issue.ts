@@ -1,5 +1,5 @@
-import { newKeyText } from '@property-events/protocol'
-import type { AdminScope } from '@property-events/protocol'
+import { keyText, newKeyText, sandboxTenantId } from '@property-events/protocol'
+import type { AdminScope, KeyParts } from '@property-events/protocol'
 import type {
   Actor,
   AdminStore,
@@ -57,10 +57,10 @@ export function newKey(
   pepper: Pepper,
   request: Omit<IssueRequest, 'actor'>,
 ): { readonly text: string; readonly record: KeyRecord } {
-  const { text, parts } = newKeyText()
+  const { parts } = newKeyText()
   const { adminScopes = [], networks = [] } = request
   return {
-    text,
+    text: textOf(parts, request.grants),
     record: {
       keyId: parts.keyId,
       secretHash: hashSecret(pepper, parts.secret),
@@ -99,7 +99,7 @@ export async function rotateKey(
   { nowMs, overlapMs, actor }: RotateRequest,
 ): Promise<RotateOutcome> {
   for (let attempt = 0; attempt < idAttempts; attempt += 1) {
-    const { text, parts } = newKeyText()
+    const { parts } = newKeyText()
     const fresh = {
       keyId: parts.keyId,
       secretHash: hashSecret(pepper, parts.secret),
@@ -109,7 +109,13 @@ export async function rotateKey(
     }
     const outcome = await admin.rotateKey(keyId, fresh, actor)
     if (outcome.kind === 'exists') continue
-    return outcome.kind === 'rotated' ? { ...outcome, text } : { kind: outcome.kind }
+    if (outcome.kind !== 'rotated') return { kind: outcome.kind }
+    return { ...outcome, text: textOf(parts, outcome.record.grants) }
   }
   throw new Error('the random number generator repeats itself')
+}
+
+/** A key of the sandbox says so. One that would open live feeds too is never a test key, and opens no sandbox. */
+function textOf(parts: KeyParts, grants: readonly Grant[]): string {
+  return keyText(parts, grants.length > 0 && grants.every(({ tenantId }) => tenantId === sandboxTenantId))
 }

@@ -1,8 +1,8 @@
 /** Verifies the key of a request (spec §5, D7, D11). */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseKeyText } from '@property-events/protocol'
-import type { AdminScope } from '@property-events/protocol'
+import { parseKeyText, sandboxTenantId } from '@property-events/protocol'
+import type { AdminScope, ParsedKey } from '@property-events/protocol'
 import type { FoundKey, Grant, KeyRate, KeyStore } from '../storage/storage.ts'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
@@ -64,6 +64,8 @@ export interface KeyVerifierOptions {
   readonly clock: () => number
   /** How long an answer of the store may be used again. Revocation must work within 2 s (D11). Default 1000. */
   readonly cacheMs?: number
+  /** Whether test keys work (PROTOCOL §2.8). Default: no; the store is then not asked about them. */
+  readonly testKeys?: boolean
   /** Told of what is read and written in the background. */
   readonly report?: TaskReport
   /** Resolves after so many milliseconds. Default: by the timers of Node. */
@@ -92,15 +94,20 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const proven = new BoundedMap<string, ProvenKey>(provenLimit)
   const rehash = secretRehasher(keys, peppers, report)
 
-  async function verify(text: string | undefined): Promise<KeyVerdict> {
+  const partsOf = (text: string | undefined): ParsedKey | undefined => {
     const parts = text === undefined ? undefined : parseKeyText(text)
+    return parts?.isTest === true && options.testKeys !== true ? undefined : parts
+  }
+
+  async function verify(text: string | undefined): Promise<KeyVerdict> {
+    const parts = partsOf(text)
     if (text === undefined || parts === undefined) return { kind: 'unknown' }
     const found = await finder.find(parts.keyId)
     const digest = digestOf(text)
     const before = proven.get(digest)
     const isProven = found !== undefined && before?.found === found
     if (!isProven && !secretMatches(peppers, found, parts.secret)) return { kind: 'unknown' }
-    if (found === undefined) return { kind: 'unknown' }
+    if (found === undefined || !opensOwnSide(parts, found)) return { kind: 'unknown' }
     const nowMs = clock()
     // One object while nothing changes: what others make of thousands of grants is kept with it.
     const isSame = isProven && nowMs < before.untilMs
@@ -117,7 +124,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     verify,
 
     async verifyAmongGuesses(text) {
-      const parts = text === undefined ? undefined : parseKeyText(text)
+      const parts = partsOf(text)
       if (parts === undefined) return { kind: 'unknown' }
       if (ids.has(parts.keyId)) {
         const verdict = await verify(text)
@@ -142,6 +149,12 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     flushUses: () => uses.flush(),
     close: () => uses.close(),
   }
+}
+
+/** A test key opens the sandbox and nothing else, any other key everything else: decided here alone, for every operation (P10). */
+function opensOwnSide({ isTest }: ParsedKey, { record: { operator, grants } }: FoundKey): boolean {
+  if (isTest && (operator || grants.length === 0)) return false
+  return grants.every(({ tenantId }) => (tenantId === sandboxTenantId) === isTest)
 }
 
 /** The same work whether the id exists or not, and whether the secret is right or not. */

@@ -28,6 +28,7 @@ export interface ServingThreadData {
   readonly deprecations: Deprecations
   readonly pictures: boolean
   readonly retention: RetentionDefaults
+  readonly testKeys: boolean
   readonly shared: SharedMemories
   readonly outages: OutageMemories
   readonly counts: NodeCounts

@@ -60,6 +60,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   /** As in `ServiceParts`. */
   readonly pictures?: boolean
   /** As in `ServiceParts`. */
+  readonly testKeys?: boolean
+  /** As in `ServiceParts`. */
   readonly erasureList?: ErasureList | undefined
   readonly retention?: RetentionDefaults
 }

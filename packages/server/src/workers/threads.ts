@@ -45,6 +45,7 @@ export function threadStarter(
       deprecations: options.deprecations ?? {},
       pictures: options.pictures ?? false,
       retention: options.retention ?? noRetention,
+      testKeys: options.testKeys ?? false,
       shared,
       outages,
       counts,

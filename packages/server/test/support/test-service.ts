@@ -51,6 +51,7 @@ export interface TestServiceOptions {
   readonly deprecations?: ServiceOptions['deprecations']
   readonly maintenanceFreshMs?: number
   readonly pictures?: boolean
+  readonly testKeys?: boolean
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
   /** In place of a database of the tests' own server. */
@@ -113,6 +114,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.plainConnections === undefined ? {} : { plainConnections: options.plainConnections }),
     ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
     pictures: options.pictures ?? false,
+    testKeys: options.testKeys ?? false,
     erasureList: options.erasureList,
     maintenanceFreshMs: options.maintenanceFreshMs,
   } as const

@@ -1,0 +1,89 @@
+/**
+ * The market of the sandbox that test keys open. It is a function of time alone: each step of half a minute has one change of one home,
+ * the same on whatever node it is made. A fixed number of homes comes to the market, is edited, reduced and removed, and comes back.
+ */
+import { uuidV5 } from '@property-events/protocol'
+import { makeHome } from './home.ts'
+import { lettingStory } from './letting-story.ts'
+import { usualSize } from './listing.ts'
+import { marketData } from './load-data.ts'
+import type { PropertyBody } from './market-event.ts'
+import { randomOf } from './random.ts'
+import { saleStory } from './sale-story.ts'
+import { type PropertyStory, tell } from './story.ts'
+import { marketTenants } from './tenants.ts'
+
+export const sandboxStepMs = 30_000
+/** About half of them are on the market at a time. */
+export const sandboxHomes = 96
+/** Turns of a home from one listing to the next. A shorter story leaves it off the market for the rest; a longer one is cut. */
+const turnsInCycle = 8
+
+/** Homes take their turns in the order of multiples of 37, which leads through all of them; 13 is its inverse. */
+const [stride, inverse] = [37, 13]
+
+/** Names the homes of the sandbox; a random UUID. */
+const namespace = 'c0a1b7f4-3d52-4e0b-8a16-7f24e95d1c83'
+
+/** Number of the step that a moment lies in. */
+export function sandboxStepOf(ms: number): number {
+  return Math.floor(ms / sandboxStepMs)
+}
+
+/** What changes in a step; `undefined`: nothing, the home whose turn it is stays off the market. */
+export function sandboxChange(step: number, mediaUrl: string): PropertyBody | undefined {
+  const home = (step * stride) % sandboxHomes
+  return stateOf(home, turnAt(home, step), mediaUrl)
+}
+
+/** The homes that are on the market at a step, each as it was last changed. */
+export function sandboxStart(step: number, mediaUrl: string): readonly PropertyBody[] {
+  return Array.from({ length: sandboxHomes }, (_, home) =>
+    stateOf(home, turnAt(home, step), mediaUrl),
+  ).flatMap((body) => (isListed(body) ? [body] : []))
+}
+
+function isListed(body: PropertyBody | undefined): body is PropertyBody {
+  return body !== undefined && 'payload' in body && body.payload.published === true
+}
+
+function stateOf(home: number, turn: number, mediaUrl: string): PropertyBody | undefined {
+  const cycle = Math.floor(turn / turnsInCycle)
+  const place = turn - cycle * turnsInCycle
+  let told = 0
+  const clock = (): number => timeOf(home, cycle * turnsInCycle + told)
+  for (const { body } of tell(storyOf(home, cycle, clock(), mediaUrl), clock)) {
+    if (told === place) return body
+    told += 1
+  }
+  return undefined
+}
+
+/** The last turn of the home that has begun by the step. Homes begin their cycles in different turns. */
+function turnAt(home: number, step: number): number {
+  return Math.floor((step - placeOf(home)) / sandboxHomes) + home
+}
+
+/** When the home has that turn. */
+function timeOf(home: number, turn: number): number {
+  return ((turn - home) * sandboxHomes + placeOf(home)) * sandboxStepMs
+}
+
+/** The place of the home's step among those in which each home has one turn. */
+function placeOf(home: number): number {
+  return (inverse * home) % sandboxHomes
+}
+
+function storyOf(number: number, cycle: number, listedMs: number, mediaUrl: string): PropertyStory {
+  const facts = randomOf(`sandbox/${number}`)
+  const [{ area }] = marketTenants
+  const sold = facts.pick(marketData().homes.filter((candidate) => candidate.area === area))
+  const home = makeHome(facts, sold, uuidV5(namespace, String(number)), mediaUrl)
+  const random = randomOf(`sandbox/${number}/${cycle}`)
+  const value = sold.sales.at(-1)?.pricePaid ?? 0
+  const isLetting = number % 3 === 0 && home.bedrooms <= 4
+  const happenings = isLetting
+    ? lettingStory(random, home, usualSize, { startMs: listedMs, untilMs: listedMs, value })
+    : saleStory(random, home, usualSize, { end: 'unsold', listedMs, value })
+  return { home, category: isLetting ? 'lettings' : 'sales', bare: false, happenings }
+}

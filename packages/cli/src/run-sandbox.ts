@@ -1,0 +1,92 @@
+/** Keeps the market of the sandbox moving while test keys are in use. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sandboxTenantId, uuidV5 } from '@property-events/protocol'
+import type { Publisher, StorageEngine } from '@property-events/server'
+import type { PropertyBody } from './market/market-event.ts'
+import { sandboxChange, sandboxStart, sandboxStepMs, sandboxStepOf } from './market/sandbox-market.ts'
+import { sandboxTenant } from './sandbox-tenant.ts'
+
+/** Nothing moves once no test key was used for so long: an unused sandbox takes no space. */
+const idleMs = 3_600_000
+/** How often the last uses are looked at; they are written twice a minute. */
+const lookEveryMs = 60_000
+/** Beyond so many events the market stands still: some ten weeks of use around the clock, and less than 100 MB. */
+const mostEvents = 200_000
+
+const key = { tenantId: sandboxTenantId, feed: 'property' } as const
+
+export interface SandboxParts {
+  readonly storage: StorageEngine
+  readonly publisher: Publisher
+  /** What the addresses of its photographs begin with. */
+  readonly mediaUrl: string
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+  /** Milliseconds since 1970; for tests. */
+  readonly clock?: () => number
+  /** Resolves after so many milliseconds, or with the signal; for tests. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/**
+ * Fills the sandbox, and then publishes the change of each step. On several nodes all of them try: the id of an event is made of its step and
+ * its content depends on nothing else, so that each is stored once, by whichever comes first. Resolves with the signal. Never rejects.
+ */
+export async function runSandbox(parts: SandboxParts): Promise<void> {
+  const { mediaUrl, signal, say, clock = Date.now, pause = pauseByTimer } = parts
+  let isFilled = false
+  let isWorking = true
+  let wanted = { atMs: -Infinity, isWanted: false }
+  while (!signal.aborted) {
+    try {
+      if (!isFilled) await fill(parts)
+      isFilled = true
+      const nowMs = clock()
+      if (nowMs - wanted.atMs >= lookEveryMs) wanted = { atMs: nowMs, isWanted: await isInUse(parts, nowMs) }
+      const step = sandboxStepOf(nowMs)
+      const body = wanted.isWanted ? sandboxChange(step, mediaUrl) : undefined
+      if (body !== undefined) await publish(parts, `step/${step}`, [body])
+      isWorking = true
+    } catch (error) {
+      if (isWorking && !signal.aborted)
+        say(`The sandbox could not be changed: ${error instanceof Error ? error.message : String(error)}`)
+      isWorking = false
+    }
+    await pause(sandboxStepMs - (clock() % sandboxStepMs), signal)
+  }
+}
+
+const pauseByTimer = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined)
+
+/** As of the moment the tenant was made, so that each node that fills it at the same time publishes the same. */
+async function fill(parts: SandboxParts): Promise<void> {
+  const { createdMs } = await sandboxTenant(parts.storage)
+  if (((await parts.storage.events.head(key))?.position ?? 0) > 0) return
+  await publish(parts, 'start', sandboxStart(sandboxStepOf(createdMs), parts.mediaUrl))
+}
+
+async function isInUse({ storage }: SandboxParts, nowMs: number): Promise<boolean> {
+  const keys = await storage.keys.keys()
+  const isUsed = keys.some(
+    ({ grants, lastUsedMs = -Infinity }) =>
+      nowMs - lastUsedMs < idleMs && grants.some(({ tenantId }) => tenantId === sandboxTenantId),
+  )
+  return isUsed && ((await storage.events.head(key))?.position ?? 0) < mostEvents
+}
+
+/** What is refused, as the removal of a home that was never listed, is left out. */
+async function publish(
+  { publisher }: SandboxParts,
+  name: string,
+  bodies: readonly PropertyBody[],
+): Promise<void> {
+  const events = bodies.map((body, index) => ({ id: uuidV5(sandboxTenantId, `${name}/${index}`), ...body }))
+  await publisher.publish({
+    key,
+    body: Buffer.from(JSON.stringify(events)),
+    format: 'json',
+    dryRun: false,
+    unchanged: 'skip',
+  })
+}
