@@ -8,7 +8,7 @@ import type { JsonValue } from './clean-value.ts'
 import type { listingColumns, mediaColumns, removedColumns } from './columns.ts'
 
 /** Raised when a change of this file or of the listing model gives other rows for the same payload: every copy is then read again. */
-export const rowsVersion = 1
+export const rowsVersion = 2
 
 export type Row<Column extends string = string> = Readonly<Record<Column, JsonValue>>
 type KeyColumn = 'tenant' | 'reference'
@@ -131,20 +131,19 @@ function factCells(home: Listing) {
   }
 }
 
-function eventCells({ event, property }: ShownListing): Row<EventColumn> {
+function eventCells({ event }: ShownListing): Row<EventColumn> {
   return {
     published_at: instantOf(event.createdDate),
     sequence_number: event.sequenceNumber,
     event_id: cleanText(event.id),
-    payload: payloadOf(event.payload, property),
+    payload: payloadOf(event.payload),
   }
 }
 
-/** Without `principal`, which names a person and is for no page. */
-function payloadOf(payload: string, property: Property): JsonValue {
+/** Without `principal`, which names a person and is for no page, whatever form it has. */
+function payloadOf(payload: string): JsonValue {
   const value = cleanJson(JSON.parse(payload)) ?? null
-  if (property.principal === null || typeof value !== 'object' || value === null || Array.isArray(value))
-    return value
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'principal')) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'principal'))
 }
 

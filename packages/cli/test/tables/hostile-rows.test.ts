@@ -226,6 +226,21 @@ describe('tables of SQLite and PostgreSQL', () => {
     }
   })
 
+  it('hold no name of a person, whatever form that has in the payload', async () => {
+    const forms = [
+      '"Jane Example"',
+      '["Jane Example"]',
+      '{"principal_name":"Jane Example"}',
+      '{"\\u0000":["Jane Example"]}',
+    ]
+    await writeEverywhere(forms.map((form) => `{"agent_ref":"named","principal":${form}}`))
+    for (const place of places) {
+      const { listings } = await tablesIn(place)
+      assert.ok(listings.some((row) => JSON.stringify(row['payload']).includes('named')))
+      assert.doesNotMatch(JSON.stringify(listings), /Jane/)
+    }
+  })
+
   it('have no room for references that no index takes', () => {
     assert.ok(isUsableReference(randomUUID()))
     assert.ok(isUsableReference('Hill & Co/42'))

@@ -67,6 +67,26 @@ describe('turns of many tenants', () => {
     assert.deepEqual(failures.slice(0, 3), [1, 2, 3])
   })
 
+  it('come no earlier than a failure has asked for, whatever chance says', async () => {
+    const controller = new AbortController()
+    const begunMs: number[] = []
+    await takeTurns({
+      names: ['busy'],
+      concurrency: 1,
+      follow: true,
+      signal: controller.signal,
+      random: () => 0,
+      onFailure: () => 1_000,
+      async turn() {
+        begunMs.push(performance.now())
+        if (begunMs.length === 2) controller.abort()
+        throw new Error('429')
+      },
+    })
+    const [first = 0, second = 0] = begunMs
+    assert.ok(second - first >= 1_000, `${second - first} ms`)
+  })
+
   it('end at once when the signal comes, after those that are under way', async () => {
     const controller = new AbortController()
     let ended = 0
