@@ -64,6 +64,8 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   too_many_at_once: 'Wait for answers before sending more, and wait as `Retry-After` says.',
   too_many_snapshots:
     'Let a snapshot that is being read end first. For what is new, read the events after a number.',
+  too_many_waiting:
+    'Wait with one request for each category of a feed, and close the ones that are not read any more.',
   too_many_failures:
     'Wait as `Retry-After` says, and correct the key. A valid key is never refused for this.',
   headers_too_large: 'Send fewer or shorter headers; cookies are never needed.',

@@ -119,6 +119,7 @@ ${block(phpSample(request), 'PHP', 'php')}
 
 export function limitsHtml(links: Links): string {
   const { requests, snapshotsPerKey, requestsAtOncePerKey, maxBodyBytes, maxPageSize } = defaultLimits
+  const { waitingPerKey, waitingPerNode } = defaultLimits
   const { maxEvents, maxPayloadBytes, maxPayloadDepth } = defaultPublicationLimits
   const lines: readonly (readonly [string, string])[] = [
     ['Events on a page', number(maxPageSize)],
@@ -135,6 +136,10 @@ export function limitsHtml(links: Links): string {
       `${number(requestsAtOncePerKey)} on each node → 429 \`too_many_at_once\``,
     ],
     ['Snapshots of a key under way', `${snapshotsPerKey} on each node → 429 \`too_many_snapshots\``],
+    [
+      'Requests that wait for events',
+      `${waitingPerKey} of a key, ${number(waitingPerNode)} of all keys on each node → 429 \`too_many_waiting\``,
+    ],
     [
       'Failed authentications of an address',
       `${defaultLimits.failures.burst}, then ${defaultLimits.failures.perSecond} a second → 429 \`too_many_failures\``,

@@ -76,6 +76,7 @@ const codes = {
   too_many_failures: ['unavailable', 'later'],
   too_many_at_once: ['unavailable', 'later'],
   too_many_snapshots: ['unavailable', 'later'],
+  too_many_waiting: ['unavailable', 'later'],
   internal_error: ['unavailable', 'later'],
   storage_damaged: ['unavailable', 'operator'],
   storage_full: ['unavailable', 'later'],

@@ -62,6 +62,7 @@ const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
   too_many_failures: 'UnavailableError',
   too_many_at_once: 'UnavailableError',
   too_many_snapshots: 'UnavailableError',
+  too_many_waiting: 'UnavailableError',
   internal_error: 'UnavailableError',
   storage_damaged: 'UnavailableError',
   storage_full: 'UnavailableError',

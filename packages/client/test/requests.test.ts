@@ -152,6 +152,7 @@ describe('a request that fails', () => {
       'too_many_at_once',
       'too_many_failures',
       'too_many_snapshots',
+      'too_many_waiting',
     ]
     const askedAgain: string[] = []
     for (const [code, { status }] of Object.entries(problems)) {

@@ -25,6 +25,8 @@ export type BackgroundTask =
   | 'retain'
   /** Removing the properties of tenants that leave. */
   | 'unpublish'
+  /** Looking where the feeds are that readers wait for. */
+  | 'follow_feeds'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */

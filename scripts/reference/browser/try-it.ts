@@ -76,10 +76,15 @@ function requestOf(section: HTMLElement, fields: readonly Field[], body: HTMLTex
 }
 
 /** The beginning of an answer, made readable where it is JSON. */
+const streamShownMs = 3_000
+
 async function textOf(answer: Response): Promise<string> {
   const decoder = new TextDecoder()
   const reader = answer.body?.getReader()
   let text = ''
+  // A stream of events goes on for minutes: what came at first is shown.
+  const isStream = answer.headers.get('content-type') === 'text/event-stream'
+  const timer = isStream ? setTimeout(() => void reader?.cancel(), streamShownMs) : undefined
   for (;;) {
     const piece = await reader?.read()
     if (piece === undefined || piece.done) break
@@ -88,6 +93,8 @@ async function textOf(answer: Response): Promise<string> {
     await reader?.cancel()
     return `${text.slice(0, mostShownBytes)}\n… cut off here`
   }
+  clearTimeout(timer)
+  if (isStream) return `${text}… the stream goes on`
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {

@@ -1,11 +1,12 @@
 /** Requests as a shell sends them. */
+import { isStream } from './request.ts'
 import type { SampleRequest } from './request.ts'
 
-export function curlSample({ method, target, key, body }: SampleRequest): string {
+export function curlSample({ operationId, method, target, key, body }: SampleRequest): string {
   // What curl does by itself.
   const usual = body === undefined ? 'GET' : 'POST'
   const lines = [
-    `curl --fail-with-body${method === usual ? '' : ` -X ${method}`}`,
+    `curl --fail-with-body${isStream(operationId) ? ' --no-buffer' : ''}${method === usual ? '' : ` -X ${method}`}`,
     ...(key === undefined ? [] : [`-H "x-api-key: $${key}"`]),
     ...(body === undefined ? [] : [`-H 'content-type: application/json'`]),
     `"$URL${target}"`,

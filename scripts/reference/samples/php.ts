@@ -1,4 +1,5 @@
 /** Requests in PHP without an extension, and with `PropertyFeed.php` where it keeps the copy that a reader wants. */
+import { isStream } from './request.ts'
 import type { SampleRequest } from './request.ts'
 
 export function phpSample(request: SampleRequest): string {
@@ -19,12 +20,20 @@ export function phpSample(request: SampleRequest): string {
 $context = stream_context_create(['http' => [
     ${options.join(',\n    ')},
 ]]);
-${operationId.endsWith('Snapshot') ? lines(target) : whole(target)}`
+${isStream(operationId) ? stream(target) : operationId.endsWith('Snapshot') ? lines(target) : whole(target)}`
 }
 
 function whole(target: string): string {
   const read = `$answer = file_get_contents(getenv('URL') . '${target}', false, $context);\n`
   return `${read}${target === '/docs' ? 'echo $answer;' : 'print_r(json_decode($answer, true, 512, JSON_THROW_ON_ERROR));'}`
+}
+
+/** Prints what comes, as long as the stream lasts. */
+function stream(target: string): string {
+  return `$stream = fopen(getenv('URL') . '${target}', 'r', false, $context);
+while (($line = fgets($stream)) !== false) {
+    echo $line;
+}`
 }
 
 function lines(target: string): string {

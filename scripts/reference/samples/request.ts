@@ -58,6 +58,8 @@ function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, stri
     ...(names.has('pageSize') ? { pageSize: '50' } : {}),
     // The places of some lists are ids.
     ...(names.has('limit') ? (names.has('action') ? { limit: '50' } : { after: '0', limit: '50' }) : {}),
+    // A stream begins somewhere.
+    ...(names.has('last-event-id') ? { after: '0' } : {}),
   }
 }
 
@@ -69,6 +71,11 @@ function valuesOf(
   return Object.fromEntries(
     parameters.filter((one) => one.in === place).map(({ name }) => [name, valueOf(name)]),
   )
+}
+
+/** Its answer goes on for minutes. */
+export function isStream(operationId: string): boolean {
+  return operationId.startsWith('stream')
 }
 
 /** Keys for reading are in `KEY` throughout the documents; those with another right are named after it. */

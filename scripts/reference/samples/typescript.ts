@@ -1,4 +1,5 @@
 /** Requests with the client, and with `fetch` where the client has no call for them. */
+import { isStream } from './request.ts'
 import type { SampleRequest } from './request.ts'
 
 export function typescriptSample(request: SampleRequest): string {
@@ -79,7 +80,7 @@ await client.sync({
 })
 console.log(copy.size)`
 
-function fetchSample({ method, target, key, body }: SampleRequest): string {
+function fetchSample({ operationId, method, target, key, body }: SampleRequest): string {
   const headers = [
     ...(key === undefined ? [] : [`'x-api-key': key`]),
     ...(body === undefined ? [] : [`'content-type': 'application/json'`]),
@@ -90,12 +91,21 @@ function fetchSample({ method, target, key, body }: SampleRequest): string {
     ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body)})`]),
   ]
   const given = options.length === 0 ? '' : `, {\n  ${options.join(',\n  ')},\n}`
+  if (isStream(operationId)) return streamSample(target, headers)
   // Of many lines, or of none that is JSON.
   const read = target === '/docs' || target.includes('/snapshot') ? 'text' : 'json'
   return `const { URL: baseUrl = ''${key === undefined ? '' : `, ${key}: key = ''`} } = process.env
 const answer = await fetch(\`\${baseUrl}${target}\`${given})
 if (!answer.ok) throw new Error(\`\${answer.status}: \${await answer.text()}\`)
 console.log(await answer.${read}())`
+}
+
+/** Prints what comes, as long as the stream lasts. */
+function streamSample(target: string, headers: readonly string[]): string {
+  return `const { URL: baseUrl = '', KEY: key = '' } = process.env
+const answer = await fetch(\`\${baseUrl}${target}\`, { headers: { ${headers.join(', ')} } })
+if (!answer.ok || answer.body === null) throw new Error(\`\${answer.status}: \${await answer.text()}\`)
+for await (const text of answer.body.pipeThrough(new TextDecoderStream())) console.log(text)`
 }
 
 /** The client names the feed itself. */

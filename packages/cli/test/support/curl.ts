@@ -1,4 +1,4 @@
-/** The few options of curl that the documents use, for machines without it: -s, -X, -H, -d, --fail-with-body. */
+/** The few options of curl that the documents use, for machines without it: -s, -X, -H, -d, --fail-with-body, --no-buffer. */
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
@@ -9,6 +9,7 @@ const { values, positionals } = parseArgs({
     header: { type: 'string', short: 'H', multiple: true },
     data: { type: 'string', short: 'd' },
     'fail-with-body': { type: 'boolean' },
+    'no-buffer': { type: 'boolean' },
   },
 })
 const headers = (values.header ?? []).map((header): [string, string] => {

@@ -97,7 +97,8 @@ function networkOf({ trustedProxies }: HttpContext, request: Request): string {
   return clientNetwork(request.remote, request.header('x-forwarded-for'), trustedProxies)
 }
 
-const standingCodes = {
+/** What a key is told that was one. */
+export const standingCodes = {
   expired: 'key_expired',
   revoked: 'key_revoked',
   disabled: 'key_disabled',

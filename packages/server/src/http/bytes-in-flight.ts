@@ -23,7 +23,7 @@ export interface InFlightLimits {
 export type FlightUse = keyof typeof shareOfNode
 
 /** Up to which share of the node's budget each is taken on. */
-const shareOfNode = { snapshot: 0.5, largePage: 0.75, page: 0.9, publication: 1 } as const
+const shareOfNode = { snapshot: 0.5, stream: 0.75, largePage: 0.75, page: 0.9, publication: 1 } as const
 
 /** The bytes of one request or answer. */
 export interface Flight {
@@ -53,11 +53,14 @@ export interface NodeCounts {
   readonly threads: number
 }
 
-/** `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once it was said that there can be few. */
-export const nodeCountWords = { units: 0, connections: 1, refusing: 2, warned: 3 } as const
+/**
+ * `units`: kibibytes in flight. `refusing`: 1 while connections are refused. `warned`: 1 once it was said that there can be few.
+ * `waiting`: requests that wait for events.
+ */
+export const nodeCountWords = { units: 0, connections: 1, refusing: 2, warned: 3, waiting: 4 } as const
 
 export function nodeCounts(threads = 1): NodeCounts {
-  return { words: new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT), threads }
+  return { words: new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT), threads }
 }
 
 const bytesPerUnit = 1_024
@@ -74,7 +77,7 @@ export function createBytesInFlight(
   const mostOfKey = Math.max(leastOfKey, limits.inFlightBytesPerKey / bytesPerUnit / counts.threads)
   const mostOfStrangers = limits.inFlightBytesOfStrangers / bytesPerUnit
   const byKey = new Map<string, number>()
-  const refused = { snapshot: 0, largePage: 0, page: 0, publication: 0 }
+  const refused = { snapshot: 0, stream: 0, largePage: 0, page: 0, publication: 0 }
   let ownUnits = 0
 
   const add = (name: string, units: number): void => {

@@ -3,6 +3,7 @@ import type { ErasureRecipients } from '../feed/erasure-recipients.ts'
 import type { ExposurePage, ExposurePageQuery } from '../feed/exposure-page.ts'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
+import type { LiveTail } from '../feed/live-tail.ts'
 import type { MovedFeeds } from '../feed/moved-feeds.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
@@ -29,6 +30,7 @@ import type { KeyLimits } from './key-limits.ts'
 import type { ReadsUnderWay } from './reads-under-way.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
+import type { WaitingReaders } from './waiting-readers.ts'
 
 /** What every part of the HTTP side is given. Nothing here is global: two services in one process share nothing. */
 export interface HttpContext {
@@ -56,6 +58,8 @@ export interface HttpContext {
   readonly pages: PageReader
   readonly publisher: Publisher
   readonly ledger: SentLedger
+  readonly tail: LiveTail
+  readonly waiting: WaitingReaders
   readonly reads: ReadsUnderWay
   readonly verifier: KeyVerifier
   /** Whether test keys work (PROTOCOL §2.8). */

@@ -81,6 +81,8 @@ export type Answer =
       readonly coding: ContentCoding
       /** The events in it, to be noted as sent to the key; `undefined`: none that are noted. */
       readonly sent?: Sent | undefined
+      /** Nothing was new, and the request gets its token back (D10). */
+      readonly isFree?: boolean
     }
   | {
       readonly kind: 'text'

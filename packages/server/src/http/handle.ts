@@ -39,7 +39,7 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
       (given) => settle(context, exchange, given),
       (error: unknown) => settle(context, exchange, failed(context, request, error)),
     )
-    if (request.method === 'GET') context.reads.add(handling)
+    if (request.method === 'GET' && !routed.waits) context.reads.add(handling)
     return handling
   } catch (error) {
     return settle(context, exchange, failed(context, request, error))

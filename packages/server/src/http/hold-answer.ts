@@ -1,5 +1,6 @@
 /** Answers in the budget of bytes in flight: whether there is room for one, and what their readers have not taken. */
 import { wholeBytes } from '../pages/index.ts'
+import type { FlightUse } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
 import type { Exchange, Outcome } from './exchange.ts'
 import type { Refusal } from './problem.ts'
@@ -7,6 +8,16 @@ import type { Refusal } from './problem.ts'
 /** A page holds a piece that is being sent, and one that is being made; a snapshot the events of one read. */
 const bytesOfPage = 2 ** 20
 const bytesOfSnapshot = 2 * 2 ** 20
+/** A stream of events holds what it is sending. */
+const bytesOfStream = 65_536
+
+const bytesOfUse = {
+  snapshot: bytesOfSnapshot,
+  stream: bytesOfStream,
+  largePage: bytesOfPage,
+  page: bytesOfPage,
+  publication: bytesOfPage,
+} as const satisfies Record<FlightUse, number>
 
 /** Refuses an answer that there is no room for. An answer in the room for pages, and a short one, is never refused. */
 export function refusalOfAnswer(
@@ -22,7 +33,7 @@ export function refusalOfAnswer(
   }
   if (outcome.kind !== 'stream') return undefined
   exchange.flight = inFlight.begin(keyId, outcome.use)
-  return exchange.flight.take(outcome.use === 'snapshot' ? bytesOfSnapshot : bytesOfPage)
+  return exchange.flight.take(bytesOfUse[outcome.use])
 }
 
 /** Counts what the kernel has not taken of an answer that is with the connection. */

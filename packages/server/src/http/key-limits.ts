@@ -1,7 +1,7 @@
 /** What a key may ask in time and at once, and the keys of a tenant together (D10). */
 import { BoundedMap } from '../bounded-map.ts'
 import type { VerifiedKey } from '../keys/index.ts'
-import type { Exchange, Refused } from './exchange.ts'
+import type { Answer, Exchange, Refused } from './exchange.ts'
 import { refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
 import { retryAfter } from './rate-limit.ts'
@@ -147,7 +147,7 @@ export function keyLimits(
       const { spending } = exchange
       if (spending === undefined) return
       leaveWithAnswer(exchange, spending)
-      if (spending.tokens.allowed) payFor(spending, exchange.answer.kind === 'notModified')
+      if (spending.tokens.allowed) payFor(spending, isFree(exchange.answer))
     },
   }
 }
@@ -188,15 +188,19 @@ function leaveWithAnswer(exchange: Exchange, { limit: { own }, isUnderWay }: Spe
   exchange.answer = { ...answer, release }
 }
 
-/** A 304 costs nothing: asking whether there is something new is to be cheap. */
-function payFor(spending: Spending, isFree: boolean): void {
+/** A 304 costs nothing, nor does waiting in vain: asking whether there is something new is to be cheap. */
+function isFree(answer: Answer): boolean {
+  return answer.kind === 'notModified' || (answer.kind === 'pieces' && answer.isFree === true)
+}
+
+function payFor(spending: Spending, isGivenBack: boolean): void {
   const { limit, tenant, tokens, hasTenantPaid } = spending
-  if (isFree) spending.tokens = limit.own.refund(tokens)
+  if (isGivenBack) spending.tokens = limit.own.refund(tokens)
   if (tenant === undefined) return
-  if (isFree && hasTenantPaid) tenant.refund(tokens)
-  if (!isFree && !hasTenantPaid) tenant.charge(tokens.nowUs)
+  if (isGivenBack && hasTenantPaid) tenant.refund(tokens)
+  if (!isGivenBack && !hasTenantPaid) tenant.charge(tokens.nowUs)
   // A poll that was answered at once has left it as it was.
-  const left = isFree && !hasTenantPaid ? spending.tenantLeft : tenant.remaining(tokens.nowUs)
+  const left = isGivenBack && !hasTenantPaid ? spending.tenantLeft : tenant.remaining(tokens.nowUs)
   if (left < spending.tokens.remaining) announceTenant(spending, tenant)
 }
 

@@ -25,6 +25,16 @@ export interface ServiceLimits {
   readonly maxConnections: number
   /** Snapshots that one key may read at the same time, on one node. */
   readonly snapshotsPerKey: number
+  /** Requests of one key that wait for events at the same time, long-polls and streams together, on one node. */
+  readonly waitingPerKey: number
+  /** The same of all keys: at 64 KiB each, half of `inFlightBytes`. */
+  readonly waitingPerNode: number
+  /** The longest that a long-poll waits, whatever it asks for. */
+  readonly longestWaitMs: number
+  /** A stream ends after this time, 10 % more or less, and its reader begins the next one: balancers can then spread readers again. */
+  readonly streamMs: number
+  /** A stream says at least so often that it is still there: proxies close what is silent for a minute. */
+  readonly markEveryMs: number
   /** Path and query. Longer than any request of ours by far, shorter than what Node cuts off at 16 kB. */
   readonly maxTargetLength: number
   /** The path alone, after the base path: three times the longest of ours in percent-encoding. To search for 8,000 characters takes 40 µs and more. */
@@ -66,6 +76,11 @@ export const defaultLimits: ServiceLimits = {
   inFlightBytesOfStrangers: 8 * 2 ** 20,
   maxConnections: 20_000,
   snapshotsPerKey: 3,
+  waitingPerKey: 20,
+  waitingPerNode: 2_000,
+  longestWaitMs: 30_000,
+  streamMs: 15 * 60_000,
+  markEveryMs: 15_000,
   maxTargetLength: 8_000,
   maxPathLength: 1_000,
   maxHeaderBytes: 16_384,

@@ -30,7 +30,7 @@ export function feedRead(need: AccessNeed | undefined): FeedName | undefined {
 
 /** Waits until this node sees the number that the request names, if it names one. The refusal says why it does not go on. */
 export function waitForMinSequence(
-  { events, limits }: Pick<HttpContext, 'events' | 'limits'>,
+  context: Pick<HttpContext, 'events' | 'tail' | 'limits'>,
   request: Request,
   need: AccessNeed | undefined,
   access: Access,
@@ -45,7 +45,8 @@ export function waitForMinSequence(
     return { code: 'invalid_parameter', errors }
   }
   const key = feedKeyOf(access, feed)
-  return waitForHead(events, key, Number(text), limits.minSequenceWaitMs, request.gone).then((waited) => {
+  const { minSequenceWaitMs } = context.limits
+  return waitForHead(context, key, Number(text), minSequenceWaitMs, request.gone).then((waited) => {
     if (waited.kind !== 'behind') return undefined
     const detail = `The feed is at ${waited.head.sequenceNumber} on this node; ${text} was asked for.`
     return { code: 'sequence_not_reached', detail }

@@ -9,6 +9,7 @@ import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { movedFeeds } from '../feed/moved-feeds.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
+import { createLiveTail } from '../feed/live-tail.ts'
 import { createSentLedger } from '../feed/sent-ledger.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import { createPublisher } from '../feed/publish.ts'
@@ -43,6 +44,7 @@ import type { BucketMemory } from './bucket-words.ts'
 import { createTokenBuckets, steadyClock } from './token-bucket.ts'
 import { addressUrl, portOf } from './service-address.ts'
 import { createTransport } from './transport/index.ts'
+import { createWaitingReaders } from './waiting-readers.ts'
 
 export interface ServiceParts extends TableOptions {
   /** Stays open when the service closes. */
@@ -146,6 +148,8 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   })
 
   async function shutDown(): Promise<void> {
+    // What waits for events is answered now, and nothing begins to wait any more.
+    context.tail.close()
     await transport.close()
     await publisher.drained()
     await verifier.close()
@@ -172,6 +176,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     },
     async forgetFeed(key) {
       ranges.forget(key)
+      context.tail.forget(key)
       await pages.forget(key)
       // Who was sent what is gone now is to be known when the erasure is `unreachable`: what was read before is noted when its answer
       // is made.
@@ -240,6 +245,7 @@ function contextOf(
     ranges: createKnownRanges(events),
     positions: createKnownPositions(),
     moved: movedFeeds(events),
+    tail: createLiveTail({ events, report: outages }),
     pages: pagesOf(options, outages),
     publisher,
     ledger,
@@ -265,10 +271,10 @@ function pagesOf({ storage: { events }, pages = defaultPages }: ServiceParts, ou
 }
 
 function ratesOf(
-  { shared, clock = steadyClock }: ServiceParts,
+  { shared, counts, clock = steadyClock }: ServiceParts,
   limits: ServiceLimits,
   node: NodeWords,
-): Pick<HttpContext, 'keyLimits' | 'failureBuckets'> {
+): Pick<HttpContext, 'keyLimits' | 'failureBuckets' | 'waiting'> {
   const requestBuckets = createTokenBuckets({
     limits: limits.requests,
     clock,
@@ -277,6 +283,7 @@ function ratesOf(
   })
   return {
     keyLimits: keyLimits(limits, requestBuckets),
+    waiting: createWaitingReaders(limits, requestBuckets, counts),
     failureBuckets: createTokenBuckets({ limits: limits.failures, clock, memory: shared?.failures }),
   }
 }

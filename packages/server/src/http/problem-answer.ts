@@ -14,6 +14,7 @@ const retryAfterSeconds: Partial<Record<ProblemCode, number>> = {
   tenant_moving: 2,
   sequence_not_reached: 1,
   too_many_snapshots: 5,
+  too_many_waiting: 5,
 }
 
 export interface ProblemPlace {

@@ -235,6 +235,12 @@ export const problems = {
     detail:
       'This key reads as many snapshots as it may at the same time. Try again once one of them has ended.',
   },
+  too_many_waiting: {
+    status: 429,
+    title: 'Too many requests wait for events',
+    detail:
+      'As many requests as are allowed at the same time wait for events already, of this key or of all keys on this node. One for each category of a feed is enough.',
+  },
   too_many_failures: {
     status: 429,
     title: 'Too many failed authentications',

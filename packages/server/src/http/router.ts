@@ -1,14 +1,15 @@
 /** From a request line to the operation it asks for, or to why there is none (D9, D19, D21). */
 import { feedNames, feeds } from '@property-events/protocol'
-import findMyWay from 'find-my-way'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Headers, Outcome } from './exchange.ts'
 import { noHeaders, refused } from './exchange.ts'
 import type { ServiceLimits } from './limits.ts'
+import { lookUpTable } from './look-up-table.ts'
+import type { Found, LookUp, Route } from './look-up-table.ts'
 import { nearestPaths } from './nearest-path.ts'
 import type { NearestPath } from './nearest-path.ts'
 import { takesTenant } from './operations/operation.ts'
-import type { Call, Operation, OperationTarget } from './operations/operation.ts'
+import type { Call, Operation } from './operations/operation.ts'
 import { success } from './problem.ts'
 import type { Refusal } from './problem.ts'
 import { quoteInput } from './requests/echo-text.ts'
@@ -24,6 +25,8 @@ export interface Routed {
   /** `undefined`: without an operation. */
   readonly mediaType: string | undefined
   readonly transport: Operation['transport']
+  /** It waits for events; what it reads is noted as it is read. */
+  readonly waits: boolean
   /** Of every answer of the operation. */
   readonly headers: Headers
   /** The tenant in its query, as sent (`takeTenant`); empty: none, or none is read there. */
@@ -68,26 +71,14 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
   }
 }
 
-interface Route extends Pick<Routed, 'access' | 'mediaType' | 'transport' | 'headers'> {
-  readonly operation: Operation
-  readonly path: string
-  /** Of its parameters, in their order. */
-  readonly names: readonly string[]
-  /** The tenant may stand in its query (PROTOCOL §2.7): the spec's operations ignore it there (D19). */
-  readonly takesTenant: boolean
-}
-
-interface Found {
-  readonly route: Route
-  readonly params: OperationTarget['params']
-}
-
 /** One shape for all operations: each request looks at most of it. */
 function toOperation({ route, params }: Found, target: string): Routed {
-  const { operation, path, access, mediaType, transport, headers } = route
+  const { operation, path, access, mediaType, headers } = route
   const { query, tenants } = route.takesTenant ? takeTenant(queryText(target)) : withoutTenant(target)
+  const waits = operation.waits?.(query) === true
+  const transport = waits ? 'node' : route.transport
   const call = operation.prepare({ query, params })
-  return { route: path, access, mediaType, transport, headers, tenants, call }
+  return { route: path, access, mediaType, transport, waits, headers, tenants, call }
 }
 
 const noTenants: readonly string[] = []
@@ -119,6 +110,7 @@ function withoutOperation(outcome: Outcome): Routed {
     access: undefined,
     mediaType: undefined,
     transport: undefined,
+    waits: false,
     headers: noHeaders,
     tenants: noTenants,
     call,
@@ -233,64 +225,6 @@ function plainPaths(routes: readonly Route[], basePath: string, mostOfPath: numb
       return isPlain ? { route, params: [value] } : undefined
     }
     return undefined
-  }
-}
-
-interface LookUp {
-  find(method: string, path: string): Found | 'badEncoding' | undefined
-  /** For the `Allow` header; `undefined`: there is no such path. `without`: a method that was looked for and not found. */
-  allowOf(path: string, without?: string): string | undefined
-  /** Of the whole service, for `OPTIONS *`. */
-  readonly allow: string
-}
-
-/** Wherever there is one of them, there is the other. */
-const readMethods: readonly string[] = ['GET', 'HEAD']
-const isRead = (method: string): boolean => readMethods.includes(method)
-/** How `Allow` lists them, whatever order the table has. */
-const methodOrder = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'] as const
-const writeMethods = ['POST', 'PATCH', 'DELETE'] as const
-
-function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
-  const table = findMyWay({
-    // The path is limited as a whole.
-    maxParamLength: maxPathLength,
-    // Read by ourselves, from the text: see requests/query.ts.
-    querystringParser: () => ({}),
-    onBadUrl: () => undefined,
-  })
-  const byHandler = new Map<unknown, Route>()
-  /** Those of any operation. */
-  const methods = new Set<string>(routes.map(({ operation }) => operation.method))
-  for (const route of routes) {
-    const { method } = route.operation
-    const handler = (): undefined => undefined
-    byHandler.set(handler, route)
-    table.on(method === 'GET' ? ['GET', 'HEAD'] : [method], route.path, handler)
-  }
-  const find = (method: string, path: string): Found | 'badEncoding' | undefined => {
-    const known = methodOrder.find((name) => name === method)
-    // The table tells of a bad encoding under methods it has.
-    const found = table.find(known ?? 'GET', path)
-    if (found === null) return undefined
-    const route = byHandler.get(found.handler)
-    if (route === undefined) return 'badEncoding'
-    return known === undefined
-      ? undefined
-      : { route, params: route.names.map((name) => found.params[name] ?? '') }
-  }
-  const listed = (methods: readonly string[]): string => [...methods, 'OPTIONS'].join(', ')
-  return {
-    find,
-    allowOf(path, without) {
-      // Each search decodes the path, which for 8,000 percent-encoded characters took 40 µs: no more of them than there must be.
-      const reads = isRead(without ?? '') || find('GET', path) === undefined ? [] : readMethods
-      const isThere = (method: string): boolean => methods.has(method) && find(method, path) !== undefined
-      const writes = writeMethods.filter((method) => without !== method && isThere(method))
-      const allowed = [...reads, ...writes]
-      return allowed.length === 0 ? undefined : listed(allowed)
-    },
-    allow: listed(methodOrder.filter((method) => isRead(method) || methods.has(method))),
   }
 }
 

@@ -50,6 +50,8 @@ export interface KeyVerifier {
    * for every key that could be one, so that it tells nobody which ids exist.
    */
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
+  /** What has become of a key that was found valid before: the answer is never `unknown` unless the key is gone from the store. */
+  look(keyId: string): Promise<KeyVerdict>
   /** Writes the gathered last uses now; otherwise they are written twice a minute. */
   flushUses(): Promise<void>
   /** Stops the timer and writes a last time. */
@@ -144,6 +146,14 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       if (nowMs >= entry.untilMs || standing(entry.found, entry.key, nowMs) !== 'valid') return undefined
       uses.record(entry.key.keyId, nowMs)
       return entry.key
+    },
+
+    async look(keyId) {
+      const found = await finder.find(keyId)
+      if (found === undefined) return { kind: 'unknown' }
+      const nowMs = clock()
+      const key = verifiedKey(found, nowMs)
+      return { kind: standing(found, key, nowMs), key }
     },
 
     flushUses: () => uses.flush(),

@@ -10,7 +10,10 @@ import { randomOf, randomRequest } from '../support/random-requests.ts'
 const requests = isLongRun ? 100_000 : 2_000
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 2 ** 31)
 
-onEngines(`requests made from the OpenAPI document (${requests}, seed ${seed})`, {}, (service) => {
+/** Nothing waits for long. */
+const limits = { longestWaitMs: 10, streamMs: 10 }
+
+onEngines(`requests made from the OpenAPI document (${requests}, seed ${seed})`, { limits }, (service) => {
   it('are all answered with a documented status and body, and never with 5xx (P11, D6, D9)', async () => {
     const document = committedDocument()
     const operations = operationsOf(document).filter(({ method }) => method !== 'HEAD')

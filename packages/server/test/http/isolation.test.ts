@@ -65,6 +65,19 @@ onEngines('isolation', {}, (service) => {
         open: (key: string) => call(service(), path, { key }),
       })),
       {
+        name: `wait for ${feed}`,
+        scope: readScope,
+        refusedWith: 403,
+        open: (key) => call(service(), `${publishPath}?after=0&wait=1`, { key }),
+      },
+      {
+        name: `stream ${feed}`,
+        scope: readScope,
+        refusedWith: 403,
+        // A stream has no end to wait for.
+        open: (key) => call(service(), `${publishPath}/stream?after=head`, { key, method: 'HEAD' }),
+      },
+      {
         name: `list ${feed}`,
         scope: readScope,
         refusedWith: 401,
@@ -160,7 +173,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 63 * 26)
+    assert.equal(tried, 63 * 30)
   })
 
   it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {

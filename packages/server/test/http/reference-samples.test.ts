@@ -41,7 +41,8 @@ describe('the samples of the reference', () => {
   let environment: NodeJS.ProcessEnv
 
   before(async () => {
-    service = await startTestService()
+    // Streams end soon.
+    service = await startTestService({ limits: { streamMs: 1_000 } })
     const { readKey, publishKey, eraseKey } = service.tenant
     const { text: adminKey } = await service.issue({ operator: true, adminScopes })
     for (const [feed, payload] of [

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { problems } from '../../src/http/problem.ts'
 
-/** `(D2)`, `(P11)`, `(spec §4.1)`, `(PROTOCOL §4)`, or several of them with commas. */
-const one = String.raw`(?:D\d+|P\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d+)?)`
+/** `(D2)`, `(P11)`, `(W3)`, `(L1)`, `(spec §4.1)`, `(PROTOCOL §4)`, or several of them with commas. */
+const one = String.raw`(?:[DPWL]\d+|spec §\d(?:\.\d)?|PROTOCOL §\d+(?:\.\d+)?)`
 const proof = new RegExp(String.raw`\(${one}(?:, ${one})*\)$`)
 
 const protocol = readFileSync(join(import.meta.dirname, '../../../../PROTOCOL.md'), 'utf8')
@@ -41,7 +41,7 @@ describe('the tests of this folder', () => {
           const known = headings.includes(section) || headings.includes(section.split('.')[0] ?? '')
           if (!known) unknown.push(`${name}: §${section}`)
         }
-        for (const [number = ''] of title.matchAll(/\b[DP]\d+\b/g)) {
+        for (const [number = ''] of title.matchAll(/\b[DPWL]\d+\b/g)) {
           if (!new RegExp(`\\b${number}\\b`).test(protocol)) unknown.push(`${name}: ${number}`)
         }
       }

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
+import { unreported } from '../../src/background-task.ts'
 import { waitForHead } from '../../src/feed/follow.ts'
+import { createLiveTail } from '../../src/feed/live-tail.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
@@ -33,7 +35,7 @@ describe('nodes that wait for each other', () => {
       resolve()
     })
     await listening
-    const waiting = waitForHead(two.events, feedKey(), 2, 20_000)
+    const waiting = waitFor(two, 2)
     await publish(one, [draft({ subject: 'p' })])
     await publish(one, [draft({ subject: 'q' })], { key: feedKey(tenantB) })
     await publish(one, [draft({ subject: 'r' })])
@@ -58,7 +60,7 @@ describe('nodes that wait for each other', () => {
     two.events.watch((key) => heard.push(key))
     await until(() => heard.length > 0)
     assert.equal(two.work().listening?.isConnected, true)
-    const waiting = waitForHead(two.events, feedKey(), 1, 20_000)
+    const waiting = waitFor(two, 1)
     await withClient(url, async (client) => {
       const listeners = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
       await client.query(listeners)
@@ -126,4 +128,9 @@ describe('nodes that wait for each other', () => {
 
 function byText(a: string, b: string): number {
   return a < b ? -1 : 1
+}
+
+function waitFor({ events }: StorageEngine, sequenceNumber: number) {
+  const tail = createLiveTail({ events, report: unreported })
+  return waitForHead({ events, tail }, feedKey(), sequenceNumber, 20_000, new AbortController().signal)
 }

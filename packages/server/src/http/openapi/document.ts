@@ -92,11 +92,13 @@ function headOf(operation: ReturnType<typeof operationObject>): ReturnType<typeo
 }
 
 function operationObject({ path, schema, access, deprecation }: Operation) {
-  const { operationId, summary, tags, description, security, body, response, querystring, params } = schema()
+  const { operationId, summary, tags, description, security, body, response, querystring, params, headers } =
+    schema()
   const parameters = [
     ...parametersOf('query', querystring),
     ...parametersOf('query', takesTenant({ path, access }) ? tenantQueryParameter : undefined),
     ...parametersOf('path', params),
+    ...parametersOf('header', headers),
     ...parametersOf('header', access === undefined ? undefined : tenantHeaderParameter),
     ...parametersOf('header', feedRead(access) === undefined ? undefined : minSequenceParameter),
   ]

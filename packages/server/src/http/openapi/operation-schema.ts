@@ -10,6 +10,8 @@ export interface OperationSchema {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly querystring?: ParameterSchemas
   readonly params?: ParameterSchemas
+  /** Headers of its own that it looks at. */
+  readonly headers?: ParameterSchemas
   readonly body?: { readonly content: MediaTypes }
   /** By status. */
   readonly response: Readonly<Record<string, ResponseSchema>>

@@ -2,6 +2,7 @@
 import { apiEventTypePattern, feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
+import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
 import type { CursorName } from '../requests/cursor-parameters.ts'
 import type { ParameterSchema, ParameterSchemas } from './operation-schema.ts'
 
@@ -29,6 +30,13 @@ export function cursorSchemas(
     },
     head: { ...whole, description: 'As of this number, to go on with a snapshot that was cut off.' },
     apiEventType: apiEventTypeSchema(feed),
+    wait: {
+      type: 'integer',
+      minimum: 1,
+      maximum: longestWaitSeconds,
+      description:
+        'Seconds for which the answer may wait until there is an event to be told of. Left out: it does not wait.',
+    },
   }
   return Object.fromEntries(names.map((name) => [name, schemas[name]]))
 }

@@ -10,7 +10,7 @@ import { noHeaders } from '../exchange.ts'
 import type { Answer, Headers, Request } from '../exchange.ts'
 import { tagMatches } from '../requests/entity-tag.ts'
 
-type PiecesAnswer = Extract<Answer, { kind: 'pieces' }>
+export type PiecesAnswer = Extract<Answer, { kind: 'pieces' }>
 
 const gzipAsync = promisify(gzip)
 
@@ -81,7 +81,7 @@ export function jsonAnswer(
   said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent'>,
   plain: PageBody,
   wanted: ContentCoding,
-): Answer | Promise<Answer> {
+): PiecesAnswer | Promise<PiecesAnswer> {
   const coding = plain.byteLength < minGzipBytes ? 'identity' : wanted
   return whenThere(coding === 'identity' ? plain : compress(plain), (body) => ({
     ...said,

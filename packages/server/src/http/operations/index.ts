@@ -22,6 +22,7 @@ import { publishEvents } from './publish-events.ts'
 import { readEventRun } from './read-run.ts'
 import { readReductions } from './read-reductions.ts'
 import { readSnapshot } from './snapshot.ts'
+import { streamEvents } from './stream.ts'
 import { madeOnce, staticDocument } from './static-document.ts'
 import { endRestriction, restrictContact } from './restrict.ts'
 import { getRestriction, listRestrictions } from './restrictions.ts'
@@ -52,6 +53,7 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     ...feedNames.flatMap((feed) => [
       readEventRun(context, feed),
       readSnapshot(context, feed),
+      streamEvents(context, feed),
       readReductions(context, feed),
       getSubject(context, feed),
       subjectHistory(context, feed),

@@ -14,8 +14,10 @@ export interface Operation {
   readonly mediaType: string
   /** What a key must grant; `undefined`: no key is asked for. */
   readonly access: AccessNeed | undefined
-  /** `node`: its answer is a stream, which only Node's HTTP sends. */
+  /** `node`: its answer is a stream or takes long, and Node's HTTP reads the request. */
   readonly transport?: 'node'
+  /** The same of requests with such a query; they wait for events, and what they read meanwhile is noted as it is read. */
+  readonly waits?: (query: string) => boolean
   /** Set when its end has been announced. */
   readonly deprecation?: Deprecation | undefined
   /** Made when a document is asked for; the service reads parameters and bodies itself. */

@@ -11,8 +11,9 @@ import { success } from '../problem.ts'
 import { readCursorParameters } from '../requests/cursor-parameters.ts'
 import type { Operation } from './operation.ts'
 import { answerRun } from './run-answer.ts'
+import { waitForRun } from './wait-for-run.ts'
 
-const names = ['after', 'limit', 'epoch', 'apiEventType'] as const
+const names = ['after', 'limit', 'epoch', 'apiEventType', 'wait'] as const
 
 export function readEventRun(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
@@ -22,11 +23,12 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
     path: feed.publishPath,
     mediaType: 'application/json',
     access: { scope: feed.readScope, refusal: 'own' },
+    waits: hasWait,
     schema: () => ({
       operationId: `read${capital(feedName)}Events`,
       summary: `Read ${feedName} events after a number`,
       description:
-        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch` and `apiEventType` as before; nothing is left when `next` has reached `head`. A greater `revision` than before tells that payloads read earlier have been reduced.',
+        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch` and `apiEventType` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for so many seconds at most; an answer without events then costs no token. A greater `revision` than before tells that payloads read earlier have been reduced.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
@@ -35,7 +37,13 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
           ...keyedHeaders,
           ...feedHeaderSchemas,
         }),
-        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
+        ...feedReadProblems(
+          'missing_scope',
+          'ambiguous_tenant',
+          'cursor_beyond_head',
+          'epoch_changed',
+          'too_many_waiting',
+        ),
       },
     }),
 
@@ -46,8 +54,18 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
         const query = { key, ...reading.parameters }
+        const { wait } = reading.parameters
+        if (wait !== undefined) {
+          const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
+          return waitForRun(context, { request, access, key }, query, waitMs)
+        }
         return answerRun(context, { request, access, key }, (take) => readRun(events, query, take))
       }
     },
   }
+}
+
+/** Such a request leaves the bare socket before it is handled. */
+function hasWait(query: string): boolean {
+  return /(?:^|&)wait=/.test(query)
 }

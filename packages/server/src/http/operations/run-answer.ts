@@ -7,11 +7,12 @@ import { freeBytes } from '../../free-bytes.ts'
 import type { FeedKey } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
-import type { Access, Answer, Outcome, Refused, Request } from '../exchange.ts'
+import type { Access, Outcome, Refused, Request } from '../exchange.ts'
 import type { Refusal } from '../problem.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { jsonAnswer, jsonHeaders, ownBody } from './answers.ts'
+import type { PiecesAnswer } from './answers.ts'
 
 export interface RunAsked {
   readonly request: Request
@@ -33,20 +34,22 @@ export async function answerRun(
     const found = await read((bytes) => flight.take(bytes))
     if (found.kind === 'refused') return found
     if (found.kind === 'noRoom') return refused(found.reason)
-    return found.kind === 'run' ? await runAnswer(asked, found) : refused(refusalOfCursor(found))
+    if (found.kind !== 'run') return refused(refusalOfCursor(found))
+    const made = await runAnswer(asked, found)
+    freeEvents(found.events)
+    return made
   } finally {
     // What nobody has taken of the answer counts from here on.
     flight.end()
   }
 }
 
-/** It has no tag: a reader that has caught up gets an empty run of 80 bytes. */
-function runAnswer({ request, key }: RunAsked, run: EventRun): Answer | Promise<Answer> {
+/** It has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
+export function runAnswer({ request, key }: RunAsked, run: EventRun): PiecesAnswer | Promise<PiecesAnswer> {
   const feed = { ...run.head, sequenceNumber: run.headNumber }
   const bytes = Buffer.concat(runPieces(run))
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
   const sent = sentEvents(key, run.events)
-  freeEvents(run.events)
   return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent }, body, coding)
 }

@@ -1,4 +1,4 @@
-/** Parameters of our own reads (PROTOCOL §11): `after`, `limit`, `epoch`, `head`, `apiEventType`. Strict (D19). */
+/** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `wait`. Strict (D19). */
 import { parseUuid } from '@property-events/protocol'
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { CursorRefusal } from '../../feed/read-run.ts'
@@ -8,7 +8,7 @@ import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from './echo-text.ts'
 import { readQuery } from './query.ts'
 
-export type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType'
+export type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'wait'
 
 export interface CursorParameters {
   readonly after: number
@@ -16,7 +16,12 @@ export interface CursorParameters {
   readonly epoch: string | undefined
   readonly head: number | undefined
   readonly view: ViewName
+  /** Seconds; `undefined`: answered at once. */
+  readonly wait: number | undefined
 }
+
+/** Proxies end what says nothing for a minute, many already after half of it. */
+export const longestWaitSeconds = 30
 
 export type CursorReading =
   | { readonly kind: 'parameters'; readonly parameters: CursorParameters }
@@ -42,6 +47,7 @@ export function readCursorParameters(
   }
   const after = number('after', 0, Number.MAX_SAFE_INTEGER) ?? 0
   const head = number('head', 0, Number.MAX_SAFE_INTEGER)
+  const wait = number('wait', 1, longestWaitSeconds)
   const limit = number('limit', 1, limits.maxPageSize) ?? limits.maxPageSize
   const epoch = query.values.get('epoch')
   if (epoch !== undefined && !/^[0-9A-Za-z]{1,64}$/.test(epoch)) {
@@ -56,7 +62,7 @@ export function readCursorParameters(
   const view = type === undefined ? 'all' : readApiEventType(feed, type)
   if (typeof view !== 'string') return { kind: 'faults', errors: [...errors, view] }
   if (errors.length > 0) return { kind: 'faults', errors }
-  return { kind: 'parameters', parameters: { after, limit, epoch, head, view } }
+  return { kind: 'parameters', parameters: { after, limit, epoch, head, view, wait } }
 }
 
 /** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16), which repeats no contact's (D18). */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { unreported } from '../../../src/background-task.ts'
 import { waitForHead } from '../../../src/feed/follow.ts'
+import { createLiveTail } from '../../../src/feed/live-tail.ts'
 import type { FeedKey } from '../../../src/storage/storage.ts'
 import { batch, draft, feedKey, removal, tenantB, uuid } from '../support/drafts.ts'
 import { headOf, publish } from '../support/read-back.ts'
@@ -37,14 +39,20 @@ export function watchingContract(factory: StoreFactory): void {
 
     it('lets a read wait for a number, until it is there or the time is over (P8)', async () => {
       await using store = await withTenants(await factory.create({ startSequence: 10 }))
-      const waiting = waitForHead(store.events, feedKey(), 12, 10_000)
+      const parts = {
+        events: store.events,
+        tail: createLiveTail({ events: store.events, report: unreported }),
+      }
+      const wait = (key: FeedKey, number: number, timeoutMs: number) =>
+        waitForHead(parts, key, number, timeoutMs, new AbortController().signal)
+      const waiting = wait(feedKey(), 12, 10_000)
       await publish(store, [draft({ subject: 'p' })])
-      assert.equal((await waitForHead(store.events, feedKey(), 11, 0)).kind, 'reached')
-      assert.equal((await waitForHead(store.events, feedKey(), 12, 20)).kind, 'behind')
+      assert.equal((await wait(feedKey(), 11, 0)).kind, 'reached')
+      assert.equal((await wait(feedKey(), 12, 20)).kind, 'behind')
       await publish(store, [draft({ subject: 'q' })])
       assert.deepEqual(await waiting, { kind: 'reached', head: await headOf(store) })
       const nobody = feedKey(uuid('no such tenant'))
-      assert.equal((await waitForHead(store.events, nobody, 1, 1_000)).kind, 'unknownFeed')
+      assert.equal((await wait(nobody, 1, 1_000)).kind, 'unknownFeed')
     })
   })
 }

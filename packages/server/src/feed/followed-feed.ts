@@ -1,0 +1,71 @@
+/** A feed that readers wait for, on one thread, and how they are woken. */
+import type { ViewName } from '@property-events/protocol'
+import type { FeedKey, Head } from '../storage/storage.ts'
+import type { LiveTape } from './live-tape.ts'
+
+export interface FollowedFeed {
+  readonly key: FeedKey
+  followers: number
+  /** `unread`: not looked at since it is followed. `undefined`: there is no such tenant. */
+  head: Head | undefined | 'unread'
+  readonly tapes: Map<ViewName, LiveTape>
+  /** Reads that bring tapes to the head, each shared by all who wait for it. */
+  readonly filling: Map<ViewName, Promise<void>>
+  readonly wakers: Set<() => void>
+}
+
+export function followedFeed(key: FeedKey): FollowedFeed {
+  return { key, followers: 0, head: 'unread', tapes: new Map(), filling: new Map(), wakers: new Set() }
+}
+
+/** Takes the head as it was read now. What was read of another epoch or revision is not told any more. */
+export function takeHead(feed: FollowedFeed, head: Head | undefined): void {
+  const before = feed.head
+  const isKnown = before !== 'unread' && before !== undefined
+  if (isKnown && head !== undefined && isSame(before, head)) return
+  if (!isKnown || !isOfOneState(before, head)) feed.tapes.clear()
+  feed.head = head
+  wakeAll(feed)
+}
+
+export function wakeAll({ wakers }: FollowedFeed): void {
+  const woken = [...wakers]
+  wakers.clear()
+  for (const wake of woken) wake()
+}
+
+/** Whether a reader who has seen the feed like this has something to read, or to be told. */
+export function hasMoved({ head }: FollowedFeed, seen: Head): boolean {
+  if (head === 'unread') return false
+  if (head === undefined) return true
+  return (
+    head.sequenceNumber > seen.sequenceNumber || head.epoch !== seen.epoch || head.revision !== seen.revision
+  )
+}
+
+/** Resolves when the feed has changed, when the signal is aborted, and after the time given. */
+export function nextChange(
+  { wakers }: FollowedFeed,
+  atMostMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      wakers.delete(end)
+      resolve()
+    }
+    const timer = setTimeout(end, Math.max(1, atMostMs))
+    signal?.addEventListener('abort', end)
+    wakers.add(end)
+  })
+}
+
+function isSame(before: Head, head: Head): boolean {
+  return before.sequenceNumber === head.sequenceNumber && isOfOneState(before, head)
+}
+
+function isOfOneState(before: Head, head: Head | undefined): boolean {
+  return before.epoch === head?.epoch && before.revision === head.revision && before.thinned === head.thinned
+}

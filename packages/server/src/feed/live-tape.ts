@@ -1,0 +1,90 @@
+/** The newest events of a view, kept for the readers that wait for them. */
+import type { StoredEvent } from '../storage/storage.ts'
+
+/** Events in ascending order, with nothing left out between `after` and `through`. */
+export interface LiveTape {
+  /** Takes the events up to `through`, which follow on those it has. */
+  add(events: readonly StoredEvent[], through: number): void
+  /**
+   * The events after a number, of at most `mostBytes` together but at least one, and the number through which they tell everything.
+   * `undefined`: the tape does not reach back so far, or not yet so far.
+   */
+  after(number: number, mostBytes: number): TapeReading | undefined
+  /** Everything up to this number has been read. */
+  readonly through: number
+  readonly bytes: number
+  /** Gives up its oldest event; returns how many bytes that was. */
+  dropOldest(): number
+}
+
+export interface TapeReading {
+  readonly events: readonly StoredEvent[]
+  readonly through: number
+}
+
+/** An empty tape, of a view that has been read up to `start`. */
+export function liveTape(start: number): LiveTape {
+  let events: StoredEvent[] = []
+  /** Events before this index have been given up. */
+  let oldest = 0
+  let from = start
+  let through = start
+  let bytes = 0
+
+  return {
+    get through() {
+      return through
+    },
+    get bytes() {
+      return bytes
+    },
+    add(more, upTo) {
+      events.push(...more)
+      bytes += lengthOf(more)
+      through = upTo
+    },
+    after(number, mostBytes) {
+      if (number < from || number > through) return undefined
+      const first = firstAfter(events, number, oldest)
+      let end = first
+      let taken = 0
+      while (end < events.length) {
+        const length = events[end]?.json.byteLength ?? 0
+        if (end > first && taken + length > mostBytes) break
+        taken += length
+        end += 1
+      }
+      const found = events.slice(first, end)
+      const last = found.at(-1)?.sequenceNumber ?? number
+      return { events: found, through: end === events.length ? through : last }
+    },
+    dropOldest() {
+      const dropped = events[oldest]
+      if (dropped === undefined) return 0
+      oldest += 1
+      // In one go for many: to move the rest for each would take longer than to read it again.
+      if (oldest * 2 > events.length) {
+        events = events.slice(oldest)
+        oldest = 0
+      }
+      from = dropped.sequenceNumber
+      bytes -= dropped.json.byteLength
+      return dropped.json.byteLength
+    },
+  }
+}
+
+function lengthOf(events: readonly StoredEvent[]): number {
+  return events.reduce((sum, { json }) => sum + json.byteLength, 0)
+}
+
+/** The index of the first event with a greater number. */
+function firstAfter(events: readonly StoredEvent[], number: number, from: number): number {
+  let [low, high] = [from, events.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((events[middle]?.sequenceNumber ?? 0) > number) high = middle
+    else low = middle + 1
+  }
+  return low
+}

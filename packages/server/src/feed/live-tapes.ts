@@ -1,0 +1,85 @@
+/** Reads for those who wait for feeds: each event is read once, and kept for a while for all of them. */
+import type { ViewName } from '@property-events/protocol'
+import type { EventStore } from '../storage/storage.ts'
+import type { FollowedFeed } from './followed-feed.ts'
+import { liveTape } from './live-tape.ts'
+import type { LiveTape, TapeReading } from './live-tape.ts'
+
+export interface LiveTapes {
+  /**
+   * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
+   * them. Rejects with the store's `StorageFailure`.
+   */
+  read(feed: FollowedFeed, view: ViewName, after: number, mostBytes: number): Promise<TapeReading>
+}
+
+/** In one read of the store: at 4.5 kB an event some 500 kB. */
+const eventsAtOnce = 100
+
+/** For one reader whose next events are not kept: at 4.5 kB an event, what 64 KiB hold. */
+const storedAtOnce = 14
+
+/** `feeds`: all that are followed. `keptBytes`: of the events of all of them together. */
+export function liveTapes(
+  events: Pick<EventStore, 'readAfter'>,
+  feeds: () => Iterable<FollowedFeed>,
+  keptBytes: number,
+): LiveTapes {
+  function makeRoom(): void {
+    for (;;) {
+      const tapes = [...feeds()].flatMap((feed) => [...feed.tapes.values()])
+      if (tapes.reduce((sum, { bytes }) => sum + bytes, 0) <= keptBytes) return
+      const largest = tapes.reduce((most, tape) => (tape.bytes > most.bytes ? tape : most))
+      // The older half of it: to look for the largest after each event would take longer than to read some of them again.
+      for (let left = largest.bytes / 2; left > 0;) left -= largest.dropOldest()
+    }
+  }
+
+  async function fill(feed: FollowedFeed, view: ViewName, tape: LiveTape, upTo: number): Promise<void> {
+    while (tape.through < upTo && feed.tapes.get(view) === tape) {
+      const query = { key: feed.key, view, after: tape.through, limit: eventsAtOnce, latestOnly: false }
+      const found = await events.readAfter(query)
+      const last = found.at(-1)?.sequenceNumber ?? upTo
+      tape.add(found, found.length < eventsAtOnce ? Math.max(last, upTo) : last)
+      makeRoom()
+    }
+  }
+
+  function filled(feed: FollowedFeed, view: ViewName, tape: LiveTape, upTo: number): Promise<void> {
+    const known = feed.filling.get(view)
+    if (known !== undefined) return known
+    const filling = fill(feed, view, tape, upTo).finally(() => feed.filling.delete(view))
+    feed.filling.set(view, filling)
+    return filling
+  }
+
+  return {
+    async read(feed, view, after, mostBytes) {
+      const { head } = feed
+      if (head === undefined || head === 'unread') return { events: [], through: after }
+      const tape = feed.tapes.get(view) ?? liveTape(head.sequenceNumber)
+      feed.tapes.set(view, tape)
+      if (tape.through < head.sequenceNumber) await filled(feed, view, tape, head.sequenceNumber)
+      // Not what was read before the epoch or the revision changed.
+      const kept = feed.tapes.get(view) === tape ? tape.after(after, mostBytes) : undefined
+      if (kept !== undefined) return kept
+      const query = { key: feed.key, view, after, limit: storedAtOnce, latestOnly: false }
+      const found = await events.readAfter(query)
+      const fitting = fittingIn(found, mostBytes)
+      const last = fitting.at(-1)?.sequenceNumber ?? after
+      const isAll = fitting.length === found.length && found.length < storedAtOnce
+      return { events: fitting, through: isAll ? Math.max(last, head.sequenceNumber) : last }
+    },
+  }
+}
+
+function fittingIn<Event extends { readonly json: Uint8Array }>(
+  events: readonly Event[],
+  mostBytes: number,
+): readonly Event[] {
+  let bytes = 0
+  return events.filter(({ json }, index) => {
+    bytes += json.byteLength
+    return index === 0 || bytes <= mostBytes
+  })
+}

@@ -1,0 +1,79 @@
+/** A stream of events as `text/event-stream` (PROTOCOL §13): events in order, and marks between them. */
+import type { ViewName } from '@property-events/protocol'
+import type { FeedFollower } from '../../feed/live-tail.ts'
+import type { TapeReading } from '../../feed/live-tape.ts'
+import type { Head, StoredEvent } from '../../storage/storage.ts'
+
+export interface StreamParts {
+  readonly follower: FeedFollower
+  readonly view: ViewName
+  /** Of the feed when the stream was asked for. */
+  readonly head: Head
+  readonly after: number
+  readonly markEveryMs: number
+  /** When the stream ends and its reader has to begin the next one, on the clock of `performance.now()`. */
+  readonly endsMs: number
+  readonly lookEveryMs: number
+  /** Aborted when the reader has gone. */
+  readonly gone: AbortSignal
+  /** Reads, with what is read noted as sent before it is handed out. */
+  readonly read: (after: number) => Promise<TapeReading>
+  /** Whether the service stops, or the key ended. Asked every `lookEveryMs`. */
+  readonly isOver: () => Promise<boolean>
+}
+
+/** How long a reader waits before it connects again. */
+const retryMs = 2_000
+
+/**
+ * At once the place it begins at, then every event of the view after it, and a mark now and then, whose id is a place to go on from in
+ * a quiet view too. Ends after a `reset` where numbers mean something else now.
+ */
+export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Array> {
+  const { follower, markEveryMs, endsMs, gone } = parts
+  const { epoch } = parts.head
+  let { head, after } = parts
+  let nextMarkMs = performance.now() + markEveryMs
+  let nextLookMs = 0
+  yield Buffer.from(`retry: ${retryMs}\n${markOf(head, after)}`)
+  for (;;) {
+    const nowMs = performance.now()
+    if (gone.aborted || nowMs >= endsMs) return
+    if (nowMs >= nextLookMs) {
+      if (await parts.isOver()) return
+      nextLookMs = nowMs + parts.lookEveryMs
+    }
+    const now = await follower.head()
+    // Unread for long: the store is away, and the reader goes on elsewhere.
+    if (now === undefined) return
+    if (now.epoch !== epoch) {
+      yield Buffer.from(`event: reset\ndata: ${JSON.stringify({ epoch: now.epoch })}\n\n`)
+      return
+    }
+    head = now
+    if (after < head.sequenceNumber) {
+      const reading = await parts.read(after)
+      after = reading.through
+      if (reading.events.length > 0)
+        yield Buffer.concat(reading.events.flatMap((event) => piecesOf(epoch, event)))
+    } else if (nowMs >= nextMarkMs) {
+      nextMarkMs = nowMs + markEveryMs
+      yield Buffer.from(markOf(head, after))
+    } else {
+      const untilMs = Math.min(nextMarkMs, nextLookMs, endsMs)
+      await follower.moved({ ...head, sequenceNumber: after }, untilMs - nowMs, gone)
+    }
+  }
+}
+
+const lineEnd = Buffer.from('\n\n')
+
+/** The bytes of an event have no line end in them: JSON writes it as an escape. */
+function piecesOf(epoch: string, { sequenceNumber, json }: StoredEvent): readonly Uint8Array[] {
+  return [Buffer.from(`id: ${epoch}.${sequenceNumber}\ndata: `), json, lineEnd]
+}
+
+function markOf({ epoch, sequenceNumber, revision }: Head, after: number): string {
+  const mark = { next: after, head: Math.max(sequenceNumber, after), revision }
+  return `id: ${epoch}.${after}\nevent: mark\ndata: ${JSON.stringify(mark)}\n\n`
+}

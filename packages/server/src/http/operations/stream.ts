@@ -1,0 +1,205 @@
+/** `GET /v1/property-events/stream` and the same for contacts: events as they are published (PROTOCOL §13). */
+import { feeds } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
+import type { FeedFollower } from '../../feed/live-tail.ts'
+import { checkCursor } from '../../feed/read-run.ts'
+import type { TapeReading } from '../../feed/live-tape.ts'
+import { sentEvents } from '../../feed/sent.ts'
+import type { FeedKey, Head } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
+import { feedKeyOf, refused } from '../exchange.ts'
+import type { Access, Outcome, Request } from '../exchange.ts'
+import { cursorSchemas } from '../openapi/parameters.ts'
+import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
+import { success } from '../problem.ts'
+import { refusalOfCursor } from '../requests/cursor-parameters.ts'
+import { lastIdHeader, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
+import type { StreamQuery, StreamStart } from '../requests/stream-parameters.ts'
+import { lookAtKeyEveryMs, refusalSince } from '../still-granted.ts'
+import { eventStream } from './event-stream.ts'
+import type { Operation, OperationSchema } from './operation.ts'
+
+const mediaType = 'text/event-stream'
+
+/** nginx gathers answers before it passes them on, unless it is told not to. */
+const headers = {
+  'content-type': mediaType,
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+/** What is handed to the connection at once, but for an event that is longer. */
+const pieceBytes = 65_536
+
+export function streamEvents(context: HttpContext, feedName: FeedName): Operation {
+  const feed = feeds[feedName]
+  const { limits } = context
+  return {
+    method: 'GET',
+    path: `${feed.publishPath}/stream`,
+    mediaType,
+    access: { scope: feed.readScope, refusal: 'own' },
+    transport: 'node',
+    schema: () => schemaFor(context, feedName),
+
+    prepare({ query }) {
+      const reading = readStreamQuery(query, feedName, limits)
+      if ('errors' in reading) return () => refused({ code: 'invalid_parameter', errors: reading.errors })
+      return (request, access) => {
+        const start = streamStart(request, reading)
+        if ('code' in start) return refused({ code: 'invalid_parameter', errors: [start] })
+        return openStream(context, { request, access, key: feedKeyOf(access, feedName) }, reading, start)
+      }
+    },
+  }
+}
+
+interface StreamAsked {
+  readonly request: Request
+  readonly access: Access
+  readonly key: FeedKey
+}
+
+async function openStream(
+  context: HttpContext,
+  asked: StreamAsked,
+  query: StreamQuery,
+  start: StreamStart,
+): Promise<Outcome> {
+  const leave = context.waiting.enter(asked.access.keyId ?? '')
+  if (leave === undefined) return refused({ code: 'too_many_waiting' })
+  // Before the head is read: what is stored after it is told of.
+  const follower = context.tail.follow(asked.key)
+  const release = (): void => {
+    follower.stop()
+    leave()
+  }
+  try {
+    const { epoch, after } = start
+    const head = await checkCursor(context.events, {
+      key: asked.key,
+      epoch,
+      after: after === 'head' ? 0 : after,
+    })
+    if ('kind' in head) {
+      release()
+      return refused(refusalOfCursor(head))
+    }
+    const from = after === 'head' ? head.sequenceNumber : after
+    const pieces = () => piecesOf(context, asked, { follower, head, view: query.view, after: from })
+    return {
+      kind: 'stream',
+      headers,
+      etag: undefined,
+      feed: head,
+      coding: 'identity',
+      byteLength: undefined,
+      use: 'stream',
+      pieces,
+      release,
+    }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+interface StreamPlace {
+  readonly follower: FeedFollower
+  readonly head: Head
+  readonly view: StreamQuery['view']
+  readonly after: number
+}
+
+function piecesOf(
+  context: HttpContext,
+  { request, access, key }: StreamAsked,
+  { follower, head, view, after }: StreamPlace,
+): AsyncGenerator<Uint8Array> {
+  const { limits, metrics, ledger, reads } = context
+  const { keyId = '' } = access
+  const readNow = async (from: number): Promise<TapeReading> => {
+    const reading = await follower.read(view, from, pieceBytes)
+    metrics.streamed(
+      key.tenantId,
+      reading.events.reduce((sum, { json }) => sum + json.byteLength, 0),
+    )
+    const sent = sentEvents(key, reading.events)
+    if (sent !== undefined) ledger.note(keyId, sent)
+    return reading
+  }
+  return eventStream({
+    follower,
+    view,
+    head,
+    after,
+    markEveryMs: Math.min(limits.markEveryMs, limits.idleSocketTimeoutMs / 2),
+    endsMs: performance.now() + limits.streamMs * (0.9 + 0.2 * Math.random()),
+    lookEveryMs: lookAtKeyEveryMs,
+    gone: request.gone,
+    read(from) {
+      const reading = readNow(from)
+      // An erasure waits for what is being read, and not for who waits.
+      reads.add(reading)
+      return reading
+    },
+    isOver: async () => context.stopping() || (await refusalSince(context, access, key)) !== undefined,
+  })
+}
+
+function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema {
+  const others = cursorSchemas(['epoch', 'apiEventType'], feedName, limits)
+  return {
+    operationId: `stream${capital(feedName)}Events`,
+    summary: `Follow ${feedName} events as they are published`,
+    description:
+      'A stream for `EventSource` and other readers of `text/event-stream`. First `retry` and an event `mark`, then each event of the category: its `id` is `<epoch>.<sequenceNumber>`, its `data` the event. A `mark` with `{"next", "head", "revision"}` comes at least every 15 seconds. A reader that connects again with `Last-Event-ID` gets exactly what comes after it. An event `reset` ends the stream where numbers mean something else now: begin again with a snapshot. A stream ends after some 15 minutes, and its reader connects again.',
+    tags: ['Copying'],
+    security: [{ apiKey: [] }],
+    querystring: {
+      type: 'object',
+      properties: {
+        after: {
+          type: 'string',
+          pattern: '^(?:head|0|[1-9][0-9]{0,15})$',
+          description:
+            'Only events with a greater sequenceNumber; `head`: only those that come from now on. Needed where `Last-Event-ID` is not sent.',
+          examples: ['0', 'head'],
+        },
+        ...others,
+      },
+    },
+    headers: {
+      type: 'object',
+      properties: {
+        [lastIdHeader]: {
+          type: 'string',
+          description: 'The last id that came, in place of `after` and `epoch`.',
+          example: '5f0c.1204',
+        },
+      },
+    },
+    response: {
+      [success.ok]: answer(
+        'The stream.',
+        { type: 'string', description: 'Events and marks as they come.' },
+        {
+          ...keyedHeaders,
+          ...feedHeaderSchemas,
+          'x-accel-buffering': {
+            type: 'string',
+            description: '`no`: proxies are to pass it on as it comes.',
+          },
+        },
+        mediaType,
+      ),
+      ...feedReadProblems(
+        'missing_scope',
+        'ambiguous_tenant',
+        'cursor_beyond_head',
+        'epoch_changed',
+        'too_many_waiting',
+      ),
+    },
+  }
+}

@@ -1,0 +1,101 @@
+/** Long-poll: a run of events that is answered once there is one (PROTOCOL §13). */
+import type { FeedFollower } from '../../feed/live-tail.ts'
+import { readRun } from '../../feed/read-run.ts'
+import type { EventRun, RunQuery } from '../../feed/read-run.ts'
+import type { Head } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Outcome } from '../exchange.ts'
+import type { Refusal } from '../problem.ts'
+import { lookAtKeyEveryMs, refusalSince } from '../still-granted.ts'
+import { answerRun, runAnswer } from './run-answer.ts'
+import type { RunAsked } from './run-answer.ts'
+
+/** What is answered at once of what has just come; the rest is asked for next. */
+const mostBytes = 2 ** 20
+
+/** Such an answer belongs to one moment. */
+const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+/**
+ * Answers as soon as the view has an event after the number, else after `waitMs` with none, and before that when the service stops or the
+ * key ends. An answer without events costs no token (D10).
+ */
+export async function waitForRun(
+  context: HttpContext,
+  asked: RunAsked,
+  query: RunQuery,
+  waitMs: number,
+): Promise<Outcome> {
+  const leave = context.waiting.enter(asked.access.keyId ?? '')
+  if (leave === undefined) return refused({ code: 'too_many_waiting' })
+  // Before the first read: what is stored after it is told of.
+  const follower = context.tail.follow(asked.key)
+  try {
+    return await whileWaiting(context, asked, query, follower, performance.now() + waitMs)
+  } finally {
+    follower.stop()
+    leave()
+  }
+}
+
+async function whileWaiting(
+  context: HttpContext,
+  asked: RunAsked,
+  query: RunQuery,
+  follower: FeedFollower,
+  untilMs: number,
+): Promise<Outcome> {
+  const { gone } = asked.request
+  let after = query.after
+  let seen: Head | undefined
+  for (;;) {
+    // From the store the first time, and where numbers may mean something else now.
+    const head = seen === undefined ? undefined : await follower.head()
+    const isContinued = seen !== undefined && head?.epoch === seen.epoch
+    const reading = isContinued
+      ? keptRun(follower, head, { ...query, after })
+      : storedRun(context, { ...query, after })
+    context.reads.add(reading)
+    const found = await reading
+    if (found.kind !== 'run') return answerRun(context, asked, () => Promise.resolve(found))
+    const leftMs = untilMs - performance.now()
+    const isOver = leftMs <= 0 || gone.aborted || context.stopping()
+    if (found.events.length > 0 || isOver) return answerOf(context, asked, found)
+    after = found.next
+    seen = found.head
+    await follower.moved(seen, Math.min(leftMs, lookAtKeyEveryMs), gone)
+    const refusal = await refusalSince(context, asked.access, asked.key)
+    if (refusal !== undefined) return refused(refusal)
+  }
+}
+
+type FoundRun = Awaited<ReturnType<typeof storedRun>>
+
+/** Answers of this kind are small; where there is no room for more, they end before their limit. */
+function storedRun({ events }: HttpContext, query: RunQuery) {
+  let bytes = 0
+  return readRun<Refusal>(events, query, (more) => {
+    bytes += more
+    return bytes > mostBytes && bytes > more ? { code: 'overloaded' } : undefined
+  })
+}
+
+/** Of what has been read for all who wait. */
+async function keptRun(follower: FeedFollower, head: Head | undefined, query: RunQuery): Promise<FoundRun> {
+  const { view, after, limit } = query
+  if (head === undefined) return { kind: 'unknownFeed' }
+  const reading =
+    after < head.sequenceNumber ? await follower.read(view, after, mostBytes) : { events: [], through: after }
+  const events = reading.events.slice(0, limit)
+  const last = events.at(-1)?.sequenceNumber ?? after
+  const next = events.length < reading.events.length ? last : reading.through
+  return { kind: 'run', events, next, headNumber: Math.max(head.sequenceNumber, next), head }
+}
+
+async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
+  const { sent, ...answer } = await runAnswer(asked, run)
+  // Here, as an erasure waits for what is read and not for who waits.
+  if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
+  return { ...answer, headers, isFree: run.events.length === 0 }
+}

@@ -1,0 +1,56 @@
+/** Where a stream begins (PROTOCOL §13): after the last id its reader has, or after what its query says. */
+import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
+import type { Request } from '../exchange.ts'
+import type { ServiceLimits } from '../limits.ts'
+import { readCursorParameters } from './cursor-parameters.ts'
+import { quoteInput } from './echo-text.ts'
+
+export interface StreamQuery {
+  readonly view: ViewName
+  /** `head`: only what comes from now on. `undefined`: the query does not say. */
+  readonly after: number | 'head' | undefined
+  readonly epoch: string | undefined
+}
+
+export interface StreamStart {
+  readonly after: number | 'head'
+  readonly epoch: string | undefined
+}
+
+export const streamNames = ['after', 'epoch', 'apiEventType'] as const
+
+export const lastIdHeader = 'last-event-id'
+
+export function readStreamQuery(
+  queryText: string,
+  feed: FeedName,
+  limits: ServiceLimits,
+): StreamQuery | { readonly errors: readonly ProblemError[] } {
+  const parts = queryText.split('&')
+  // Read as a number: it is checked like one, and refused when it is there twice.
+  const text = parts.map((part) => (part === 'after=head' ? 'after=0' : part)).join('&')
+  const reading = readCursorParameters(text, streamNames, feed, limits)
+  if (reading.kind === 'faults') return { errors: reading.errors }
+  const { view, epoch, after } = reading.parameters
+  if (parts.includes('after=head')) return { view, epoch, after: 'head' }
+  return { view, epoch, after: parts.some(isAfter) ? after : undefined }
+}
+
+function isAfter(part: string): boolean {
+  return part === 'after' || part.startsWith('after=')
+}
+
+/** `Last-Event-ID` wins over the query: a browser that connects again sends it to the address it had. */
+export function streamStart(request: Request, query: StreamQuery): StreamStart | ProblemError {
+  const lastId = request.header(lastIdHeader)
+  if (lastId !== undefined && lastId !== '') {
+    const [, epoch, number = ''] = /^([0-9A-Za-z]{1,64})\.(0|[1-9]\d{0,15})$/.exec(lastId) ?? []
+    if (epoch !== undefined && Number.isSafeInteger(Number(number))) return { epoch, after: Number(number) }
+    const message = `${quoteInput(lastId)} is not an id of this stream: <epoch>.<sequenceNumber>, as the stream sent it.`
+    return { parameter: 'Last-Event-ID', code: 'not_an_event_id', message }
+  }
+  if (query.after !== undefined) return { after: query.after, epoch: query.epoch }
+  const message =
+    'A stream needs a place to begin: after=<sequenceNumber>, after=0 for the whole feed, or after=head for what comes from now on.'
+  return { parameter: 'after', code: 'required', message }
+}

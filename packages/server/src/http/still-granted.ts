@@ -1,0 +1,26 @@
+/** Requests that wait are looked at now and then: what their key may do ends for them as for all others (D11). */
+import { feeds } from '@property-events/protocol'
+import type { FeedKey } from '../storage/storage.ts'
+import { standingCodes } from './access.ts'
+import type { HttpContext } from './context.ts'
+import type { Access } from './exchange.ts'
+import type { Refusal } from './problem.ts'
+
+/** Revocation works within 2 s, of which what is known of a key takes one. */
+export const lookAtKeyEveryMs = 500
+
+/** Why a key that was granted a feed may not read it any more. Rejects as the store does. */
+export async function refusalSince(
+  { verifier }: Pick<HttpContext, 'verifier'>,
+  { keyId = '' }: Access,
+  { tenantId, feed }: FeedKey,
+): Promise<Refusal | undefined> {
+  const verdict = await verifier.look(keyId)
+  if (verdict.kind === 'unknown') return { code: 'unauthorized' }
+  if (verdict.kind !== 'valid') return { code: standingCodes[verdict.kind] }
+  const { readScope } = feeds[feed]
+  const isGranted = verdict.key.grants.some(
+    (grant) => grant.tenantId === tenantId && grant.scopes.includes(readScope),
+  )
+  return isGranted ? undefined : { code: 'key_disabled' }
+}

@@ -1,0 +1,34 @@
+/** How many requests wait for events at the same time: of a key, and of a node with all its threads. */
+import { nodeCounts, nodeCountWords } from './bytes-in-flight.ts'
+import type { NodeCounts } from './bytes-in-flight.ts'
+import type { ServiceLimits } from './limits.ts'
+import type { TokenBuckets } from './token-bucket.ts'
+
+export interface WaitingReaders {
+  /** Counts a request that waits, and returns what takes it away again, which may be called twice; `undefined`: there are as many as may be. */
+  enter(keyId: string): (() => void) | undefined
+}
+
+export function createWaitingReaders(
+  limits: Pick<ServiceLimits, 'waitingPerKey' | 'waitingPerNode'>,
+  buckets: TokenBuckets,
+  counts: NodeCounts = nodeCounts(),
+): WaitingReaders {
+  const words = new Int32Array(counts.words)
+  return {
+    enter(keyId) {
+      const ofKey = buckets.of(`waiting of ${keyId}`)
+      if (ofKey.underWay >= limits.waitingPerKey) return undefined
+      if (Atomics.load(words, nodeCountWords.waiting) >= limits.waitingPerNode) return undefined
+      ofKey.enter()
+      Atomics.add(words, nodeCountWords.waiting, 1)
+      let isIn = true
+      return () => {
+        if (!isIn) return
+        isIn = false
+        ofKey.leave()
+        Atomics.sub(words, nodeCountWords.waiting, 1)
+      }
+    },
+  }
+}
