@@ -294,6 +294,10 @@ if (!getenv('STRANGERS_ONLY')) {
   add_filter('http_allowed_safe_ports', fn ($ports, $host, $url) => [...$ports, (int) parse_url($url, PHP_URL_PORT)], 10, 3);
 }
 add_filter('property_events_refuse', fn ($reason, $listing) => ($listing['agentReference'] ?? '') === 'REFUSE-ME' ? 'The site does not want it.' : $reason, 10, 2);
+add_filter('property_events_refuse', function ($reason, $listing) {
+  if (($listing['agentReference'] ?? '') === 'KILL-ME') posix_kill(getmypid(), 9);
+  return $reason;
+}, 10, 2);
 add_filter('pre_wp_mail', '__return_true');
 $statements = 0;
 add_filter('query', static function (string $sql) use (&$statements): string {

@@ -423,6 +423,27 @@ describe('the plugin in WordPress', inLongRuns, () => {
     assert.deepEqual(told, [3, 3])
   })
 
+  it('leaves out a listing in whose making the process ends, and shows all others', async (context) => {
+    const { put, assertRight } = await begun(context)
+    const [poison, ...others] = Array.from({ length: 30 }, () => randomUUID())
+    await put(
+      [poison ?? '', { reference: 'KILL-ME', media: [] }],
+      ...others.map((ref) => [ref, { media: [] }] as const),
+    )
+    let ended = 0
+    while ((await site.cron()) === undefined) assert.ok((ended += 1) <= 6, 'it ends five times')
+    assert.equal(ended, 5)
+    await inStep()
+    const shown = [...(await postsOf(site))]
+      .filter(([, { status }]) => status === 'publish')
+      .map(([ref]) => ref)
+    assert.deepEqual(shown.sort(), others.sort())
+    // Mended at the publisher's, it is shown.
+    await put([poison ?? '', { media: [] }])
+    await inStep()
+    await assertRight()
+  })
+
   it('runs once at a time, and says what is wrong in a sentence', async (context) => {
     const { service, put } = await begun(context)
     await put([randomUUID()])

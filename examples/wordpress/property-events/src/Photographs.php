@@ -233,6 +233,7 @@ final class Photographs
             }
             $this->store->run("DELETE FROM {$this->images()} WHERE id = %d", (int) $image['id']);
         });
+        PictureFile::discard($image['hash']);
     }
 
     private function images(): string

@@ -29,8 +29,7 @@ final class PictureFile
      */
     public static function ofAddress(string $url, string $hash, Budget $budget): self
     {
-        $uploads = wp_upload_dir(null, false);
-        $stem = "{$uploads['basedir']}/property-events/" . substr($hash, 0, 2) . '/' . substr($hash, 0, 32);
+        $stem = self::stemOf($hash);
         foreach (self::TYPES as $mimeType => $ending) {
             if (is_file("$stem.$ending")) {
                 [, $width, $height] = self::check("$stem.$ending");
@@ -58,6 +57,17 @@ final class PictureFile
             }
         }
         return new self($path, $mimeType, $width, $height);
+    }
+
+    /** Deletes what is left of it, as of a run that was killed. */
+    public static function discard(string $hash): void
+    {
+        array_map(unlink(...), glob(self::stemOf($hash) . '*') ?: []);
+    }
+
+    private static function stemOf(string $hash): string
+    {
+        return wp_upload_dir(null, false)['basedir'] . '/property-events/' . substr($hash, 0, 2) . '/' . substr($hash, 0, 32);
     }
 
     /** @return array<string, mixed> as WordPress keeps it beside an attachment */

@@ -29,9 +29,10 @@ final class Posts
         remove_action('post_updated', 'wp_save_post_revision');
         $done = 0;
         while (($rows = $this->pending($withoutRemovals)) !== []) {
-            $this->countTries($rows);
-            foreach ($rows as $row) {
+            $this->countTries($rows, 1);
+            foreach ($rows as $index => $row) {
                 if ($budget->isSpent()) {
+                    $this->countTries(array_slice($rows, $index), -1);
                     return false;
                 }
                 $this->make($row);
@@ -49,7 +50,9 @@ final class Posts
         $which = $withoutRemovals ? 'pending = 1 AND removed_at = 0 AND stale = 0' : 'pending = 1';
         // What ended a process before comes last, so that it holds up nothing else.
         $sql = "SELECT * FROM {$this->listings()} WHERE $which ORDER BY tries, number LIMIT %d";
-        return $this->withPosts($this->store->rows($sql, self::CHUNK));
+        $rows = $this->store->rows($sql, self::CHUNK);
+        // After a process that ended, one at a time: only what ends it is to be counted.
+        return $this->withPosts(($rows[0]['tries'] ?? '0') === '0' ? $rows : array_slice($rows, 0, 1));
     }
 
     /**
@@ -75,10 +78,11 @@ final class Posts
     }
 
     /** @param list<array<string, string>> $rows */
-    private function countTries(array $rows): void
+    private function countTries(array $rows, int $step): void
     {
         $refs = array_column($rows, 'ref');
-        $this->store->run("UPDATE {$this->listings()} SET tries = LEAST(tries + 1, 100) WHERE ref IN (" . Store::places($refs) . ')', ...$refs);
+        $tries = 'GREATEST(0, LEAST(100, CAST(tries AS SIGNED) + %d))';
+        $this->store->run("UPDATE {$this->listings()} SET tries = $tries WHERE ref IN (" . Store::places($refs) . ')', $step, ...$refs);
     }
 
     /** @param array<string, string> $row */

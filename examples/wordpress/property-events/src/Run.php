@@ -32,14 +32,29 @@ final class Run
         }
         try {
             [$outcome, $message] = (new self($settings, $store))->work($budget ?? Budget::ofOneRun(), $allowMassRemoval);
-            $state = ['ran_at' => time(), 'outcome' => $outcome, 'message' => $message];
-            $store->setState($state + ($outcome === self::CAUGHT_UP ? ['caught_up_at' => time(), 'allows_mass_removal' => 0] : []));
+            $store->setState(['ran_at' => time(), 'outcome' => $outcome, 'message' => $message]);
             return [$outcome, $message];
-        } catch (StoreException $problem) {
-            return [self::FAILED, $problem->getMessage()];
+        } catch (\Throwable $problem) {
+            return self::failed($store, $problem);
         } finally {
             $store->unlock();
         }
+    }
+
+    /** @return array{string, string} */
+    private static function failed(Store $store, \Throwable $problem): array
+    {
+        $isKnown = $problem instanceof StoreException;
+        $message = ($isKnown ? '' : 'The run stopped because of a fault: ') . $problem->getMessage();
+        if (!$isKnown) {
+            error_log("Property Events: $problem");
+        }
+        try {
+            $store->setState(['ran_at' => time(), 'outcome' => self::FAILED, 'message' => $message]);
+        } catch (StoreException) {
+            // The database is away; the command line and the button say so all the same.
+        }
+        return [self::FAILED, $message];
     }
 
     /** @return array{string, string} */
@@ -51,6 +66,9 @@ final class Run
         $copy = new Copy($this->store);
         $allow = $allowMassRemoval || $this->store->state()['allows_mass_removal'] === '1';
         [$outcome, $message] = $this->readFeed($copy, $budget, $allow);
+        if ($outcome === self::CAUGHT_UP && $allow) {
+            $this->store->setState(['allows_mass_removal' => 0]);
+        }
         $isReadAnew = $copy->isReadAnew();
         // While the whole feed is read its listings pass through states of long ago, which no visitor should see.
         if ($isReadAnew && $outcome !== self::HELD) {
@@ -58,7 +76,12 @@ final class Run
         }
         $pictures = new Photographs($this->store);
         $posts = new Posts($this->settings, $this->store, $pictures);
-        $isDone = $posts->work($budget, $isReadAnew) && $pictures->work($budget);
+        $isDone = $posts->work($budget, $isReadAnew);
+        if ($outcome === self::CAUGHT_UP && $isDone) {
+            // Pictures may take hours, and the texts are right meanwhile.
+            $this->store->setState(['caught_up_at' => time()]);
+        }
+        $isDone = $isDone && $pictures->work($budget);
         (new Verdicts($this->store))->deliver();
         return $outcome === self::CAUGHT_UP && !$isDone ? [self::MORE, ''] : [$outcome, $message];
     }
