@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskReport } from '../background-task.ts'
 import type { FeedKey, Head, StorageEngine } from '../storage/storage.ts'
-import { feedName } from '../storage/storage.ts'
+import { StorageFailure, feedName } from '../storage/storage.ts'
 import { expireContacts } from './expiring.ts'
 import { beginningOfDay, retainedFeeds, tenantRules } from './retention-rules.ts'
 import type { RetainedFeed, RetentionDefaults } from './retention-rules.ts'
@@ -63,41 +63,72 @@ async function look(parts: RetainingParts, done: Map<string, string>, signal: Ab
   const { storage, nodeId, defaults, compare, report, clock = Date.now } = parts
   const nowMs = clock()
   let feedsDone = 0
+  let isWhole = true
   try {
     for (const { span, days } of await retainedFeeds(storage, defaults, nowMs)) {
       const [name, state] = [feedName(span.key), `${beginningOfDay(nowMs)} ${days}`]
       if (signal.aborted) return
       if (done.get(name) === state) continue
-      const { end } = await thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
+      const thinning = thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
+      const end = await unlessBroken(
+        parts,
+        span.key,
+        thinning.then((thinned) => thinned.end),
+      )
+      isWhole &&= end !== 'broken'
       if (end === 'busy' || end === 'stopped') break
       if (end !== 'finished') continue
       done.set(name, state)
       feedsDone += 1
     }
     if (feedsDone > 0) await storage.retention.endTurn(nodeId)
-    await expire(parts, nowMs, done, signal)
+    const areExpired = await expire(parts, nowMs, done, signal)
+    isWhole &&= areExpired
     // What another node has thinned may still be in this one's pages, where nobody has read the feed since.
     if (feedsDone > 0) await compare((key) => storage.events.head(key))
-    report.worked('retain')
+    if (isWhole) report.worked('retain')
   } catch (error) {
     if (!signal.aborted) report.failed('retain', error)
   }
 }
 
-/** Contacts that have not changed for long. Two nodes that do it at once do nothing twice. */
+/** What ails one feed, or one tenant, holds up no other. What ails the store does: each would fail of it, as slowly as it may. */
+const ailments: ReadonlySet<unknown> = new Set(['storage_damaged', 'feed_locked', 'tenant_moving'])
+
+/** Tells of a failure of this feed, or of this tenant, alone. */
+async function unlessBroken<T>(
+  { report }: RetainingParts,
+  about: FeedKey | { readonly tenantId: string },
+  work: Promise<T>,
+): Promise<T | 'broken'> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof StorageFailure && ailments.has(error.code))) throw error
+    report.failed('retain', error, { ...about })
+    return 'broken'
+  }
+}
+
+/** Contacts that have not changed for long. Two nodes that do it at once do nothing twice. False: some tenant's failed. */
 async function expire(
-  { storage, defaults }: RetainingParts,
+  parts: RetainingParts,
   nowMs: number,
   done: Map<string, string>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  const { storage, defaults } = parts
+  let isWhole = true
   for (const { tenantId, days: daysOf } of await tenantRules(storage, defaults)) {
     const days = daysOf('expire-contacts')
     const [name, state] = [`expire ${tenantId}`, `${beginningOfDay(nowMs)} ${days}`]
     if (days === 0 || signal.aborted || done.get(name) === state) continue
-    const { isWhole } = await expireContacts({ storage, tenantId, days, nowMs, signal })
-    if (isWhole) done.set(name, state)
+    const expiring = expireContacts({ storage, tenantId, days, nowMs, signal })
+    const expired = await unlessBroken(parts, { tenantId }, expiring)
+    if (expired === 'broken') isWhole = false
+    else if (expired.isWhole) done.set(name, state)
   }
+  return isWhole
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import { carryOutRetention, countFeed } from '../../src/feed/retaining.ts'
 import { noRetention, retainedFeeds } from '../../src/feed/retention-rules.ts'
 import type { RetentionDefaults } from '../../src/feed/retention-rules.ts'
 import { isReducedPayload } from '../../src/storage/reduced-event.ts'
+import { StorageFailure, feedName } from '../../src/storage/storage.ts'
 import type { FeedKey, StorageEngine } from '../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
 import { list, publish } from '../storage/support/read-back.ts'
@@ -52,6 +53,50 @@ function retain(store: StorageEngine, defaults: Partial<RetentionDefaults>, nowM
 }
 
 describe('retention in the background', () => {
+  it('goes on for every other feed and tenant where one is damaged, and names that one (D17)', async () => {
+    await using store = await storeOfDays()
+    const damaged: FeedKey = feedKey(tenantA)
+    const failures: unknown[] = []
+    const broken: StorageEngine = {
+      ...store,
+      [Symbol.asyncDispose]: () => store.close(),
+      retention: {
+        ...store.retention,
+        async thin(span, limit, nodeId) {
+          if (feedName(span.key) === feedName(damaged)) throw new StorageFailure('storage_damaged')
+          return store.retention.thin(span, limit, nodeId)
+        },
+      },
+      expiry: {
+        ...store.expiry,
+        async enlist(step) {
+          if (step.tenantId === tenantA) throw new StorageFailure('storage_damaged')
+          return store.expiry.enlist(step)
+        },
+      },
+    }
+    const retaining = carryOutRetention({
+      storage: broken,
+      nodeId: 'this node',
+      defaults: { 'retain-contacts': 15, 'retain-properties': 15, 'expire-contacts': 5 },
+      compare: async () => undefined,
+      report: { ...unreported, failed: (_task, _error, about) => void failures.push(about) },
+      clock: () => noonMs,
+      everyMs: 5,
+    })
+    const isDone = async () =>
+      (await goneIn(store, feedKey(tenantB))) === 2 &&
+      (await goneIn(store, feedKey(tenantB, 'contact'))) === 2 &&
+      (await store.expiry.listed(tenantB, undefined, 10)).length === 1
+    try {
+      await until(isDone, { what: 'the feeds of the other tenant' })
+    } finally {
+      await retaining.close()
+    }
+    assert.equal(await goneIn(store, damaged), 0)
+    assert.deepEqual(failures.slice(0, 2), [damaged, { tenantId: tenantA }])
+  })
+
   it('thins by the rules of the service and by those of tenants, which come first; with none it asks for no tenant (D17)', async () => {
     await using store = await storeOfDays()
     await store.retention.setRule(tenantB, 'retain-contacts', 0, 'cli:test')
