@@ -30,6 +30,13 @@ const blocks = blocksIn('docs/tutorial.md', textOf('docs/tutorial.md')).filter(
   ({ language }) => language === 'sh',
 )
 
+/** How this machine reaches the registry: it stands in the environment, and not in the home that the reader begins with. */
+function registryAccess(): NodeJS.ProcessEnv {
+  const known =
+    /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|(?:HTTPS?|NO)_PROXY|npm_config_(?:registry|cafile|proxy|https_proxy))$/i
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => known.test(name)))
+}
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -71,6 +78,7 @@ describe('the tutorial', { skip }, () => {
     phpSite = `http://127.0.0.1:${phpPort}`
     // The ports of the document may be taken on this machine: others are set from outside, and the commands stay as they are.
     const environment = {
+      ...registryAccess(),
       PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
       HOME: join(folder, 'home'),
       REPOSITORY: join(folder, 'source'),

@@ -5,7 +5,8 @@ import { stripVTControlCharacters } from 'node:util'
 /** Another `script`, or none: then nothing can be tried. */
 export const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0
 
-const waitMs = 120_000
+/** A first start downloads 80 MB. */
+const waitMs = 300_000
 
 export interface Terminal {
   /** Types the commands and waits for their end. Fails at the first that fails, with what was on the screen. */
