@@ -24,6 +24,7 @@ import type {
   HoldStore,
   KeyStore,
   RestrictionStore,
+  LeavingStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { KeyLimits } from './key-limits.ts'
@@ -39,6 +40,7 @@ export interface HttpContext {
   readonly holds: HoldStore
   readonly keys: KeyStore
   readonly admin: AdminStore
+  readonly leaving: LeavingStore
   readonly audit: AuditStore
   readonly keyIssuer: KeyIssuer
   /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */

@@ -43,6 +43,7 @@ import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
 import { createTokenBuckets, steadyClock } from './token-bucket.ts'
 import { addressUrl, portOf } from './service-address.ts'
+import { storeParts } from './store-parts.ts'
 import { createTransport } from './transport/index.ts'
 import { createWaitingReaders } from './waiting-readers.ts'
 
@@ -200,7 +201,7 @@ function contextOf(
   ledger: SentLedger,
 ): HttpContext {
   const { storage, peppers, log, shared, clock = Date.now, trustedProxies = 0, testKeys = false } = options
-  const { admin, audit, erasures, events, expiry, holds, keys, nodes, restrictions, settings } = storage
+  const { admin, events, keys, nodes, settings } = storage
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
   const metrics = createMetrics()
@@ -228,17 +229,10 @@ function contextOf(
   const inFlight = createBytesInFlight(limits, options.counts)
   metrics.watchInFlight(() => inFlight.state())
   return {
-    events,
-    erasures,
-    holds,
-    keys,
-    admin,
-    audit,
+    ...storeParts(storage),
     keyIssuer: createKeyIssuer({ keys, admin, nodes, peppers }),
     backups: () => recentBackups(storage),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
-    restrictions,
-    expiry,
     expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
     exposureOf: (query) => exposurePage(storage, query),
     maintenance,

@@ -148,17 +148,17 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
       return entry.key
     },
 
-    async look(keyId) {
-      const found = await finder.find(keyId)
-      if (found === undefined) return { kind: 'unknown' }
-      const nowMs = clock()
-      const key = verifiedKey(found, nowMs)
-      return { kind: standing(found, key, nowMs), key }
-    },
-
+    look: async (keyId) => verdictOf(await finder.find(keyId), clock()),
     flushUses: () => uses.flush(),
     close: () => uses.close(),
   }
+}
+
+/** Of a key whose secret is not asked for. */
+function verdictOf(found: FoundKey | undefined, nowMs: number): KeyVerdict {
+  if (found === undefined) return { kind: 'unknown' }
+  const key = verifiedKey(found, nowMs)
+  return { kind: standing(found, key, nowMs), key }
 }
 
 /** A test key opens the sandbox and nothing else, any other key everything else: decided here alone, for every operation (P10). */

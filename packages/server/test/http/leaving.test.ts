@@ -124,4 +124,23 @@ onEngines('a tenant that leaves', { clock }, (service) => {
     await second.close()
     assert.ok((await latestCodes(readKey)).every((code) => code === 'PropertyUnpublished'))
   })
+
+  it('stays after all when an operator says over HTTP that it is not suspended (PROTOCOL §5, D11)', async () => {
+    const { storage, tenant } = service()
+    const { tenantId } = tenant
+    await storage.leaving.begin({ tenantId, sinceMs: 1, readingEndsMs: clock() + 3_600_000 }, 'cli:test')
+    const { text: key } = await service().issue({ operator: true, adminScopes: ['admin:manage'] })
+    const change = (body: object) =>
+      call(service(), `/v1/admin/tenants/${tenantId}`, {
+        method: 'PATCH',
+        key,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const isLeaving = async () => (await storage.leaving.list()).some((one) => one.tenantId === tenantId)
+    assert.equal((await change({ name: 'Another' })).status, 200)
+    assert.equal(await isLeaving(), true)
+    assert.equal((await change({ suspended: false })).status, 200)
+    assert.equal(await isLeaving(), false)
+  })
 })

@@ -140,7 +140,7 @@ export function changeTenant(context: HttpContext): Operation {
     operationId: 'changeTenant',
     summary: 'Change the name, the reference or the state of a tenant',
     description:
-      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again. A key of the tenant changes its name alone.',
+      'What is left out stays. `suspended` refuses all its keys within 2 seconds, or lets them work again, and has a tenant stay that leaves. A key of the tenant changes its name alone.',
     body: 'TenantChange',
     ok: { description: 'The tenant as it is now.', schema: 'Tenant' },
     problems: ['tenant_exists'],
@@ -157,7 +157,11 @@ export function changeTenant(context: HttpContext): Operation {
           return refused({ code: 'missing_scope', detail })
         }
         const outcome = await context.admin.changeTenant(tenantId, reading.body, actorOf(access))
-        if (outcome.kind === 'changed') return adminAnswer(tenantMembers(outcome.tenant))
+        if (outcome.kind === 'changed') {
+          // One that leaves stays after all (PROTOCOL §5.10).
+          if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
+          return adminAnswer(tenantMembers(outcome.tenant))
+        }
         return outcome.kind === 'unknownTenant' ? noTenant : taken(outcome.kind)
       }),
   })
