@@ -292,6 +292,18 @@ describe('the plugin in WordPress', inLongRuns, () => {
     assert.equal(left.length, 3, files.join())
   })
 
+  it('shows one picture as the main one of many listings, and the second where the first is none', async (context) => {
+    const { put } = await begun(context)
+    const refs = Array.from({ length: 45 }, () => randomUUID())
+    const shared = mediaOf('/empty.png', '/good-placeholder.png')
+    await put(...refs.map((ref) => [ref, { media: shared }] as const))
+    await inStep()
+    const shown = await site.php<number>(
+      `global $wpdb; return (int) $wpdb->get_var("SELECT count(*) FROM {$wpdb->postmeta} WHERE meta_key = '_thumbnail_id'");`,
+    )
+    assert.equal(shown, 45)
+  })
+
   it('goes to no address of its own network for a picture', async (context) => {
     const { put } = await begun(context)
     const ref = randomUUID()

@@ -11,6 +11,8 @@ namespace PropertyEvents\WordPress;
 final class Photographs
 {
     private const PER_LISTING = 60;
+    /** Listings that get a main photograph in the step that downloads it. */
+    private const AT_ONCE = 20;
     /** Seconds before the second, third … attempt; after these a picture is given up. */
     private const WAITS = [300, 3_600, 6 * 3_600, 86_400];
     private const KINDS = ['photograph' => 'photographs', 'floor_plan' => 'floorPlans'];
@@ -73,7 +75,7 @@ final class Photographs
                     time(),
                 );
             if ($image === null) {
-                return true;
+                return $this->store->row("SELECT ref FROM {$this->store->table('listings')} WHERE pending = 1 LIMIT 1") === null;
             }
             $image['state'] === 'unused' ? $this->delete($image) : $this->download($image, $budget);
             Memory::forget();
@@ -161,6 +163,30 @@ final class Photographs
         }
     }
 
+    /**
+     * Shows the main photographs of the listings that have this picture, where none before it is still to come. One picture may
+     * stand in all listings, such as one for those without: these are made again, as far as each run goes.
+     */
+    private function showWhereMain(int $imageId): void
+    {
+        $rows = $this->store->rows(
+            "SELECT listing.ref, listing.post_id FROM {$this->links()} link
+            JOIN {$this->store->table('listings')} listing ON listing.ref = link.ref
+            WHERE link.image_id = %d AND link.kind = 'photograph' AND listing.post_id > 0 AND NOT EXISTS (
+                SELECT 1 FROM {$this->links()} earlier JOIN {$this->images()} image ON image.id = earlier.image_id
+                WHERE earlier.ref = link.ref AND earlier.kind = 'photograph' AND earlier.place < link.place
+                    AND image.state IN ('wanted', 'kept'))",
+            $imageId,
+        );
+        foreach (array_slice($rows, 0, self::AT_ONCE) as $row) {
+            $this->showMain($row['ref'], (int) $row['post_id']);
+        }
+        foreach (array_chunk(array_column(array_slice($rows, self::AT_ONCE), 'ref'), 500) as $refs) {
+            $places = Store::places($refs);
+            $this->store->run("UPDATE {$this->store->table('listings')} SET pending = 1 WHERE removed_at = 0 AND ref IN ($places)", ...$refs);
+        }
+    }
+
     /** @param array<string, string> $image */
     private function download(array $image, Budget $budget): void
     {
@@ -182,6 +208,9 @@ final class Photographs
                 mb_substr(wp_check_invalid_utf8($problem->getMessage(), true), 0, 500),
                 (int) $image['id'],
             );
+            if ($isLast || $problem->isFinal) {
+                $this->showWhereMain((int) $image['id']);
+            }
         }
     }
 
@@ -191,7 +220,7 @@ final class Photographs
         $listings = $this->store->rows(
             "SELECT listing.ref, listing.post_id, link.caption FROM {$this->links()} link
             JOIN {$this->store->table('listings')} listing ON listing.ref = link.ref
-            WHERE link.image_id = %d AND listing.post_id > 0",
+            WHERE link.image_id = %d AND listing.post_id > 0 ORDER BY link.place, link.ref LIMIT 1",
             (int) $image['id'],
         );
         $postId = (int) ($listings[0]['post_id'] ?? 0);
@@ -199,7 +228,7 @@ final class Photographs
         $text = ($listings[0]['caption'] ?? '') !== '' ? $listings[0]['caption'] : $address;
         // Smaller copies take memory: not of large pictures, and not where the first attempt did not come back.
         $metadata = $file->metadata(withSmallerCopies: $image['tries'] === '0');
-        $this->store->inTransaction(function () use ($image, $file, $listings, $postId, $text, $metadata): void {
+        $this->store->inTransaction(function () use ($image, $file, $postId, $text, $metadata): void {
             $attachmentId = wp_insert_attachment(wp_slash([
                 'post_title' => htmlspecialchars($text, ENT_QUOTES | ENT_SUBSTITUTE, 'UTF-8'),
                 'post_mime_type' => $file->mimeType,
@@ -215,9 +244,7 @@ final class Photographs
                 $attachmentId,
                 (int) $image['id'],
             );
-            foreach ($listings as $listing) {
-                $this->showMain($listing['ref'], (int) $listing['post_id']);
-            }
+            $this->showWhereMain((int) $image['id']);
         });
     }
 
