@@ -9,6 +9,7 @@ import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { movedFeeds } from '../feed/moved-feeds.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
+import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import { createLiveTail } from '../feed/live-tail.ts'
 import { createSentLedger } from '../feed/sent-ledger.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
@@ -38,6 +39,7 @@ import { operationTable } from './operations/index.ts'
 import type { TableOptions } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
 import { readsUnderWay } from './reads-under-way.ts'
+import { recentBackups } from './recent-backups.ts'
 import { createRouter } from './router.ts'
 import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
@@ -210,8 +212,7 @@ function contextOf(
     ping: () => storage.ping(),
     ...(options.outages === undefined ? {} : { memories: options.outages }),
   })
-  const watching = { onChange: maintenanceReporter(log), freshMs: options.maintenanceFreshMs }
-  const maintenance = watchMaintenance(storage, watching)
+  const maintenance = maintenanceOf(options)
   const publisher = createPublisher({
     events,
     catalogue: settings.catalogue,
@@ -260,6 +261,10 @@ function contextOf(
   }
 }
 
+function maintenanceOf({ storage, log, maintenanceFreshMs: freshMs }: ServiceParts): MaintenanceWatch {
+  return watchMaintenance(storage, { onChange: maintenanceReporter(log), freshMs })
+}
+
 function pagesOf({ storage: { events }, pages = defaultPages }: ServiceParts, outages: Outages): PageReader {
   return pages === 'off' ? plainPages(events) : sealedPages(events, pages, outages)
 }
@@ -280,20 +285,6 @@ function ratesOf(
     waiting: createWaitingReaders(limits, requestBuckets, counts),
     failureBuckets: createTokenBuckets({ limits: limits.failures, clock, memory: shared?.failures }),
   }
-}
-
-/** Three months of four a day. */
-const backupsAtMost = 400
-
-async function recentBackups({ audit, settings }: StorageEngine): Promise<readonly number[]> {
-  const query = {
-    first: 'newest',
-    action: 'backup.begun',
-    target: settings.storeId,
-    limit: backupsAtMost,
-  } as const
-  const rows = await audit.read(query)
-  return rows === 'unknownRow' ? [] : rows.map(({ atMs }) => atMs)
 }
 
 const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }

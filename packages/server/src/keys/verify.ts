@@ -96,13 +96,8 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
   const proven = new BoundedMap<string, ProvenKey>(provenLimit)
   const rehash = secretRehasher(keys, peppers, report)
 
-  const partsOf = (text: string | undefined): ParsedKey | undefined => {
-    const parts = text === undefined ? undefined : parseKeyText(text)
-    return parts?.isTest === true && options.testKeys !== true ? undefined : parts
-  }
-
   async function verify(text: string | undefined): Promise<KeyVerdict> {
-    const parts = partsOf(text)
+    const parts = partsOf(text, options)
     if (text === undefined || parts === undefined) return { kind: 'unknown' }
     const found = await finder.find(parts.keyId)
     const digest = digestOf(text)
@@ -126,7 +121,7 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     verify,
 
     async verifyAmongGuesses(text) {
-      const parts = partsOf(text)
+      const parts = partsOf(text, options)
       if (parts === undefined) return { kind: 'unknown' }
       if (ids.has(parts.keyId)) {
         const verdict = await verify(text)
@@ -159,6 +154,15 @@ function verdictOf(found: FoundKey | undefined, nowMs: number): KeyVerdict {
   if (found === undefined) return { kind: 'unknown' }
   const key = verifiedKey(found, nowMs)
   return { kind: standing(found, key, nowMs), key }
+}
+
+/** `undefined`: the text is no key, or a test key where none works. */
+function partsOf(
+  text: string | undefined,
+  { testKeys = false }: Pick<KeyVerifierOptions, 'testKeys'>,
+): ParsedKey | undefined {
+  const parts = text === undefined ? undefined : parseKeyText(text)
+  return parts?.isTest === true && !testKeys ? undefined : parts
 }
 
 /** A test key opens the sandbox and nothing else, any other key everything else: decided here alone, for every operation (P10). */
