@@ -42,10 +42,20 @@ onEngines('retention', {}, (service) => {
     const read = async () => call(service(), all, { key: service().tenant.readKey })
     const first = await read()
     const { tenantId } = service().tenant
-    for (const { feed, ids } of subjects) {
-      // The property that takes the canary's place is in another category, so the service has published a departure between them.
-      const departures = feed === 'property' ? 1 : 0
-      assert.equal(await thinAll(service(), { tenantId, feed }), ids.length + departures)
+    for (const { feed, subjectId, ids } of subjects) {
+      const of = feed === 'property' ? 'properties' : 'contacts'
+      const key = service().tenant.readKey
+      const { text } = await call(service(), `/v1/${of}/${subjectId}/history`, { key })
+      const history = (JSON.parse(text) as { items: readonly { id: string; eventTypeShortCode: string }[] })
+        .items
+      // The property that takes the canary's place is in another category: the service has published a departure from the old one.
+      const derived = history.slice(0, -1).filter(({ id }) => !ids.includes(id))
+      const departures = feed === 'property' ? ['PropertyUnpublished'] : []
+      assert.deepEqual(
+        derived.map(({ eventTypeShortCode }) => eventTypeShortCode),
+        departures,
+      )
+      assert.equal(await thinAll(service(), { tenantId, feed }), ids.length + departures.length)
     }
     const after = await readAll(service(), addresses, tagsOf(before))
     assert.deepEqual(showing(after), [])

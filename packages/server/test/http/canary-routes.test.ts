@@ -1,0 +1,128 @@
+/** Every route of the document is tried with a canary: a route that is added is tried without anybody's doing, or fails here (D17). */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { adminScopes } from '@property-events/protocol'
+import { canary, eraseAll, publishCanary, textOf } from '../support/canary.ts'
+import { call, publish } from '../support/http-client.ts'
+import type { Answer } from '../support/http-client.ts'
+import { committedDocument, operationsOf } from '../support/openapi-document.ts'
+import { contact } from '../support/property.ts'
+import { restrictContact } from '../support/restrictions.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
+
+const operations = operationsOf(committedDocument()).filter(({ method }) => method !== 'HEAD')
+
+/** What stands in the paths of the document, by the name of the parameter. One that is not known here cannot be tried. */
+type Values = Readonly<Record<string, string>>
+
+function targetOf(path: string, values: Values): string {
+  return path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => values[name] ?? assert.fail(`${path} needs ${name}`),
+  )
+}
+
+interface Asked {
+  readonly keys: readonly string[]
+  readonly subjects: readonly Values[]
+}
+
+/** Each route that reads, of each subject, with each key, plain and gzipped; the answers by name, those that were let in. */
+async function readEvery(
+  service: TestService,
+  { keys, subjects }: Asked,
+): Promise<ReadonlyMap<string, Answer>> {
+  const answers = new Map<string, Answer>()
+  for (const { path } of operations.filter(({ method }) => method === 'GET')) {
+    for (const target of new Set(subjects.map((values) => targetOf(path, values)))) {
+      for (const key of keys) {
+        for (const coding of ['identity', 'gzip']) {
+          const answer = await call(service, target, { key, headers: { 'accept-encoding': coding } })
+          if (answer.status === 200) answers.set(`${path} ${target} ${coding}`, answer)
+          else assert.ok(!answer.text.includes(canary), `${path}: ${answer.text}`)
+        }
+      }
+    }
+  }
+  return answers
+}
+
+function showing(answers: ReadonlyMap<string, Answer>): readonly string[] {
+  return [...answers].filter(([, answer]) => textOf(answer).includes(canary)).map(([name]) => name)
+}
+
+// Routes are the same on every engine; what the engines keep has tests of its own.
+describe('every route of the document', () => {
+  let running: TestService
+  const service = (): TestService => running
+  before(async () => {
+    running = await startTestService({ engine: 'memory' })
+  })
+  after(() => running.stop())
+
+  it('shows nothing of what was erased, nor does the log (D17)', async () => {
+    const { tenant, logLines } = service()
+    const { tenantId, readKey, publishKey, eraseKey } = tenant
+    const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
+    const erased = await publishCanary(service())
+    const other = contact()
+    await publish(service(), [{ payload: other }], { feed: 'contact' })
+    const { id: restrictionId } = await restrictContact(service(), other.contact_ref)
+    const [first] = await eraseAll(service(), [{ feed: 'contact', subjectId: await spareContact(service()) }])
+    const values = { tenantId, keyId, restrictionId, erasureId: first?.id ?? '', holdId: restrictionId }
+    const subjects = erased.flatMap(({ subjectId, ids }) =>
+      ids.slice(0, 1).map((eventId) => ({ ...values, subjectId, eventId, contactRef: subjectId })),
+    )
+    const keys = [readKey, publishKey, eraseKey, operator]
+    const earlier = await readEvery(service(), { keys, subjects })
+    const reads = operations.filter(({ method }) => method === 'GET').map(({ path }) => path)
+    const tried = new Set([...earlier.keys()].map((name) => name.split(' ')[0]))
+    // Of a key that has to do with no agency, and of an operator's own rights, no agency is told anything.
+    assert.deepEqual(
+      reads.filter((path) => !tried.has(path) && path !== '/v1/exposure/{keyId}'),
+      [],
+    )
+    const shown = new Set(showing(earlier).map((name) => name.split(' ')[0] ?? ''))
+    const payloads = /event|propert|contacts\/\{subjectId\}/
+    const silent = reads.filter(
+      (path) => payloads.test(path) && !path.endsWith('/reduced') && !shown.has(path),
+    )
+    assert.deepEqual(silent, [], 'each of these shows it before')
+    await eraseAll(service(), erased)
+    assert.deepEqual(showing(await readEvery(service(), { keys, subjects })), [])
+    assert.ok(!logLines.join('\n').includes(canary), 'the log')
+  })
+
+  it('says nothing in an answer or a log of a contact that was sent to it and is not well formed (D17)', async () => {
+    const { tenant, logLines } = service()
+    const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
+    const id = crypto.randomUUID()
+    const values = { tenantId: tenant.tenantId, keyId, contactRef: id, holdId: id, restrictionId: id }
+    const texts = { notes: [canary], email: { [canary]: canary }, phone: `${canary}\u0000`, name: 7 }
+    const bodies = [
+      { payload: { contact_ref: id, ...texts } },
+      { payload: { contact_ref: canary } },
+      { payload: canary },
+      { payload: `{"contact_ref":"${id}","notes":"${canary}` },
+      { payload: { contact_ref: id, notes: canary, photo_url: `https://${canary}` }, eventType: 7 },
+    ]
+    for (const { path, method, operationId } of operations.filter((one) => one.method !== 'GET')) {
+      for (const key of [tenant.publishKey, tenant.eraseKey, operator]) {
+        for (const body of [...bodies.map((one) => JSON.stringify(one)), `{"payload":{"notes":"${canary}"`]) {
+          const headers = { 'content-type': 'application/json' }
+          const answer = await call(service(), targetOf(path, values), { method, key, headers, body })
+          const said = `${JSON.stringify(answer.headers)} ${answer.text}`
+          // What a property's payload says may be quoted: it is published for everybody.
+          if (operationId !== 'publishPropertyEvents') assert.ok(!said.includes(canary), `${path}: ${said}`)
+        }
+      }
+    }
+    assert.ok(!logLines.join('\n').includes(canary), 'the log')
+  })
+})
+
+async function spareContact(service: TestService): Promise<string> {
+  const { events } = await publish(service, [{ payload: contact() }], { feed: 'contact' })
+  return events[0]?.transactionId ?? ''
+}
