@@ -88,7 +88,7 @@ const erasure = Type.Object(
     state: Type.Unsafe({
       enum: ['reducing', 'reduced', 'unreachable', 'overwritten'],
       description:
-        '`unreachable`: no row, page or answer has the payloads; `overwritten`: nor has the free space of the store.',
+        '`reduced`: no row has the payloads, and each node is waited for until it has forgotten them, one that was killed for a minute; `unreachable`: no row, page or answer has them; `overwritten`: nor has the free space of the store.',
     }),
     events: whole('Events that are to be reduced.'),
     reduced: whole('How many of them have been.'),

@@ -146,7 +146,8 @@ export function openClient({ settings: reader }: Invocation, feed: FeedName) {
 
 const stateWords: Readonly<Record<string, string>> = {
   reducing: 'under way: earlier events still have their payloads',
-  reduced: 'no row of the store has a payload; nodes may still have pages of before',
+  reduced:
+    'no row of the store has a payload; nodes may still have pages of before (one that was killed is waited for, for a minute)',
   unreachable: 'no row, page or answer of the service has a payload any more',
   overwritten: 'nor has the free space of the store',
 }

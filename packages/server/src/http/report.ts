@@ -1,5 +1,5 @@
 /** The one log line and the metrics of a request. */
-import { feeds, nearestName } from '@property-events/protocol'
+import { nearestName } from '@property-events/protocol'
 import { statusOf } from './answer-head.ts'
 import type { HttpContext } from './context.ts'
 import type { Answer, Exchange } from './exchange.ts'
@@ -80,7 +80,7 @@ export function loggedPath(target: string, route: string): string {
 /** A path that was found nowhere, up to what looks like the word before a reference, in any spelling: `/v1/Contact%73//…`, `/v1/contcats/…`. */
 function withoutContact(path: string): string {
   const segments = unescaped(path).split(/[/\\]+/)
-  const at = segments.findIndex((segment) => /^contact/i.test(segment) || nearestName(segment, contactWords))
+  const at = segments.findIndex((segment) => /contact/i.test(segment) || nearestName(segment, contactWords))
   const segment = segments[at]
   if (segment === undefined) return path
   const isWord = contactWords.includes(segment.toLowerCase())
@@ -88,7 +88,13 @@ function withoutContact(path: string): string {
   return pathOnly([...segments.slice(0, at), isWord ? segment : 'contacts', 'hidden'].join('/'))
 }
 
-const contactWords: readonly string[] = ['contacts', 'contact', 'contactevents', 'contact-events']
+const contactWords: readonly string[] = [
+  'contacts',
+  'contact',
+  'contactevents',
+  'contact-events',
+  'expiring-contacts',
+]
 
 /** Percent-encoding undone, as often as it was done: for comparing, so bytes may stand for characters. */
 function unescaped(text: string): string {
@@ -102,8 +108,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Has a parameter, in whose place anything may stand. */
+/** Has a parameter after a word for contacts, in whose place anything may stand. */
 function isOfContact(route: string): boolean {
-  const { subjectsPath, eventsPath } = feeds.contact
-  return route.includes(':') && (route.startsWith(`${subjectsPath}/`) || route.startsWith(`${eventsPath}/`))
+  return /contact.*\/:/.test(route)
 }

@@ -59,6 +59,10 @@ onEngines(
         '/v1/contacts;jane.doe',
         '/v1/contact-events/jane.doe',
         '/v1/contacts/%zz/jane.doe',
+        '/v1/expiring-contacts/jane.doe/keep',
+        '/v1/expiring-contacts/jane.doe/keeep',
+        '/v1/expiring-contact/jane.doe',
+        '/v1/expirin-contacts/jane.doe/keep',
         '/api/func/api/v1/contactevents/geteventbyid/jane.doe',
         '/api/func/api/v1/contactevents/geteventbyid/x/jane.doe',
         'http://jane@host/v1/Contact%73/jane.doe/x',
@@ -72,6 +76,16 @@ onEngines(
       for (const path of ['/v1/contact-event', '/.env', '/v1/contact']) {
         const lines = await linesOf(() => call(service(), path, { key }))
         assert.equal(lines[0]?.['path'], path.replace('contact-event', 'contacts/hidden'), path)
+      }
+    })
+
+    it('names no contact that is kept (D18, PROTOCOL §10.2)', async () => {
+      const key = service().tenant.eraseKey
+      for (const reference of ['jane.doe', crypto.randomUUID()]) {
+        const path = `/v1/expiring-contacts/${reference}/keep`
+        const lines = await linesOf(() => call(service(), path, { key, method: 'POST' }))
+        assert.equal(lines[0]?.['path'], '/v1/expiring-contacts/:contactRef/keep')
+        assert.doesNotMatch(JSON.stringify(lines), new RegExp(reference))
       }
     })
 

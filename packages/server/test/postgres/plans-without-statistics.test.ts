@@ -7,6 +7,7 @@ import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Database, Statement, Value } from '../../src/storage/postgres/connection.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { expiryStatements } from '../../src/storage/postgres/expiry.ts'
+import { latestPositionStatements } from '../../src/storage/postgres/latest-positions.ts'
 import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
 import {
   measureStatements,
@@ -41,6 +42,16 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
     'a snapshot of a view',
     readAfterStatements.latest,
     [tenantA, property, middle, limit, texts(['lettings'])],
+  ],
+  [
+    'the latest contacts as of a position',
+    latestPositionStatements.latest,
+    [tenantA, contact, middle, limit, texts([]), events],
+  ],
+  [
+    'what contacts were earlier',
+    latestPositionStatements.earlier,
+    [tenantA, contact, middle, limit, texts([]), events],
   ],
   ['a page', readRangeStatements.all, [tenantA, property, middle + 1, middle + limit]],
   [

@@ -10,12 +10,12 @@ function latestOf(columns: string, positions: string, categories: string): strin
   return `SELECT latest.* FROM unnest(${categories}::text[]) AS wanted (category) CROSS JOIN LATERAL (
       SELECT ${columns} FROM subject s
       WHERE s.tenant = $1 AND s.feed = $2 AND s.category = wanted.category AND s.position > 0 AND ${positions}
-      ORDER BY s.position LIMIT $4
+      ORDER BY s.tenant, s.feed, s.category, s.position LIMIT $4
     ) AS latest
     UNION ALL
     (SELECT ${columns} FROM subject s
       WHERE ${categories}::text[] = '{}' AND s.tenant = $1 AND s.feed = $2 AND s.category IS NULL AND s.position > 0 AND ${positions}
-      ORDER BY s.position LIMIT $4)`
+      ORDER BY s.tenant, s.feed, s.category, s.position LIMIT $4)`
 }
 
 export const latestPositionStatements = {
