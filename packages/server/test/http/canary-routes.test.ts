@@ -66,9 +66,9 @@ describe('every route of the document', () => {
     const { tenantId, readKey, publishKey, eraseKey } = tenant
     const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
     const erased = await publishCanary(service())
-    const other = contact()
-    await publish(service(), [{ payload: other }], { feed: 'contact' })
-    const { id: restrictionId } = await restrictContact(service(), other.contact_ref)
+    const contactRef = crypto.randomUUID()
+    await publish(service(), [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })
+    const { id: restrictionId } = await restrictContact(service(), contactRef)
     const [first] = await eraseAll(service(), [{ feed: 'contact', subjectId: await spareContact(service()) }])
     const values = { tenantId, keyId, restrictionId, erasureId: first?.id ?? '', holdId: restrictionId }
     const subjects = erased.flatMap(({ subjectId, ids }) =>
