@@ -28,13 +28,32 @@ interface Asked {
   readonly subjects: readonly Values[]
 }
 
+const isStream = (path: string): boolean => path.endsWith('/stream')
+
+/** What a stream sends from its beginning until the head of the feed; it does not end by itself. */
+async function streamed({ url, port, tenant }: TestService, path: string): Promise<string> {
+  const [run, key] = [path.replace('/stream', '?after=0&limit=1'), tenant.readKey]
+  const head = (await call({ port }, run, { key })).headers['x-feed-head']
+  const closing = new AbortController()
+  const headers = { 'x-api-key': key, accept: 'text/event-stream' }
+  const answer = await fetch(`${url}${path}?after=0`, { headers, signal: closing.signal })
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of answer.body ?? assert.fail('no stream')) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes(`.${head}\n`)) break
+  }
+  closing.abort()
+  return text
+}
+
 /** Each route that reads, of each subject, with each key, plain and gzipped; the answers by name, those that were let in. */
 async function readEvery(
   service: TestService,
   { keys, subjects }: Asked,
 ): Promise<ReadonlyMap<string, Answer>> {
   const answers = new Map<string, Answer>()
-  for (const { path } of operations.filter(({ method }) => method === 'GET')) {
+  for (const { path } of operations.filter((one) => one.method === 'GET' && !isStream(one.path))) {
     for (const target of new Set(subjects.map((values) => targetOf(path, values)))) {
       for (const key of keys) {
         for (const coding of ['identity', 'gzip']) {
@@ -76,7 +95,9 @@ describe('every route of the document', () => {
     )
     const keys = [readKey, publishKey, eraseKey, operator]
     const earlier = await readEvery(service(), { keys, subjects })
-    const reads = operations.filter(({ method }) => method === 'GET').map(({ path }) => path)
+    const all = operations.filter(({ method }) => method === 'GET').map(({ path }) => path)
+    const [reads, streams] = [all.filter((path) => !isStream(path)), all.filter(isStream)]
+    for (const path of streams) assert.ok((await streamed(service(), path)).includes(canary), path)
     const tried = new Set([...earlier.keys()].map((name) => name.split(' ')[0]))
     // Of a key that has to do with no agency, and of an operator's own rights, no agency is told anything.
     assert.deepEqual(
@@ -91,6 +112,7 @@ describe('every route of the document', () => {
     assert.deepEqual(silent, [], 'each of these shows it before')
     await eraseAll(service(), erased)
     assert.deepEqual(showing(await readEvery(service(), { keys, subjects })), [])
+    for (const path of streams) assert.ok(!(await streamed(service(), path)).includes(canary), path)
     assert.ok(!logLines.join('\n').includes(canary), 'the log')
   })
 
