@@ -33,7 +33,7 @@ const isStream = (path: string): boolean => path.endsWith('/stream')
 /** What a stream sends from its beginning until the head of the feed; it does not end by itself. */
 async function streamed({ url, port, tenant }: TestService, path: string): Promise<string> {
   const [run, key] = [path.replace('/stream', '?after=0&limit=1'), tenant.readKey]
-  const head = (await call({ port }, run, { key })).headers['x-feed-head']
+  const head = String((await call({ port }, run, { key })).headers['x-feed-head'])
   const closing = new AbortController()
   const headers = { 'x-api-key': key, accept: 'text/event-stream' }
   const answer = await fetch(`${url}${path}?after=0`, { headers, signal: closing.signal })
