@@ -212,6 +212,7 @@ async function report(output: Output, tenants: readonly Tenant[], nowMs: number)
     tenants.map(async ({ name, keeper, counts, caughtUpMs, trouble }) => ({
       tenant: name,
       ...counts,
+      removed: keeper.counts.removed,
       held: trouble === undefined ? await keeper.copy.count() : null,
       caughtUpAt: caughtUpMs === undefined ? null : new Date(caughtUpMs).toISOString(),
       lagMs: caughtUpMs === undefined ? null : nowMs - caughtUpMs,
@@ -224,12 +225,13 @@ async function report(output: Output, tenants: readonly Tenant[], nowMs: number)
     rows.length <= maxRows
       ? rows
       : rows.filter(({ trouble, caughtUpAt }) => trouble !== null || caughtUpAt === null)
-  const cells = shown.map(({ tenant, held, events, changes, removals, lagMs, trouble }) => [
+  // What was never in the tables was not removed from them: of a first sync that is every removal in the feed.
+  const cells = shown.map(({ tenant, held, events, changes, removals, removed, lagMs, trouble }) => [
     tenant,
     held === null ? '?' : held.toLocaleString('en-GB'),
     events.toLocaleString('en-GB'),
     (changes - removals).toLocaleString('en-GB'),
-    removals.toLocaleString('en-GB'),
+    removed.toLocaleString('en-GB'),
     lagMs === null ? 'never in step' : `${Math.round(lagMs / 1_000)} s`,
     trouble === null ? '' : 'failing',
   ])

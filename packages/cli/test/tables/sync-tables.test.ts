@@ -397,6 +397,10 @@ function casesOf(engine: TableEngine): void {
       assert.ok(held > 0 && lagMs !== null)
       assert.equal(listings.filter((row) => row['tenant'] === tenant).length, held)
     }
+    // A first copy removes nothing, although the feed has removals.
+    const freshArgs = manyArgs.map((word) => (word === 'all_' ? 'fresh_' : word))
+    const fresh = await run([...freshArgs, '--tenant', 'first'], address)
+    assert.match(fresh.stdout, /^first +\d+ +\d+ +\d+ +0 +\d+ s$/m)
     // The same reference in both: one changes, the other stays.
     await publish([house(base, 2)], service.otherTenant.publishKey)
     const second = await run([...manyArgs, '--tenant', 'second'], address)
