@@ -51,6 +51,7 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   cursor_beyond_head:
     'Begin again with a snapshot. Each copy keeps its own checkpoint, for one feed of one service.',
   event_is_latest: 'Erase the property or contact as a whole, or publish a newer event of it first.',
+  moment_expired: 'Begin again with page 1, and ask for the pages after it within 10 minutes.',
   epoch_changed: 'Begin again with a snapshot, and keep its epoch with the checkpoint.',
   body_too_large: 'Send fewer events in each request.',
   target_too_long: 'Shorten the query.',

@@ -1,6 +1,8 @@
 /** Rates as they are written in settings and for keys (D10). */
 import { readWholeNumber } from '@property-events/protocol'
 import type { KeyRate } from '@property-events/server'
+import type { SettingReader } from './read-settings.ts'
+import { plainText } from './terminal-text.ts'
 
 /** Requests a second and the size of a burst, or no limit. */
 export type RateLimit = KeyRate | 'off'
@@ -35,4 +37,25 @@ export function readRate(perSecond: string, burst: string | undefined): KeyRate 
 /** `50/500`, as it is read. */
 export function rateText({ perSecond, burst }: KeyRate): string {
   return `${perSecond}/${burst}`
+}
+
+/** The rate of one key, as a command is given it; `undefined`: none, or one that the reader has noted as a fault. */
+export function readOwnRate(
+  perSecond: string | undefined,
+  burst: string | undefined,
+  reader: SettingReader,
+): KeyRate | undefined {
+  if (perSecond === undefined) {
+    if (burst !== undefined) reader.fault('--burst needs a --rate: requests a second.')
+    return undefined
+  }
+  const rate = readRate(perSecond, burst)
+  if (rate === undefined) {
+    const written =
+      burst === undefined
+        ? `"${plainText(perSecond)}"`
+        : `"${plainText(perSecond)}" and "${plainText(burst)}"`
+    reader.fault(`The rate and the burst are each ${rateWords}, but ${written} was given.`)
+  }
+  return rate
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { catalogues } from '@property-events/protocol'
+import { catalogues, uuidV5 } from '@property-events/protocol'
 import { loadPeppers, openStorage } from '@property-events/server'
 import { checkPepper } from '../src/doctor/check-store.ts'
 import { storeFlags } from '../src/open-store.ts'
@@ -27,6 +27,8 @@ interface KeyJson {
   readonly expires: string | null
   readonly revoked: string | null
   readonly rate: { readonly perSecond: number; readonly burst: number } | null
+  readonly eventTypes: string | null
+  readonly current: boolean
 }
 
 let market: Market
@@ -48,6 +50,17 @@ async function becomes(key: string, status: number): Promise<void> {
 
 const createKey = (...args: readonly string[]) =>
   runJson<KeyJson>(['keys', 'create', '--tenant', 'Hill & Co', '--scope', 'read', ...args, ...data])
+
+async function publishPayloads(payloads: readonly object[]): Promise<void> {
+  const answer = await fetch(`${market.url}/v1/property-events`, {
+    method: 'POST',
+    headers: { 'x-api-key': market.publishKey, 'content-type': 'application/json' },
+    body: JSON.stringify(payloads.map((payload) => ({ payload }))),
+  })
+  assert.equal(answer.status, 201, await answer.text())
+}
+
+const uuidOf = (name: string): string => uuidV5('6f9b1f9e-6f0e-4b0a-9d4e-3a6d6e1c2b11', name)
 
 describe('keys, while the service runs', () => {
   it('a new key works at once, a revoked one stops within two seconds (D11)', async () => {
@@ -149,6 +162,72 @@ describe('keys, while the service runs', () => {
     await until(async () => (await policyOf(key)) === (await policyOf(other.key)), {
       what: 'the rate of all',
     })
+  })
+
+  it('a key reads with the event types and the lists it was made for, which the list shows and a backup keeps (D12)', async () => {
+    const key = await createKey('--event-types', 'published-0', '--current')
+    assert.deepEqual([key.eventTypes, key.current], ['published-0', true])
+    const usual = await createKey()
+    assert.deepEqual([usual.eventTypes, usual.current], [null, false])
+    const homes = [1, 2, 1].map((n) => ({ agent_ref: uuidOf(`home ${n}`), published: true }))
+    await publishPayloads(homes)
+    const listWith = async (text: string) => {
+      const { body } = await listEvents(market.url, text, 'pageSize=1000')
+      return body.items.map((item) => [item['transactionId'], item['eventType']])
+    }
+    const [one, two] = [uuidOf('home 1'), uuidOf('home 2')]
+    assert.deepEqual(await listWith(usual.key), [
+      [one, 2],
+      [two, 2],
+      [one, 0],
+    ])
+    assert.deepEqual(await listWith(key.key), [
+      [two, 0],
+      [one, 0],
+    ])
+    const copies = temporaryFolder()
+    await run(['backup', join(copies, 'property-events.db'), ...data])
+    for (const folder of [market.folder, copies]) {
+      const listed = await runJson<readonly KeyJson[]>(['keys', 'list', '--data', folder])
+      const { eventTypes, current } = listed.find((one) => one.keyId === key.keyId) ?? {}
+      assert.deepEqual([eventTypes, current], ['published-0', true])
+    }
+    removeFolder(copies)
+    const text = await run(['keys', 'list', ...data])
+    assert.match(text.stdout, new RegExp(`^${key.keyId} .* published-0, current\\b`, 'm'))
+  })
+
+  it('a reading that the store or the key has no use for is refused with what to do (D12)', async () => {
+    const create = ['create', '--tenant', 'Hill & Co', '--scope']
+    for (const [args, said] of [
+      [
+        [...create, 'read', '--event-types', 'published0'],
+        /must be default or published-0. Did you mean published-0/,
+      ],
+      [[...create, 'publish', '--current'], /are for keys that read/],
+    ] as const) {
+      const { code, stderr } = await run(['keys', ...args, ...data])
+      assert.equal(code, 1, args.join(' '))
+      assert.match(stderr, said)
+    }
+    const own = temporaryFolder()
+    const { property, contact } = catalogues.default
+    const storage = await openStorage({
+      kind: 'sqlite',
+      folder: own,
+      create: true,
+      catalogue: { property: { ...property, PropertyViewed: 7 }, contact },
+    })
+    await storage.close()
+    await run(['tenants', 'create', 'Own', '--data', own])
+    const asked = ['keys', 'create', '--tenant', 'Own', '--scope', 'read', '--data', own]
+    const { code, stderr } = await run([...asked, '--event-types', 'published-0'])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /for which published-0 has no number: PropertyViewed. Make the key without --event-types/,
+    )
+    removeFolder(own)
   })
 
   it('a rate that is none is refused with what is allowed, and changes nothing (D10)', async () => {

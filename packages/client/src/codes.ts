@@ -65,6 +65,7 @@ const codes = {
   cursor_beyond_head: ['conflict', 'never'],
   epoch_changed: ['conflict', 'never'],
   event_is_latest: ['conflict', 'never'],
+  moment_expired: ['conflict', 'never'],
   on_hold: ['conflict', 'never'],
   unknown_conflict: ['conflict', 'never'],
   // A 409 without its body, which a proxy has replaced: only the code in it would say what to do.

@@ -1,6 +1,7 @@
 /** Lists a feed with the contract's own operation (spec §4.1): a page that can be awaited and iterated. */
 import type { Connection } from './connection.ts'
 import { decodePage } from './decode.ts'
+import { InvalidAnswerError } from './errors.ts'
 import { requestJson } from './http.ts'
 import type { Answer } from './http.ts'
 import { feedPaths } from './wire.ts'
@@ -20,6 +21,11 @@ export interface ListQuery {
   readonly from?: string | undefined
   /** The same form; it includes the whole interval of its last digit. */
   readonly to?: string | undefined
+  /**
+   * Only the last event of each property or contact, as of a moment that the first page fixes: `page` is then 1, and there is no `from`
+   * or `to`. Left out: as the key was made. Needs a service with PROTOCOL §3.5.
+   */
+  readonly current?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -37,7 +43,7 @@ export interface EventList extends Promise<EventPage>, AsyncIterable<FeedEvent> 
  * meanwhile may show an event twice: `sync` copes with that.
  */
 export function list(connection: Connection, query: ListQuery = {}): EventList {
-  const ask = async (page: number) => (await requestPage(connection, { ...query, page })).value
+  const ask = pageAsker(connection, query)
   const firstPage = query.page ?? 1
   const first = ask(firstPage)
   // Iteration reports a failure itself; without this, Node would end the program first, because of an unhandled
@@ -61,15 +67,36 @@ export function list(connection: Connection, query: ListQuery = {}): EventList {
   return Object.assign(first, { pages, [Symbol.asyncIterator]: events })
 }
 
+/** All pages of a list of current events are as of one moment, which the service names. */
+function pageAsker(connection: Connection, query: ListQuery): (page: number) => Promise<EventPage> {
+  let asOf: string | null | undefined
+  return async (page) => {
+    const { value, headers } = await requestPage(connection, { ...query, page })
+    const said = headers.get('x-current-as-of')
+    asOf ??= said
+    if (said === asOf) return value
+    throw new InvalidAnswerError(
+      `Page ${page} is as of event ${said}, and the pages before it as of event ${asOf}: another list of current events was begun with this key. Begin again, and give each reader a key of its own.`,
+    )
+  }
+}
+
 /** One page, with its headers. */
 export function requestPage(connection: Connection, query: ListQuery): Promise<Answer<EventPage>> {
-  const { apiEventType, page = 1, pageSize = 100, from, to } = query
+  const { apiEventType, page = 1, pageSize = 100, from, to, current } = query
   return requestJson(
     connection,
     {
       method: 'GET',
       path: feedPaths[connection.feed].list,
-      query: { apiEventType, page, pageSize, from, to },
+      query: {
+        apiEventType,
+        page,
+        pageSize,
+        from,
+        to,
+        current: current === undefined ? undefined : String(current),
+      },
     },
     decodePage,
     query.signal,

@@ -53,6 +53,7 @@ const classOfCode: { readonly [Code in ErrorCode]: keyof typeof client } = {
   cursor_beyond_head: 'ConflictError',
   epoch_changed: 'ConflictError',
   event_is_latest: 'ConflictError',
+  moment_expired: 'ConflictError',
   on_hold: 'ConflictError',
   conflict: 'ConflictError',
   unknown_conflict: 'ConflictError',

@@ -496,6 +496,31 @@ describe('a client of the service', () => {
     })
   })
 
+  it('lists current events as of one moment, and stops where another walk has taken its place (PROTOCOL §3.5)', async () => {
+    const all: (readonly [string, number])[] = []
+    for await (const event of reader().list({ pageSize: 3, current: true }))
+      all.push([event.transactionId, event.sequenceNumber])
+    const last = new Map<string, number>()
+    for await (const event of reader().list()) last.set(event.transactionId, event.sequenceNumber)
+    assert.deepEqual(new Map(all), last)
+    assert.equal(all.length, last.size)
+    const pageAsOf = (page: number, asOf: string) => () =>
+      Response.json(
+        { items: [], page, pageSize: 1, availableCount: 2, totalPages: 2 },
+        { headers: { 'x-current-as-of': asOf } },
+      )
+    const { client } = answering([pageAsOf(1, '12'), pageAsOf(2, '17')])
+    await assert.rejects(
+      async () => {
+        for await (const page of client.list({ current: true }).pages()) assert.equal(page.page, 1)
+      },
+      {
+        name: 'InvalidAnswerError',
+        message: /Page 2 is as of event 17, and the pages before it as of event 12/,
+      },
+    )
+  })
+
   it('takes a time by any clock, with its offset (D5)', async () => {
     const [first, second] = (await reader().list({ pageSize: 2 })).items
     assert(first !== undefined && second !== undefined)

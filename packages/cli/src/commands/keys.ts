@@ -2,15 +2,22 @@ import type { Command } from 'commander'
 import { parseKeyText, scopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import { issueKey } from '@property-events/server'
-import type { KeyRate, KeyRecord } from '@property-events/server'
+import type { KeyRecord } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
+import {
+  addReadingOptions,
+  readReading,
+  readingJson,
+  readingText,
+  refuseUnknownTypes,
+} from '../key-reading.ts'
 import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { commandLine } from '../program-name.ts'
-import { rateText, rateWords, readRate } from '../rate-limit.ts'
+import { rateText, readOwnRate } from '../rate-limit.ts'
 import { addSettings } from '../read-settings.ts'
 import { grantsOf } from '../sandbox-tenant.ts'
 import type { SettingReader } from '../read-settings.ts'
@@ -39,6 +46,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .option('--expires <when>', momentWords)
     .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
     .option('--burst <number>', 'requests at once; ten times the rate if left out')
+  addReadingOptions(command)
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
@@ -57,10 +65,12 @@ function addCreate(keys: Command, context: CommandContext): void {
       reader.fault('--label has at most 200 characters and no control characters.')
     }
     const rate = readOwnRate(flagText(flags, 'rate'), flagText(flags, 'burst'), reader)
+    const reading = readReading(flags, wanted, reader)
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
       const { storage } = store
+      refuseUnknownTypes(storage.settings.catalogue, reading)
       const grants = await grantsOf(store, { isTest, tenants, scopes: wanted })
       const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
@@ -71,6 +81,7 @@ function addCreate(keys: Command, context: CommandContext): void {
         nowMs: Date.now(),
         actor: store.actor,
         rate,
+        reading,
       })
       if (issued.kind === 'unknownTenant') throw new Refusal('The tenant is gone. Run the command again.')
       if (output.json) return output.writeJson({ key: issued.text, ...keyJson(issued.record) })
@@ -110,10 +121,11 @@ function addList(keys: Command, context: CommandContext): void {
         [...new Set(key.grants.flatMap((grant) => grant.scopes))].join(' '),
         stateOf(key, nowMs),
         key.rate === undefined ? '' : rateText(key.rate),
+        readingText(key.reading),
         momentText(key.lastUsedMs),
       ])
       return output.write(
-        tableText(['id', 'label', 'tenant', 'scopes', 'state', 'rate', 'last used (UTC)'], rows),
+        tableText(['id', 'label', 'tenant', 'scopes', 'state', 'rate', 'reads', 'last used (UTC)'], rows),
       )
     }),
   )
@@ -191,26 +203,6 @@ function addRate(keys: Command, context: CommandContext): void {
   )
 }
 
-function readOwnRate(
-  perSecond: string | undefined,
-  burst: string | undefined,
-  reader: SettingReader,
-): KeyRate | undefined {
-  if (perSecond === undefined) {
-    if (burst !== undefined) reader.fault('--burst needs a --rate: requests a second.')
-    return undefined
-  }
-  const rate = readRate(perSecond, burst)
-  if (rate === undefined) {
-    const written =
-      burst === undefined
-        ? `"${plainText(perSecond)}"`
-        : `"${plainText(perSecond)}" and "${plainText(burst)}"`
-    reader.fault(`The rate and the burst are each ${rateWords}, but ${written} was given.`)
-  }
-  return rate
-}
-
 function gather(written: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...written.split(/[\s,]+/).filter((part) => part !== '')]
 }
@@ -279,7 +271,7 @@ function stateOf(key: KeyRecord, nowMs: number): string {
 }
 
 function keyJson({ createdMs, expiresMs, revokedMs, lastUsedMs, ...key }: KeyRecord) {
-  const { keyId, label, operator, grants, rate } = key
+  const { keyId, label, operator, grants, rate, reading } = key
   return {
     keyId,
     label,
@@ -290,5 +282,6 @@ function keyJson({ createdMs, expiresMs, revokedMs, lastUsedMs, ...key }: KeyRec
     revoked: momentJson(revokedMs),
     lastUsed: momentJson(lastUsedMs),
     rate: rate ?? null,
+    ...readingJson(reading),
   }
 }

@@ -51,6 +51,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'for a portal of several agencies',
       'keys create --tenant "Hill & Co" --tenant Dale --scope property:read',
     ],
+    [
+      'for an importer that knows only event types 0 and 1, and reads the whole list each time',
+      'keys create --tenant "Hill & Co" --scope property:read --event-types published-0 --current',
+    ],
   ],
   'keys list': [['of one tenant', 'keys list --tenant "Hill & Co"']],
   'keys revoke': [['at once and for good', `keys revoke ${keyId}`]],

@@ -1,6 +1,7 @@
 /** Lists a feed page by page (spec §4.1). Page arithmetic is here and nowhere else. */
 import type { Ticks, ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, Located, ViewRange } from '../storage/storage.ts'
+import type { Numbering } from './numbering.ts'
 
 export interface PageRequest {
   readonly key: FeedKey
@@ -14,6 +15,12 @@ export interface PageRequest {
   readonly pageSize: number
 }
 
+/** A run of events, and how a reader is to see them. */
+export interface PageRange extends ViewRange {
+  /** Left out: with the numbers of the store. */
+  readonly numbering?: Numbering
+}
+
 /** A page that is located but not read: enough for its ETag, and for a 304 without reading an event. */
 export interface LocatedPage {
   readonly page: number
@@ -22,7 +29,7 @@ export interface LocatedPage {
   readonly totalPages: number
   readonly head: Head
   /** The events on the page; `count` 0 past the end (D3). */
-  readonly range: ViewRange
+  readonly range: PageRange
 }
 
 /** Locates a page, at a cost that does not depend on its number (P5). `undefined`: no such tenant. */

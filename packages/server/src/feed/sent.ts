@@ -18,9 +18,11 @@ export function isNoted(feed: FeedName): boolean {
 }
 
 /** `undefined`: nothing that is noted. */
-export function sentRange({ key, view, first, count }: ViewRange): Sent | undefined {
+export function sentRange({ key, view, first, count, positions }: ViewRange): Sent | undefined {
   if (count === 0 || !isNoted(key.feed)) return undefined
-  return { key, view, ranges: [[first, first + count - 1]] }
+  if (positions === undefined) return { key, view, ranges: [[first, first + count - 1]] }
+  const listed = [...positions.subarray(first - 1, first - 1 + count)]
+  return { key, view: 'all', ranges: listed.map((position): NumberRange => [position, position]) }
 }
 
 export function sentEvents(

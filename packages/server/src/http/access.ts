@@ -153,12 +153,12 @@ function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly 
 }
 
 function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
-  const { keyId, grants } = key
+  const { keyId, grants, reading } = key
   if (isAdminNeed(scope)) return administratingAccess(key, scope)
   if (scope === 'anyRead' || scope === 'anyErase') {
     const [ending, words] = scope === 'anyRead' ? [':read', 'a read scope'] : [':erase', 'an erase scope']
     const isHeld = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(ending)))
-    if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes: [] }
+    if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes: [], reading }
     return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
   }
   let tenantId: string | undefined
@@ -170,7 +170,7 @@ function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access
   }
   if (tenants === 1 && tenantId !== undefined) {
     if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
-    return { kind: 'granted', keyId, tenantId, grants, adminScopes: [] }
+    return { kind: 'granted', keyId, tenantId, grants, adminScopes: [], reading }
   }
   if (refusal === 'spec') {
     const detail =
@@ -189,10 +189,10 @@ function isAdminNeed(scope: AccessNeed['scope']): scope is AdminNeed {
 }
 
 function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refused {
-  const { keyId, grants, adminScopes } = key
+  const { keyId, grants, adminScopes, reading } = key
   const isHeld =
     need === 'anyKey' || adminScopes.includes(need) || grants.some((grant) => mayAdminister(grant, need))
-  if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes }
+  if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes, reading }
   const { scopes } = tenantNeeds[need]
   const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}.`
   return refused({ code: 'missing_scope', detail })

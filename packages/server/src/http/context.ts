@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
+import type { CurrentPages } from '../feed/current-pages.ts'
 import type { ErasureRecipients } from '../feed/erasure-recipients.ts'
 import type { ExposurePage, ExposurePageQuery } from '../feed/exposure-page.ts'
 import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { LiveTail } from '../feed/live-tail.ts'
 import type { MovedFeeds } from '../feed/moved-feeds.ts'
+import type { NumberingOf } from '../feed/numbering.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -58,6 +60,9 @@ export interface HttpContext {
   readonly positions: KnownPositions
   readonly moved: MovedFeeds
   readonly pages: PageReader
+  readonly currentPages: CurrentPages
+  /** How event types are numbered for a key. */
+  readonly numberingOf: NumberingOf
   readonly publisher: Publisher
   readonly ledger: SentLedger
   readonly tail: LiveTail

@@ -2,7 +2,7 @@
 import type { AdminScope } from '@property-events/protocol'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Sent } from '../feed/sent.ts'
-import type { FeedKey, Grant, Head } from '../storage/storage.ts'
+import type { FeedKey, Grant, Head, KeyReading } from '../storage/storage.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
 import type { ProblemCode, Refusal } from './problem.ts'
 import type { Routed } from './router.ts'
@@ -126,6 +126,8 @@ export interface Access {
   readonly grants: readonly Grant[]
   /** Of an operator key, for operations of administration alone. */
   readonly adminScopes: readonly AdminScope[]
+  /** How the key reads where that is not as usual. */
+  readonly reading: KeyReading | undefined
 }
 
 /** Of an operation that asks for no key. */
@@ -135,6 +137,7 @@ export const openAccess: Access = {
   tenantId: undefined,
   grants: [],
   adminScopes: [],
+  reading: undefined,
 }
 
 /** The feed that a request is about. Only for operations whose access is to one feed. */

@@ -5,9 +5,6 @@ import { erasureRecipients } from '../feed/erasure-recipients.ts'
 import { exposurePage } from '../feed/exposure-page.ts'
 import { expiryDays } from '../feed/retention-rules.ts'
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
-import { createKnownPositions } from '../feed/known-positions.ts'
-import { createKnownRanges } from '../feed/known-ranges.ts'
-import { movedFeeds } from '../feed/moved-feeds.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import { createLiveTail } from '../feed/live-tail.ts'
@@ -26,7 +23,6 @@ import type { OutageMemories, Outages } from '../observability/outages.ts'
 import { reportLoss } from '../observability/report-loss.ts'
 import { maintenanceReporter } from '../observability/report-maintenance.ts'
 import { requestLines } from '../observability/request-lines.ts'
-import { plainPages, sealedPages } from '../pages/index.ts'
 import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
 import { createBytesInFlight, nodeCounts } from './bytes-in-flight.ts'
@@ -39,6 +35,7 @@ import { operationTable } from './operations/index.ts'
 import type { TableOptions } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
 import { readsUnderWay } from './reads-under-way.ts'
+import { readingParts } from './reading-parts.ts'
 import { recentBackups } from './recent-backups.ts'
 import { createRouter } from './router.ts'
 import { requestMemory } from './bucket-words.ts'
@@ -237,11 +234,8 @@ function contextOf(
     expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
     exposureOf: (query) => exposurePage(storage, query),
     maintenance,
-    ranges: createKnownRanges(events),
-    positions: createKnownPositions(),
-    moved: movedFeeds(events),
     tail: createLiveTail({ events, report: outages }),
-    pages: pagesOf(options, outages),
+    ...readingParts(options, clock, outages),
     publisher,
     ledger,
     reads: readsUnderWay(),
@@ -265,10 +259,6 @@ function maintenanceOf({ storage, log, maintenanceFreshMs: freshMs }: ServicePar
   return watchMaintenance(storage, { onChange: maintenanceReporter(log), freshMs })
 }
 
-function pagesOf({ storage: { events }, pages = defaultPages }: ServiceParts, outages: Outages): PageReader {
-  return pages === 'off' ? plainPages(events) : sealedPages(events, pages, outages)
-}
-
 function ratesOf(
   { shared, counts, clock = steadyClock }: ServiceParts,
   limits: ServiceLimits,
@@ -286,5 +276,3 @@ function ratesOf(
     failureBuckets: createTokenBuckets({ limits: limits.failures, clock, memory: shared?.failures }),
   }
 }
-
-const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }

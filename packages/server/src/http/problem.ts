@@ -188,6 +188,12 @@ export const problems = {
     title: 'The feed began a new epoch',
     detail: 'Numbers of the epoch you name cannot be continued: begin again with a snapshot.',
   },
+  moment_expired: {
+    status: 409,
+    title: 'The moment of the list is over',
+    detail:
+      'The pages of a list of current events are as of a moment that page 1 fixes for 10 minutes. This key has none, or not any more: begin again with page 1.',
+  },
   body_too_large: {
     status: 413,
     title: 'The body is too large',

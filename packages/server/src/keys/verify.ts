@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseKeyText, sandboxTenantId } from '@property-events/protocol'
 import type { AdminScope, ParsedKey } from '@property-events/protocol'
-import type { FoundKey, Grant, KeyRate, KeyStore } from '../storage/storage.ts'
+import type { FoundKey, Grant, KeyRate, KeyReading, KeyStore } from '../storage/storage.ts'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import { BoundedMap } from '../bounded-map.ts'
@@ -30,6 +30,8 @@ export interface VerifiedKey {
   readonly adminScopes: readonly AdminScope[]
   /** The networks that it may be used from; `undefined`: any. */
   readonly networks: { has(address: string): boolean } | undefined
+  /** How it reads where that is not as usual. */
+  readonly reading: KeyReading | undefined
 }
 
 export type KeyVerdict =
@@ -203,7 +205,7 @@ function secretRehasher(
 }
 
 function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
-  const { keyId, label, operator, grants, rate, adminScopes = [], networks } = found.record
+  const { keyId, label, operator, grants, rate, adminScopes = [], networks, reading } = found.record
   const gone = new Set(found.suspendedTenantIds)
   for (const { tenantId, readingEndsMs } of found.leaving) if (nowMs >= readingEndsMs) gone.add(tenantId)
   return {
@@ -216,6 +218,7 @@ function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
     rate,
     adminScopes: operator ? adminScopes : [],
     networks: networks && allowedNetworks(networks),
+    reading,
   }
 }
 

@@ -1,14 +1,15 @@
 /** The series of segments that may be read: those of a feed's present state. */
 import { feedNames } from '@property-events/protocol'
 import type { FeedName, ViewName } from '@property-events/protocol'
+import type { Numbering } from '../feed/numbering.ts'
 import { payloadState } from '../storage/storage.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
-  /** The series of a view of the feed, in the state that `head` has. */
-  of(key: FeedKey, head: Head, view: ViewName): string
+  /** The series of a view of the feed, in the state that `head` has, with the numbers of the store or of a numbering. */
+  of(key: FeedKey, head: Head, view: ViewName, numbering?: Numbering): string
   /** Nothing is kept of the feed: it is as if it had not been read yet. */
   forget(key: FeedKey): void
   /** Whether there are segments of another state of the feed than that of `head`. */
@@ -21,7 +22,8 @@ interface State {
   readonly epoch: string
   readonly revision: number
   readonly thinned: number
-  readonly series: Map<ViewName, string>
+  /** By what stands at the end of their names. */
+  readonly series: Map<string, string>
   /** There are also segments of another state of the feed. */
   isMixed: boolean
 }
@@ -46,12 +48,13 @@ export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeri
   }
 
   return {
-    of(key, head, view) {
+    of(key, head, view, numbering) {
       const { series, epoch } = stateOf(key, head)
-      const known = series.get(view)
+      const end = numbering === undefined ? view : `${view}~${numbering.name}`
+      const known = series.get(end)
       if (known !== undefined) return known
-      const name = `${seriesPrefix(key)}${epoch}/${payloadState(head)} ${view}`
-      series.set(view, name)
+      const name = `${seriesPrefix(key)}${epoch}/${payloadState(head)} ${end}`
+      series.set(end, name)
       return name
     },
     added(name) {

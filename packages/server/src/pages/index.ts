@@ -1,9 +1,9 @@
 /** Page bodies: from the engine, or ready-made from sealed segments. */
 import { join } from 'node:path'
 import type { TaskReport } from '../background-task.ts'
-import type { RangeReads } from './page-parts.ts'
 import { createPageReader } from './page-reader.ts'
 import type { PageReader } from './page-reader.ts'
+import type { RangeReads } from './page-reads.ts'
 import { createSealer } from './sealer.ts'
 import { openSegmentFile } from './segment-file.ts'
 import { joinSegmentFile, shareSegmentFile } from './shared-segment-file.ts'
@@ -13,8 +13,8 @@ import { createSegmentStore } from './segment-store.ts'
 
 export { wholeBytes } from './page-body.ts'
 export type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
-export type { RangeReads } from './page-parts.ts'
 export type { PageReader } from './page-reader.ts'
+export type { RangeReads } from './page-reads.ts'
 export type { SegmentFilePass, SharedSegmentFile } from './shared-segment-file.ts'
 
 export interface SealedPagesOptions {

@@ -1,7 +1,7 @@
 /** The parts of a page, segment by segment, and the sources they are read from. */
-import type { LocatedPage } from '../feed/list.ts'
-import type { EventStore, ViewRange } from '../storage/storage.ts'
+import type { LocatedPage, PageRange } from '../feed/list.ts'
 import type { MakingRoom } from './making-room.ts'
+import type { PageReads } from './page-reads.ts'
 import { segmentRange } from './sealer.ts'
 import type { Sealer } from './sealer.ts'
 import { eventsPerSegment } from './segment.ts'
@@ -13,11 +13,8 @@ export interface SealedPages {
   readonly sealer: Sealer
 }
 
-/** What pages need of a store. */
-export type RangeReads = Pick<EventStore, 'readRange' | 'readRangeWithin' | 'measureRange'>
-
 export interface PageSources {
-  readonly events: RangeReads
+  readonly events: PageReads
   /** Without it, every page comes from the engine. */
   readonly sealed: SealedPages | undefined
   readonly making: MakingRoom
@@ -26,7 +23,7 @@ export interface PageSources {
 /** A part of a page: some or all events of one segment. */
 export interface Part {
   readonly segment: SegmentId
-  readonly range: ViewRange
+  readonly range: PageRange
   /** First event of the part in the segment, from 0. */
   readonly index: number
   readonly count: number

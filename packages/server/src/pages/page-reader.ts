@@ -7,10 +7,13 @@ import type { LocatedPage } from '../feed/list.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { createFeedSeries, forgetOthers } from './feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
+import type { Numbering } from '../feed/numbering.ts'
 import { createMakingRoom } from './making-room.ts'
 import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
 import type { PageSources, SealedPages } from './page-parts.ts'
+import { pageReads } from './page-reads.ts'
+import type { RangeReads } from './page-reads.ts'
 import { readPlain, sealedPlain } from './plain-page.ts'
 import { streamedGzip } from './streamed-page.ts'
 import { seriesPrefix } from './segment-id.ts'
@@ -25,8 +28,8 @@ export interface PageReader {
    * for others.
    */
   read(page: LocatedPage, coding: ContentCoding): AnyBody | Promise<AnyBody>
-  /** The bytes of the event at a position, if its segment is sealed; to be released like a page. */
-  readSealedEvent(key: FeedKey, head: Head, position: number): PageBody | undefined
+  /** The bytes of the event at a position, if its segment of this numbering is sealed; to be released like a page. */
+  readSealedEvent(key: FeedKey, head: Head, position: number, numbering?: Numbering): PageBody | undefined
   /**
    * Nothing that was read of the feed before is used for an answer from now on. Resolves when the file has zeros in its place;
    * where threads share the file, `SharedSegmentFile.forget` does that.
@@ -39,12 +42,20 @@ export interface PageReader {
 
 /** Without `sealed`, every page comes from the engine. `threads`: that serve beside each other, this one included. */
 export function createPageReader(
-  events: PageSources['events'],
+  events: RangeReads,
   sealed: SealedPages | undefined,
   threads = 1,
 ): PageReader {
-  const sources: PageSources = { events, sealed, making: createMakingRoom() }
+  const sources: PageSources = { events: pageReads(events), sealed, making: createMakingRoom() }
+  /** Of a list of positions, which is another one in a moment: nothing of it is kept. */
+  const unsealed: PageSources = { ...sources, sealed: undefined }
   const lines = createTenantLines(threads)
+  const readListed = (page: LocatedPage, coding: ContentCoding): Promise<AnyBody> => {
+    const parts = partsOf(page, 'listed')
+    return lines.run(page.range.key.tenantId, () =>
+      coding === 'gzip' ? readGzip(unsealed, page, parts) : readPlain(unsealed, page, parts),
+    )
+  }
   const forgetFeed = async (key: FeedKey): Promise<void> => {
     const prefix = seriesPrefix(key)
     feedSeries.forget(key)
@@ -63,7 +74,8 @@ export function createPageReader(
   return {
     read(page, coding) {
       const { range, head } = page
-      const parts = partsOf(page, feedSeries.of(range.key, head, range.view))
+      if (range.positions !== undefined) return readListed(page, coding)
+      const parts = partsOf(page, feedSeries.of(range.key, head, range.view, range.numbering))
       if (coding === 'gzip') {
         const made = sealed && sealedGzip(sealed, page, parts)
         if (made === 'long') return streamedGzip(sources, page, parts)
@@ -73,8 +85,8 @@ export function createPageReader(
       if (made !== 'long' && made !== undefined) return made
       return lines.run(range.key.tenantId, () => readPlain(sources, page, parts))
     },
-    readSealedEvent(key, head, position) {
-      const series = feedSeries.of(key, head, 'all')
+    readSealedEvent(key, head, position, numbering) {
+      const series = feedSeries.of(key, head, 'all', numbering)
       const number = Math.floor((position - 1) / eventsPerSegment)
       const found = sealed?.store.event({ series, number }, position - 1 - number * eventsPerSegment)
       if (found === undefined) return undefined

@@ -1,8 +1,10 @@
 /** Seals segments in the background, one at a time, so that no answer waits for it. */
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import type { PageRange } from '../feed/list.ts'
+import { renumber } from '../feed/numbering.ts'
 import { freeBytes } from '../free-bytes.ts'
-import type { EventStore, ViewRange } from '../storage/storage.ts'
+import type { EventStore } from '../storage/storage.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
 import type { Segment } from './segment.ts'
 import { keyOfSegment } from './segment-id.ts'
@@ -13,7 +15,7 @@ import type { SegmentStore } from './segment-store.ts'
 export interface SegmentRequest {
   readonly segment: SegmentId
   /** The whole segment's ordinals. */
-  readonly range: ViewRange
+  readonly range: PageRange
 }
 
 export interface Sealer {
@@ -147,14 +149,15 @@ function watchFullness(store: SegmentStore, clock: () => number): Fullness {
 }
 
 /** To be freed after use. */
-async function readJoined(events: Pick<EventStore, 'readRange'>, range: ViewRange): Promise<Buffer> {
+async function readJoined(events: Pick<EventStore, 'readRange'>, range: PageRange): Promise<Buffer> {
   const pieces = await events.readRange(range)
   const joined = Buffer.concat(pieces)
+  if (range.numbering !== undefined) renumber(joined, range.numbering)
   pieces.forEach(freeBytes)
   return joined
 }
 
 /** The ordinals of segment `number`. */
-export function segmentRange(range: ViewRange, number: number): ViewRange {
+export function segmentRange(range: PageRange, number: number): PageRange {
   return { ...range, first: number * eventsPerSegment + 1, count: eventsPerSegment }
 }

@@ -2,10 +2,9 @@
  * Pages that are too long to be made whole, piece by piece: a reader that stops reading holds a piece and not a page, and others have
  * their turn between two pieces. The text is the same as that of a page that is made whole.
  */
-import type { LocatedPage } from '../feed/list.ts'
+import type { LocatedPage, PageRange } from '../feed/list.ts'
 import { freeBytes } from '../free-bytes.ts'
 import { turnForStep } from '../step-turns.ts'
-import type { ViewRange } from '../storage/storage.ts'
 import { GzipMember } from './gzip-member.ts'
 import { addWholePieces, gzipStart, hurriedLevel, isWholePieces } from './gzip-pieces.ts'
 import { comma, envelopeEnd, envelopeStart, pieceBytes } from './page-body.ts'
@@ -118,7 +117,7 @@ async function* textsOf(sources: PageSources, part: Part): AsyncGenerator<Uint8A
   }
 }
 
-async function* storedTexts({ events }: PageSources, range: ViewRange): AsyncGenerator<Uint8Array> {
+async function* storedTexts({ events }: PageSources, range: PageRange): AsyncGenerator<Uint8Array> {
   const lengths = await events.measureRange(range)
   if (lengths.length !== range.count) throw new Error('events of a page are gone')
   for (const { first, count } of groupsOf(lengths)) {

@@ -73,7 +73,11 @@ describe('positions of events that were asked for', () => {
         set: (_key: unknown, id: string, position: number) => void noted.push([id, position]),
       }
       for (const name of ['e 0', 'e 56', 'e 99', 'e 110', 'nowhere']) {
-        const answer = await readEvent({ events, pages, positions, ranges }, request, key, uuid(name))
+        const answer = await readEvent({ events, pages, positions, ranges }, request, {
+          key,
+          eventId: uuid(name),
+          numbering: undefined,
+        })
         const stored = await events.readEvent(key, uuid(name))
         assert.equal(answer.kind === 'refused', stored === undefined, `${name}, hint ${hint}`)
         if (answer.kind !== 'pieces') continue

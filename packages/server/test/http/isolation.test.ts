@@ -84,6 +84,12 @@ onEngines('isolation', {}, (service) => {
         open: (key) => call(service(), `${eventsPath}/getevents`, { key }),
       },
       {
+        name: `list current ${feed}`,
+        scope: readScope,
+        refusedWith: 401,
+        open: (key) => call(service(), `${eventsPath}/getevents?current=true`, { key }),
+      },
+      {
         name: `get ${feed}`,
         scope: readScope,
         refusedWith: 401,
@@ -173,7 +179,7 @@ onEngines('isolation', {}, (service) => {
         tried += 1
       }
     }
-    assert.equal(tried, 63 * 30)
+    assert.equal(tried, 63 * 32)
   })
 
   it("shows a key nothing of another tenant's, whatever its scopes (P10)", async () => {

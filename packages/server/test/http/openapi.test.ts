@@ -194,7 +194,9 @@ describe('the OpenAPI document', () => {
         // An agency asks about a key of its own.
         .replace('{keyId}', path.includes('exposure') ? (service.tenant.readKey.split('_')[1] ?? '') : keyId)
       // The spec's routes name what they ignore; ours take nothing they do not know.
-      const target = path.startsWith('/api/') ? `${asked}?fom=1` : asked
+      const isList = path.endsWith('/getevents')
+      const query = [...(path.startsWith('/api/') ? ['fom=1'] : []), ...(isList ? ['current=true'] : [])]
+      const target = query.length === 0 ? asked : `${asked}?${query.join('&')}`
       // A stream has no end to wait for; its head is that of an answer without a body.
       const isStream = path.endsWith('/stream')
       const key = path.startsWith('/v1/admin')
@@ -261,7 +263,11 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(
       list?.parameters?.map(({ name, in: place, required = false }) => [name, place, required]),
       [
-        ...['apiEventType', 'page', 'pageSize', 'from', 'to'].map((name) => [name, 'query', false]),
+        ...['apiEventType', 'page', 'pageSize', 'from', 'to', 'current'].map((name) => [
+          name,
+          'query',
+          false,
+        ]),
         ['x-tenant', 'header', false],
         ['x-feed-min-sequence', 'header', false],
       ],

@@ -1,53 +1,16 @@
-/**
- * A consumer as a known public client of a service with this contract behaves: 25 events a page from page 1, stop at the
- * first page without items, stable sort by `createdDate` to the second, the newest per `transactionId`, types 0 (insert or
- * update) and 1 (remove the property whose `agent_ref` is the `transactionId`), and abort on anything else.
- */
+/** What a known public client ends with. */
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
 import { call, listPath, pageOf, publish } from '../support/http-client.ts'
-import type { Page } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { property } from '../support/property.ts'
 import type { TestProperty } from '../support/property.ts'
+import { importProperties, sequence } from '../support/public-importer.ts'
 import type { TestService } from '../support/test-service.ts'
 
-async function importProperties(service: TestService): Promise<ReadonlyMap<string, unknown>> {
-  const events: Page['items'][number][] = []
-  for (let page = 1; ; page += 1) {
-    const answer = await call(service, `${listPath}?apiEventType=property&page=${page}&pageSize=25`, {
-      key: service.tenant.readKey,
-    })
-    assert.equal(answer.status, 200, 'any other status is a failed import')
-    const { items } = pageOf(answer)
-    if (items.length === 0) break
-    events.push(...items)
-  }
-  const toSecond = (date: string) => date.slice(0, 19)
-  const sorted = events.toSorted((left, right) =>
-    toSecond(left.createdDate).localeCompare(toSecond(right.createdDate)),
-  )
-  const newest = new Map<string, Page['items'][number]>()
-  for (const event of sorted) newest.set(event.transactionId, event)
-  const site = new Map<string, unknown>()
-  for (const { eventType, payload, transactionId } of newest.values()) {
-    if (eventType === 0) {
-      const parsed = JSON.parse(payload) as TestProperty
-      site.set(parsed.agent_ref, parsed['price_information'])
-    } else if (eventType === 1) site.delete(transactionId)
-    else throw new Error(`the import aborts on event type ${eventType}`)
-  }
-  return site
-}
-
-/** Numbers that look random and are the same in every run. */
-function sequence(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
-    return Math.floor((state / 2 ** 31) * below)
-  }
+async function importAll(service: TestService): Promise<ReadonlyMap<string, unknown>> {
+  return (await importProperties(service, service.tenant.readKey)).site
 }
 
 onEngines('a known public client', { catalogue: catalogues['published-0'] }, (service) => {
@@ -87,7 +50,7 @@ onEngines('a known public client', { catalogue: catalogues['published-0'] }, (se
   })
 
   it('ends with exactly the live properties and their latest prices (spec §1, D3, D12, D15)', async () => {
-    const site = await importProperties(service())
+    const site = await importAll(service())
     assert.ok(live.size > 30)
     assert.deepEqual(new Map(site), live)
   })
@@ -129,7 +92,7 @@ onEngines('a known public client', { catalogue: catalogues['published-0'] }, (se
       }
       await publish(service(), events)
     }
-    const site = await importProperties(service())
+    const site = await importAll(service())
     assert.ok(live.size > 5 && live.size < homes.length, `${live.size} live`)
     const shown = [...site].map(([ref, price]) => [ref.toLowerCase(), price] as const)
     assert.equal(new Map(shown).size, shown.length, 'no property twice')

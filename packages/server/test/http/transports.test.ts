@@ -53,6 +53,7 @@ onEngines('a request', counted, (service, plainConnections) => {
       otherTenant.readKey,
       tenant.publishKey,
       (await service().issue({ grants })).text,
+      (await service().issue({ grants, reading: { eventTypes: 'published-0', current: true } })).text,
       (await service().issue({ grants: grants.slice(1), expiresMs: 1_800_000_000_001 })).text,
       `${tenant.readKey.slice(0, -1)}~`,
       undefined,
@@ -70,6 +71,7 @@ onEngines('a request', counted, (service, plainConnections) => {
       fc.tuple(oneOf('page', 'PAGE', 'pa%67e'), oneOf('1', '2', '3', '0', '01', '1e3', '999999999', '')),
       fc.tuple(oneOf('pageSize', 'pagesize'), oneOf('1', '25', '100', '1000', '1001', '-1', '%D9%A3')),
       fc.tuple(oneOf('apiEventType'), oneOf('SalesProperty', 'lettings-property-events', 'x')),
+      fc.tuple(oneOf('current', 'Current'), oneOf('true', 'false', '1')),
       fc.tuple(oneOf('from', 'to'), oneOf('2025-01-31', '2025-02-30', '2025-07-01T10:20%2B01:00')),
       fc.tuple(oneOf('other', 'after', 'limit', '%zz', ''), oneOf('', '1', 'a', '%ff')),
     )

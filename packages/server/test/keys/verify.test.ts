@@ -95,6 +95,7 @@ describe('verifying a key', () => {
         rate: undefined,
         adminScopes: [],
         networks: undefined,
+        reading: undefined,
         grants: [
           { tenantId: tenantA, scopes: ['property:read'] },
           { tenantId: tenantB, scopes: ['property:read'] },

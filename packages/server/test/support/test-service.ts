@@ -17,6 +17,7 @@ import {
 import type {
   ErasureList,
   KeyRate,
+  KeyReading,
   Pepper,
   Service,
   ServiceOptions,
@@ -76,6 +77,13 @@ export interface TestService {
   readonly logLines: readonly string[]
   /** A new key. */
   issue(options: IssueOptions): Promise<{ readonly text: string; readonly keyId: string }>
+  /** Another node of the same store: on PostgreSQL with connections of its own, else in the same process. */
+  another(): Promise<TestNode>
+  stop(): Promise<void>
+}
+
+export interface TestNode {
+  readonly port: number
   stop(): Promise<void>
 }
 
@@ -86,6 +94,7 @@ export interface IssueOptions {
   readonly networks?: readonly string[]
   readonly expiresMs?: number
   readonly rate?: KeyRate
+  readonly reading?: KeyReading
 }
 
 /** Rates no test reaches by accident; the tests of the limits set their own. */
@@ -166,6 +175,24 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     log,
     logLines,
     issue,
+    async another() {
+      const own = place.kind === 'postgres' ? await openStorage({ ...settings, ...place }) : undefined
+      const clock = options.clock === undefined ? {} : { clock: options.clock }
+      const node = await createService({
+        ...parts,
+        ...clock,
+        storage: own ?? storage,
+        peppers: [pepper],
+        log,
+      })
+      return {
+        port: Number(new URL(node.url).port),
+        async stop() {
+          await node.close()
+          await own?.close()
+        },
+      }
+    },
     async stop() {
       await service.close()
       await storage.close()

@@ -28,7 +28,15 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       const [given = ''] = params
       const eventId = parseUuid(given)
       if (errors.length === 0 && eventId !== undefined) {
-        return (request, access) => readEvent(context, request, feedKeyOf(access, feedName), eventId, headers)
+        return (request, access) => {
+          const numbering = context.numberingOf(access.reading?.eventTypes, feedName)
+          return readEvent(
+            context,
+            request,
+            { key: feedKeyOf(access, feedName), eventId, numbering },
+            headers,
+          )
+        }
       }
       const refusal: Refusal =
         errors.length > 0

@@ -3,6 +3,7 @@ import { feeds, windowBoundPattern } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
+import type { Headers } from '../exchange.ts'
 import type { ServiceLimits } from '../limits.ts'
 import { apiEventTypeSchema } from '../openapi/parameters.ts'
 import {
@@ -16,8 +17,10 @@ import {
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { readListParameters } from '../requests/list-parameters.ts'
+import type { ListParameters } from '../requests/list-parameters.ts'
 import { ignoredParameters } from '../requests/query.ts'
-import type { Operation, OperationSchema } from './operation.ts'
+import type { Call, Operation, OperationSchema } from './operation.ts'
+import { currentCall, currentHeader, currentHeaderSchema } from './read-current.ts'
 import { pageCall } from './read-page.ts'
 
 export function listEvents(context: HttpContext, feedName: FeedName): Operation {
@@ -32,15 +35,29 @@ export function listEvents(context: HttpContext, feedName: FeedName): Operation 
     prepare({ query }) {
       const reading = readListParameters(query, feedName, context.limits)
       const headers = ignoredParameters(reading.ignored)
-      if (reading.kind === 'parameters') return pageCall(context, feedName, reading.parameters, headers)
+      if (reading.kind === 'parameters') return listCall(context, feedName, reading.parameters, headers)
       const refusal = refused({ code: 'invalid_parameter', errors: reading.errors, headers })
       return () => refusal
     },
   }
 }
 
+/** Of all events or of current ones, as the request says or else the key. */
+function listCall(
+  context: HttpContext,
+  feedName: FeedName,
+  parameters: ListParameters,
+  headers: Headers,
+): Call {
+  const { current } = parameters
+  const ofAll = pageCall(context, feedName, parameters, headers)
+  const ofCurrent = currentCall(context, feedName, parameters, headers)
+  return (request, access) =>
+    (current ?? access.reading?.current === true) ? ofCurrent(request, access) : ofAll(request, access)
+}
+
 function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
-  const pageHeaders = { ...lenientHeaders, ...feedHeaderSchemas }
+  const pageHeaders = { ...lenientHeaders, ...feedHeaderSchemas, [currentHeader]: currentHeaderSchema }
   return {
     operationId: `list${capital(feedName)}Events`,
     summary: `List ${feedName} events`,
@@ -79,12 +96,16 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
             'Last `createdDate`, in the same forms; includes the whole interval of its last written digit, so `2025-01-31` is that whole day.',
           examples: ['2025-01-31', '2025-07-01T09:30:00+01:00'],
         },
+        current: {
+          type: 'boolean',
+          description: `\`true\`: only the last event of each ${feedName}, as of a moment that page 1 fixes and the pages after it share, for 10 minutes. At most 100,000, and without \`from\` and \`to\`. Left out: as the key was made.`,
+        },
       },
     },
     response: {
       [success.ok]: answer('A page of events.', refTo('EventPage'), pageHeaders),
       [success.notModified]: notModified(pageHeaders),
-      ...feedReadProblems('key_scope', 'tenant_moving'),
+      ...feedReadProblems('key_scope', 'tenant_moving', 'moment_expired'),
     },
   }
 }

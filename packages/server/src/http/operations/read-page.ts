@@ -3,17 +3,19 @@ import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage } from '../../feed/list.ts'
 import { sentRange } from '../../feed/sent.ts'
-import type { ContentCoding, StreamedBody } from '../../pages/index.ts'
+import type { Numbering } from '../../feed/numbering.ts'
+import type { ContentCoding } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
-import type { Answer, Headers, Outcome } from '../exchange.ts'
+import type { Headers, Outcome } from '../exchange.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { pageTag, tagMatches } from '../requests/entity-tag.ts'
 import type { ListParameters } from '../requests/list-parameters.ts'
 import { cacheHeaders, joined, jsonHeaders } from './answers.ts'
 import type { Call } from './operation.ts'
+import { pageAnswer } from './page-answer.ts'
 
 interface TaggedPage {
   readonly page: LocatedPage
@@ -24,27 +26,12 @@ interface TaggedPage {
 interface KnownPage extends TaggedPage {
   readonly known: Located
   readonly coding: ContentCoding
-}
-
-function longPage(
-  said: Pick<Extract<Answer, { kind: 'stream' }>, 'headers' | 'etag' | 'feed' | 'coding' | 'sent'>,
-  body: StreamedBody,
-  onBytes: (bytes: number) => void,
-): Answer {
-  // It holds nothing but the piece that is being sent.
-  const { byteLength } = body
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    for await (const piece of body.pieces()) {
-      onBytes(piece.byteLength)
-      yield piece
-    }
-  }
-  return { ...said, kind: 'stream', use: 'largePage', byteLength, pieces, release: () => undefined }
+  readonly numbering: Numbering | undefined
 }
 
 /** Reads one page: validators first, events only when they are needed. `headers`: further ones of its answers. */
 export function pageCall(
-  { pages, ranges, metrics }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics'>,
+  { pages, ranges, metrics, numberingOf }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics' | 'numberingOf'>,
   feed: FeedName,
   parameters: ListParameters,
   headers: Headers,
@@ -54,17 +41,24 @@ export function pageCall(
   let lastPage: KnownPage | undefined
 
   /** Polls ask for the same page again and again, and the call is one while a connection does. */
-  const pageOfKnown = (known: Located, key: FeedKey, coding: ContentCoding): TaggedPage => {
+  const pageOfKnown = (
+    known: Located,
+    key: FeedKey,
+    coding: ContentCoding,
+    numbering: Numbering | undefined,
+  ): TaggedPage => {
     // What is known of a feed's view is one object until the feed changes, and no other feed's.
-    if (lastPage?.known === known && lastPage.coding === coding) return lastPage
-    const page = pageOf(known, parameters.page, parameters.pageSize)
-    lastPage = { known, coding, page, etag: pageTag({ ...parameters, key }, page, coding) }
+    if (lastPage?.known === known && lastPage.coding === coding && lastPage.numbering === numbering)
+      return lastPage
+    const page = numbered(pageOf(known, parameters.page, parameters.pageSize), numbering)
+    lastPage = { known, coding, numbering, page, etag: pageTag({ ...parameters, key }, page, coding) }
     return lastPage
   }
 
   return (request, access) => {
     const key = feedKeyOf(access, feed)
     const coding = preferredCoding(request.header('accept-encoding'))
+    const numbering = numberingOf(access.reading?.eventTypes, feed)
     const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
     const answer = ({ page, etag }: TaggedPage): Outcome | Promise<Outcome> => {
       const { head } = page
@@ -75,17 +69,20 @@ export function pageCall(
       const coded = page.range.count === 0 ? 'identity' : coding
       const sent = sentRange(page.range)
       return whenThere(pages.read(page, coded), (body) => {
-        const said = { headers: bodyHeaders, etag, feed: head, coding: coded, sent }
-        return body.kind === 'whole' ? { ...said, kind: 'pieces', body } : longPage(said, body, onBytes)
+        return pageAnswer({ headers: bodyHeaders, etag, feed: head, coding: coded, sent }, body, onBytes)
       })
     }
     const asked = { ...parameters, key }
     const known = ranges.known(asked)
-    if (known !== undefined) return answer(pageOfKnown(known, key, coding))
-    return locatePage(ranges, asked).then((page) =>
-      page === undefined
-        ? refused({ code: 'key_disabled' })
-        : answer({ page, etag: pageTag(asked, page, coding) }),
-    )
+    if (known !== undefined) return answer(pageOfKnown(known, key, coding, numbering))
+    return locatePage(ranges, asked).then((located) => {
+      if (located === undefined) return refused({ code: 'key_disabled' })
+      const page = numbered(located, numbering)
+      return answer({ page, etag: pageTag(asked, page, coding) })
+    })
   }
+}
+
+function numbered(page: LocatedPage, numbering: Numbering | undefined): LocatedPage {
+  return numbering === undefined ? page : { ...page, range: { ...page.range, numbering } }
 }

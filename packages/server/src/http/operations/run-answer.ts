@@ -1,4 +1,5 @@
 /** Answers that are runs of events, read within the budget of bytes in flight. */
+import { renumber } from '../../feed/numbering.ts'
 import { freeEvents } from '../../feed/read-in-steps.ts'
 import { runPieces } from '../../feed/read-run.ts'
 import type { CursorRefusal, EventRun, NoRoom, TakeRoom } from '../../feed/read-run.ts'
@@ -25,17 +26,17 @@ export interface RunAsked {
  * once holds no more than its share; where that is used up, the run ends before its limit.
  */
 export async function answerRun(
-  { inFlight }: Pick<HttpContext, 'inFlight'>,
+  context: Pick<HttpContext, 'inFlight' | 'numberingOf'>,
   asked: RunAsked,
   read: (take: TakeRoom<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
 ): Promise<Outcome> {
-  const flight = inFlight.begin(asked.access.keyId, 'page')
+  const flight = context.inFlight.begin(asked.access.keyId, 'page')
   try {
     const found = await read((bytes) => flight.take(bytes))
     if (found.kind === 'refused') return found
     if (found.kind === 'noRoom') return refused(found.reason)
     if (found.kind !== 'run') return refused(refusalOfCursor(found))
-    const made = await runAnswer(asked, found)
+    const made = await runAnswer(context, asked, found)
     freeEvents(found.events)
     return made
   } finally {
@@ -45,9 +46,15 @@ export async function answerRun(
 }
 
 /** It has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
-export function runAnswer({ request, key }: RunAsked, run: EventRun): PiecesAnswer | Promise<PiecesAnswer> {
+export function runAnswer(
+  { numberingOf }: Pick<HttpContext, 'numberingOf'>,
+  { request, access, key }: RunAsked,
+  run: EventRun,
+): PiecesAnswer | Promise<PiecesAnswer> {
   const feed = { ...run.head, sequenceNumber: run.headNumber }
   const bytes = Buffer.concat(runPieces(run))
+  const numbering = numberingOf(access.reading?.eventTypes, key.feed)
+  if (numbering !== undefined) renumber(bytes, numbering)
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
   const sent = sentEvents(key, run.events)

@@ -1,6 +1,8 @@
 /** `GET /v1/property-events/snapshot` and the same for contacts: the latest of every subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { renumberAll } from '../../feed/numbering.ts'
+import type { Numbering } from '../../feed/numbering.ts'
 import { freeEvents } from '../../feed/read-in-steps.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { openSnapshot } from '../../feed/snapshot.ts'
@@ -80,7 +82,8 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           }
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
-          const lines = () => linesOf(snapshot, onPiece, context.reads)
+          const numbering = context.numberingOf(access.reading?.eventTypes, feedName)
+          const lines = () => linesOf(numbered(snapshot, numbering), onPiece, context.reads)
           const pieces = () => (coding === 'gzip' ? gzipped(lines()) : freed(lines()))
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
           return { ...stream, headers, feed, coding, pieces, release }
@@ -91,6 +94,17 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
       }
     },
   }
+}
+
+/** With other numbers for the types of its events, where the key has others. */
+function numbered(snapshot: Snapshot, numbering: Numbering | undefined): Snapshot {
+  async function* pieces(): AsyncGenerator<readonly StoredEvent[]> {
+    for await (const piece of snapshot.pieces()) {
+      renumberAll(piece, numbering)
+      yield piece
+    }
+  }
+  return numbering === undefined ? snapshot : { ...snapshot, pieces }
 }
 
 const lineEnd = Buffer.from('\n')

@@ -4,6 +4,8 @@ import type { FeedName } from '@property-events/protocol'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import { checkCursor } from '../../feed/read-run.ts'
 import type { TapeReading } from '../../feed/live-tape.ts'
+import { renumberAll } from '../../feed/numbering.ts'
+import type { Numbering } from '../../feed/numbering.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import type { FeedKey, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
@@ -118,8 +120,9 @@ function piecesOf(
 ): AsyncGenerator<Uint8Array> {
   const { limits, metrics, ledger, reads } = context
   const { keyId = '' } = access
+  const numbering = context.numberingOf(access.reading?.eventTypes, key.feed)
   const readNow = async (from: number): Promise<TapeReading> => {
-    const reading = await follower.read(view, from, pieceBytes)
+    const reading = seenWith(numbering, await follower.read(view, from, pieceBytes))
     metrics.streamed(
       key.tenantId,
       reading.events.reduce((sum, { json }) => sum + json.byteLength, 0),
@@ -145,6 +148,14 @@ function piecesOf(
     },
     isOver: async () => context.stopping() || (await refusalSince(context, access, key)) !== undefined,
   })
+}
+
+/** Copies: the events are those of all who wait. */
+function seenWith(numbering: Numbering | undefined, reading: TapeReading): TapeReading {
+  if (numbering === undefined) return reading
+  const events = reading.events.map((event) => ({ ...event, json: Buffer.from(event.json) }))
+  renumberAll(events, numbering)
+  return { ...reading, events }
 }
 
 function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema {

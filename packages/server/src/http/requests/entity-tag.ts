@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../feed/list.ts'
+import type { Numbering } from '../../feed/numbering.ts'
 import { payloadState } from '../../storage/storage.ts'
 import type { Head } from '../../storage/storage.ts'
 import type { ContentCoding } from '../../pages/index.ts'
@@ -13,11 +14,30 @@ import type { ContentCoding } from '../../pages/index.ts'
  */
 export function pageTag(request: PageRequest, located: LocatedPage, coding: ContentCoding): string {
   const { key, view, from, to, page, pageSize } = request
-  const { head, availableCount } = located
+  const { head, availableCount, range } = located
   const window = from === undefined && to === undefined ? '' : `${from ?? ''}-${to ?? ''}`
   const asked = crc32(`${key.tenantId} ${key.feed} ${view} ${window} ${page} ${pageSize}`).toString(36)
   const tag = `${head.epoch}-${payloadState(head)}-${availableCount}-${asked}`
-  return quoted(tag, coding)
+  return quoted(withNumbering(tag, range.numbering), coding)
+}
+
+/** The tag of a page of current events: the moment says which there are, and how many. */
+export function currentTag(
+  request: PageRequest,
+  located: LocatedPage,
+  asOf: number,
+  coding: ContentCoding,
+): string {
+  const { key, view, page, pageSize } = request
+  const { head, range } = located
+  const asked = crc32(`${key.tenantId} ${key.feed} ${view} current ${page} ${pageSize}`).toString(36)
+  const tag = `${head.epoch}-${payloadState(head)}-c${asOf}-${asked}`
+  return quoted(withNumbering(tag, range.numbering), coding)
+}
+
+/** The same event has other bytes with other numbers. */
+function withNumbering(tag: string, numbering: Numbering | undefined): string {
+  return numbering === undefined ? tag : `${tag}-${numbering.name}`
 }
 
 /**
@@ -29,8 +49,9 @@ export function eventTag(
   eventId: string,
   head: Pick<Head, 'epoch' | 'revision' | 'thinned'>,
   coding: ContentCoding,
+  numbering?: Numbering,
 ): string {
-  return quoted(`${eventId}-${head.epoch}-${payloadState(head)}`, coding)
+  return quoted(withNumbering(`${eventId}-${head.epoch}-${payloadState(head)}`, numbering), coding)
 }
 
 /** A tag from the bytes alone, for what has no name of its own: 128 bits of SHA-256. */

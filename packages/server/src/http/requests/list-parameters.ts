@@ -1,4 +1,4 @@
-/** What a list request asks for: `apiEventType`, `page`, `pageSize`, `from`, `to` (spec §4.1, D1, D2, D5). */
+/** What a list request asks for: `apiEventType`, `page`, `pageSize`, `from`, `to` (spec §4.1, D1, D2, D5), `current` (PROTOCOL §3.5). */
 import { parseWindowBound } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
@@ -12,13 +12,15 @@ export interface ListParameters {
   readonly to?: Ticks
   readonly page: number
   readonly pageSize: number
+  /** Left out: as the key has it. */
+  readonly current?: boolean
 }
 
 export type ListReading =
   | { readonly kind: 'parameters'; readonly parameters: ListParameters; readonly ignored: readonly string[] }
   | { readonly kind: 'faults'; readonly errors: readonly ProblemError[]; readonly ignored: readonly string[] }
 
-const listParameterNames = ['apiEventType', 'page', 'pageSize', 'from', 'to'] as const
+const listParameterNames = ['apiEventType', 'page', 'pageSize', 'from', 'to', 'current'] as const
 
 /** Page numbers have at most nine digits: every product of page and size stays exact. */
 const maxPage = 999_999_999
@@ -43,6 +45,7 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
   const pageSize = take('pageSize', (text) => readCount('pageSize', text, maxPageSize))
   const from = take('from', (text) => readBound('from', text))
   const to = take('to', (text) => readBound('to', text))
+  const current = take('current', readSwitch)
   if (from !== undefined && to !== undefined && from >= to) {
     const [begin, end] = [
       quoteInput(query.values.get('from') ?? ''),
@@ -53,6 +56,7 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
     errors.push({ parameter: 'from', code, message: `${begin} lies after to, which is ${end}; ${remedy}` })
     errors.push({ parameter: 'to', code, message: `${end} lies before from, which is ${begin}; ${remedy}` })
   }
+  if (current === true) errors.push(...windowFaults({ from, to }))
   if (errors.length > 0) return { kind: 'faults', errors, ignored: query.ignored }
   return {
     kind: 'parameters',
@@ -63,6 +67,7 @@ export function readListParameters(queryText: string, feed: FeedName, limits: Se
       ...(to === undefined ? {} : { to }),
       page: page ?? 1,
       pageSize: pageSize ?? Math.min(defaultPageSize, maxPageSize),
+      ...(current === undefined ? {} : { current }),
     },
   }
 }
@@ -75,6 +80,27 @@ function readCount(parameter: 'page' | 'pageSize', text: string, maximum: number
   if (/^[1-9][0-9]{0,8}$/.test(text) && Number(text) <= maximum) return Number(text)
   const message = `${quoteInput(text)} is not allowed; ${parameter} is a whole number from 1 to ${maximum}, in plain digits.`
   return { parameter, code: 'not_a_count', message }
+}
+
+function readSwitch(text: string): boolean | ProblemError {
+  if (text === 'true' || text === 'false') return text === 'true'
+  const message = `${quoteInput(text)} is not allowed; current is true or false.`
+  return { parameter: 'current', code: 'not_a_switch', message }
+}
+
+/**
+ * A list of current events is as of a moment: a client that polls it by time would miss what was published between that moment and its
+ * answer (P3).
+ */
+export function windowFaults(window: {
+  readonly from?: Ticks | undefined
+  readonly to?: Ticks | undefined
+}): readonly ProblemError[] {
+  const { from, to } = window
+  const given = [...(from === undefined ? [] : ['from']), ...(to === undefined ? [] : ['to'])]
+  const message =
+    'A list of current events has no window of time. Leave it out, or ask for all events with current=false.'
+  return given.map((parameter) => ({ parameter, code: 'not_with_current', message }))
 }
 
 function readBound(parameter: 'from' | 'to', text: string): Ticks | ProblemError {

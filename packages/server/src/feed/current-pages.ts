@@ -1,0 +1,108 @@
+/** Pages of current events: as of which moment each is, and where it lies in the list of that moment (PROTOCOL §3.5). */
+import type { ViewName } from '@property-events/protocol'
+import { isJoined, isKept } from '../storage/storage.ts'
+import type { EventStore, FeedKey, Head, Moment, MomentName, MomentStore } from '../storage/storage.ts'
+import { createCurrentLists } from './current-lists.ts'
+import type { KnownRanges } from './known-ranges.ts'
+import { pageOf } from './list.ts'
+import type { LocatedPage } from './list.ts'
+
+export interface CurrentRequest {
+  readonly keyId: string
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** From 1. The first page fixes the moment, or joins one. */
+  readonly page: number
+  readonly pageSize: number
+  /** A first page has to include this number (P8); 0: none. */
+  readonly least: number
+}
+
+export type CurrentPage =
+  | {
+      readonly kind: 'page'
+      /** Its range has the positions. */
+      readonly page: LocatedPage
+      /** The last number up to which the list is the fold of the feed. */
+      readonly asOf: number
+    }
+  /** No such tenant; no moment, or not any more; more subjects than a list may have. */
+  | { readonly kind: 'unknownFeed' | 'noMoment' | 'tooMany' }
+
+export interface CurrentPages {
+  /** Rejects as the store does. */
+  locate(request: CurrentRequest): Promise<CurrentPage>
+}
+
+export interface CurrentPagesParts {
+  readonly events: Pick<EventStore, 'head' | 'latestPositions' | 'earlierPositions'>
+  readonly moments: MomentStore
+  readonly ranges: KnownRanges
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+}
+
+/** A walk that goes on is noted so often, at most. */
+const noteEveryMs = 10_000
+
+export function createCurrentPages(parts: CurrentPagesParts): CurrentPages {
+  const { events, moments, ranges, clock } = parts
+  const lists = createCurrentLists(events)
+
+  async function headOf(key: FeedKey): Promise<Head | undefined> {
+    const query = { key, view: 'all' } as const
+    return (ranges.known(query) ?? (await ranges.locate(query)))?.head
+  }
+
+  /** A head that is not before the moment, which a node may have fixed that knew more; `undefined`: its events are lost (D13). */
+  async function headAfter(key: FeedKey, head: Head, { position, epoch }: Moment): Promise<Head | undefined> {
+    if (position <= head.position) return head
+    const now = await events.head(key)
+    return now !== undefined && now.epoch === epoch && position <= now.position ? now : undefined
+  }
+
+  async function momentOf(
+    name: MomentName,
+    { page, least }: CurrentRequest,
+    kept: Moment | undefined,
+    { epoch, position, sequenceNumber }: Head,
+  ): Promise<Moment | undefined> {
+    const nowMs = clock()
+    const request = { name, now: { epoch, position, sequenceNumber, fixedMs: nowMs }, least }
+    if (page === 1) {
+      return kept !== undefined && isJoined(kept, request) ? kept : moments.fix(request)
+    }
+    return kept !== undefined && kept.epoch === epoch && isKept(kept, nowMs) ? kept : undefined
+  }
+
+  /** Before the answer leaves, so that a next first page knows of it. */
+  async function noteUse(name: MomentName, moment: Moment, isLast: boolean): Promise<void> {
+    const nowMs = clock()
+    if (isLast ? moment.usedMs !== 0 : Math.abs(nowMs - moment.usedMs) >= noteEveryMs)
+      await moments.noteUse(name, moment, isLast ? 0 : nowMs)
+  }
+
+  return {
+    async locate(request) {
+      const { keyId, key, view, page, pageSize } = request
+      const name = { keyId, key, view }
+      const kept = await moments.find(name)
+      const known = await headOf(key)
+      if (known === undefined) return { kind: 'unknownFeed' }
+      const moment = await momentOf(name, request, kept, known)
+      if (moment === undefined) return { kind: 'noMoment' }
+      const head = await headAfter(key, known, moment)
+      if (head === undefined) return { kind: 'noMoment' }
+      const positions = await lists.of({ key, view, epoch: moment.epoch, through: moment.position })
+      if (positions === 'tooMany') return { kind: 'tooMany' }
+      const range = { key, view, first: 1, count: positions.length }
+      const located = pageOf({ range, head }, page, pageSize)
+      await noteUse(name, moment, page >= located.totalPages)
+      return {
+        kind: 'page',
+        page: { ...located, range: { ...located.range, positions } },
+        asOf: moment.sequenceNumber,
+      }
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Events with other numbers for their types than the store's (D12), for a key that was made so. This is the one place that changes
+ * stored bytes on their way to a reader.
+ */
+import { catalogues, feedNames, numberingNames } from '@property-events/protocol'
+import type { EventTypeCatalogue, FeedName, NumberingName } from '@property-events/protocol'
+import type { StoredEvent } from '../storage/storage.ts'
+
+/** Of one feed. Two readers with the same numbering read the same bytes (P9). */
+export interface Numbering {
+  readonly name: NumberingName
+  /** The digit of each short code, as the character that it is on the wire. */
+  readonly digits: ReadonlyMap<string, number>
+}
+
+/** By what a key was made with. `undefined`: the numbers are those of the store. */
+export type NumberingOf = (name: NumberingName | undefined, feed: FeedName) => Numbering | undefined
+
+/** `catalogue`: the store's. Where it has the same numbers, there is nothing to change. */
+export function numberingsOver(catalogue: EventTypeCatalogue): NumberingOf {
+  const known = new Map<string, Numbering>()
+  for (const name of numberingNames) {
+    for (const feed of feedNames) {
+      const numbers = Object.entries(catalogues[name][feed])
+      const isOther = numbers.some(([code, number]) => catalogue[feed][code] !== number)
+      if (isOther) known.set(`${name} ${feed}`, { name, digits: new Map(numbers.map(digitOf)) })
+    }
+  }
+  return (name, feed) => (name === undefined ? undefined : known.get(`${name} ${feed}`))
+}
+
+function digitOf([code, number]: readonly [string, number]): readonly [string, number] {
+  // So that a number never needs more room than the one it replaces.
+  if (number > 9) throw new Error(`${code} has a number of more than one digit`)
+  return [code, firstDigit + number]
+}
+
+const firstDigit = 0x30
+const blank = 0x20
+const quote = 0x22
+
+/** Before them in an event are an id and a number, so the first of each after an event's start is the member itself. */
+const typeMember = Buffer.from(',"eventType":')
+const codeMember = Buffer.from(',"eventTypeShortCode":"')
+/** Between two events and nowhere else: see `pages/segment.ts`. */
+const boundary = Buffer.from('"},{"tenantId":"')
+const afterFirst = 3
+
+/**
+ * Changes the numbers in place, in one event or in several that are joined by commas. No length changes: blanks take the room of the
+ * further digits of a longer number. A short code that the numbering does not have keeps its number.
+ */
+export function renumber(bytes: Uint8Array, { digits }: Numbering): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let start = 0; start >= 0;) {
+    const member = text.indexOf(typeMember, start)
+    if (member === -1) return
+    const from = member + typeMember.length
+    const end = text.indexOf(codeMember, from)
+    const code = end + codeMember.length
+    const codeEnd = text.indexOf(quote, code)
+    const digit = digits.get(text.toString('latin1', code, codeEnd))
+    if (digit !== undefined) text.fill(blank, from, end).writeUInt8(digit, from)
+    const next = text.indexOf(boundary, codeEnd)
+    start = next === -1 ? -1 : next + afterFirst
+  }
+}
+
+/** Each in place: they are the reader's own. */
+export function renumberAll(events: readonly StoredEvent[], numbering: Numbering | undefined): void {
+  if (numbering !== undefined) for (const { json } of events) renumber(json, numbering)
+}

@@ -1,0 +1,26 @@
+/** The answer that sends a page: whole, or in pieces where it is long. */
+import type { PageBody, StreamedBody } from '../../pages/index.ts'
+import type { Answer } from '../exchange.ts'
+
+type Said = Pick<Extract<Answer, { kind: 'stream' }>, 'headers' | 'etag' | 'feed' | 'coding' | 'sent'>
+
+/** `onBytes`: called for each piece of a long page when it is made. */
+export function pageAnswer(
+  said: Said,
+  body: PageBody | StreamedBody,
+  onBytes: (bytes: number) => void,
+): Answer {
+  return body.kind === 'whole' ? { ...said, kind: 'pieces', body } : longPage(said, body, onBytes)
+}
+
+function longPage(said: Said, body: StreamedBody, onBytes: (bytes: number) => void): Answer {
+  // It holds nothing but the piece that is being sent.
+  const { byteLength } = body
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of body.pieces()) {
+      onBytes(piece.byteLength)
+      yield piece
+    }
+  }
+  return { ...said, kind: 'stream', use: 'largePage', byteLength, pieces, release: () => undefined }
+}

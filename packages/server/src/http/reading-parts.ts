@@ -1,0 +1,37 @@
+/** The parts that feeds are read with: what is known of them, and what is ready-made. */
+import { createCurrentPages } from '../feed/current-pages.ts'
+import { createKnownPositions } from '../feed/known-positions.ts'
+import { createKnownRanges } from '../feed/known-ranges.ts'
+import { movedFeeds } from '../feed/moved-feeds.ts'
+import { numberingsOver } from '../feed/numbering.ts'
+import type { Outages } from '../observability/outages.ts'
+import { plainPages, sealedPages } from '../pages/index.ts'
+import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
+import type { HttpContext } from './context.ts'
+import type { ServiceParts } from './prepare-service.ts'
+
+const defaultPages: SealedPagesOptions = { memoryBytes: 64 * 2 ** 20, folder: undefined, fileBytes: 0 }
+
+export function readingParts(
+  options: Pick<ServiceParts, 'storage' | 'pages'>,
+  clock: () => number,
+  outages: Outages,
+): Pick<HttpContext, 'ranges' | 'positions' | 'moved' | 'pages' | 'currentPages' | 'numberingOf'> {
+  const { events, moments, settings } = options.storage
+  const ranges = createKnownRanges(events)
+  return {
+    ranges,
+    positions: createKnownPositions(),
+    moved: movedFeeds(events),
+    pages: pagesOf(options, outages),
+    currentPages: createCurrentPages({ events, moments, ranges, clock }),
+    numberingOf: numberingsOver(settings.catalogue),
+  }
+}
+
+function pagesOf(
+  { storage: { events }, pages = defaultPages }: Pick<ServiceParts, 'storage' | 'pages'>,
+  outages: Outages,
+): PageReader {
+  return pages === 'off' ? plainPages(events) : sealedPages(events, pages, outages)
+}
