@@ -2,10 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskReport } from '../background-task.ts'
 import type { FeedKey, Head, StorageEngine } from '../storage/storage.ts'
-import { StorageFailure, feedName } from '../storage/storage.ts'
+import { feedName } from '../storage/storage.ts'
 import { expireContacts } from './expiring.ts'
 import { beginningOfDay, retainedFeeds, tenantRules } from './retention-rules.ts'
 import type { RetainedFeed, RetentionDefaults } from './retention-rules.ts'
+import { unlessBroken } from './unless-broken.ts'
 
 /** How often it looks whether a day has begun, or a rule has changed: one read of a small table. */
 const lookEveryMs = 60_000
@@ -71,7 +72,8 @@ async function look(parts: RetainingParts, done: Map<string, string>, signal: Ab
       if (done.get(name) === state) continue
       const thinning = thinFeed({ retention: storage.retention, span, nodeId, signal, pausePerStep })
       const end = await unlessBroken(
-        parts,
+        parts.report,
+        'retain',
         span.key,
         thinning.then((thinned) => thinned.end),
       )
@@ -92,24 +94,6 @@ async function look(parts: RetainingParts, done: Map<string, string>, signal: Ab
   }
 }
 
-/** What ails one feed, or one tenant, holds up no other. What ails the store does: each would fail of it, as slowly as it may. */
-const ailments: ReadonlySet<unknown> = new Set(['storage_damaged', 'feed_locked', 'tenant_moving'])
-
-/** Tells of a failure of this feed, or of this tenant, alone. */
-async function unlessBroken<T>(
-  { report }: RetainingParts,
-  about: FeedKey | { readonly tenantId: string },
-  work: Promise<T>,
-): Promise<T | 'broken'> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof StorageFailure && ailments.has(error.code))) throw error
-    report.failed('retain', error, { ...about })
-    return 'broken'
-  }
-}
-
 /** Contacts that have not changed for long. Two nodes that do it at once do nothing twice. False: some tenant's failed. */
 async function expire(
   parts: RetainingParts,
@@ -124,7 +108,7 @@ async function expire(
     const [name, state] = [`expire ${tenantId}`, `${beginningOfDay(nowMs)} ${days}`]
     if (days === 0 || signal.aborted || done.get(name) === state) continue
     const expiring = expireContacts({ storage, tenantId, days, nowMs, signal })
-    const expired = await unlessBroken(parts, { tenantId }, expiring)
+    const expired = await unlessBroken(parts.report, 'retain', { tenantId }, expiring)
     if (expired === 'broken') isWhole = false
     else if (expired.isWhole) done.set(name, state)
   }

@@ -6,6 +6,7 @@ import type { TaskReport } from '../background-task.ts'
 import { parseEventJson } from '../storage/event-json.ts'
 import { payloadMember } from '../storage/subject-identity.ts'
 import type { EventDraft, FeedKey, Leaving, StorageEngine, StoredEvent } from '../storage/storage.ts'
+import { unlessBroken } from './unless-broken.ts'
 
 /** How often it looks for tenants that have begun to leave: one read of a table that is nearly always empty. */
 const lookEveryMs = 2_000
@@ -45,8 +46,7 @@ export function carryOutUnpublishing(parts: UnpublishingParts): Unpublishing {
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        await look(parts, seen, signal)
-        report.worked('unpublish')
+        if (await look(parts, seen, signal)) report.worked('unpublish')
       } catch (error) {
         if (!signal.aborted) report.failed('unpublish', error)
       }
@@ -62,20 +62,25 @@ export function carryOutUnpublishing(parts: UnpublishingParts): Unpublishing {
   }
 }
 
-async function look(parts: UnpublishingParts, seen: Set<string>, signal: AbortSignal): Promise<void> {
-  const { storage, clock = Date.now, settleMs = settleAfterMs } = parts
+/** False: one tenant could not be unpublished, or more. */
+async function look(parts: UnpublishingParts, seen: Set<string>, signal: AbortSignal): Promise<boolean> {
+  const { storage, report, clock = Date.now, settleMs = settleAfterMs } = parts
+  let isWhole = true
   const open = (await storage.leaving.list()).filter(({ unpublishedMs }) => unpublishedMs === undefined)
-  if (open.length === 0 || (await storage.maintenance()) !== undefined) return
+  if (open.length === 0 || (await storage.maintenance()) !== undefined) return isWhole
   for (const leaving of open) {
-    if (signal.aborted) return
+    if (signal.aborted) return isWhole
     const name = nameOf(leaving)
     const isSettled = clock() >= leaving.sinceMs + settleMs
     if (seen.has(name) && !isSettled) continue
-    const removed = await unpublish(storage, leaving, signal)
-    if (removed === 'later') continue
+    const { tenantId } = leaving
+    const removed = await unlessBroken(report, 'unpublish', { tenantId }, unpublish(storage, leaving, signal))
+    isWhole &&= removed !== 'broken'
+    if (removed === 'later' || removed === 'broken') continue
     seen.add(name)
     if (isSettled && removed === 0) await storage.leaving.noteUnpublished(leaving, clock(), 'service')
   }
+  return isWhole
 }
 
 function nameOf({ tenantId, sinceMs }: Leaving): string {

@@ -1,0 +1,56 @@
+/** Tenants that leave are unpublished in the background, whatever ails one of them. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogues } from '@property-events/protocol'
+import { unreported } from '../../src/background-task.ts'
+import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { StorageFailure } from '../../src/storage/storage.ts'
+import type { StorageEngine } from '../../src/storage/storage.ts'
+import { draft, feedKey, tenantA, tenantB } from '../storage/support/drafts.ts'
+import { headOf, publish } from '../storage/support/read-back.ts'
+import { withTenants } from '../storage/support/stores.ts'
+import { until } from '../support/until.ts'
+
+describe('tenants that leave', () => {
+  it('are unpublished although one of them cannot be, which is named (D17)', async () => {
+    await using store = await withTenants(
+      await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default }),
+    )
+    for (const tenantId of [tenantA, tenantB]) {
+      await publish(store, [draft({ subject: 'p' })], { key: feedKey(tenantId) })
+      await store.leaving.begin(
+        { tenantId, sinceMs: Date.now(), readingEndsMs: Date.now() + 60_000 },
+        'cli:test',
+      )
+    }
+    const first = (await store.leaving.list())[0]?.tenantId
+    const other = first === tenantA ? tenantB : tenantA
+    const broken: Pick<StorageEngine, 'events' | 'leaving' | 'maintenance'> = {
+      leaving: store.leaving,
+      maintenance: () => store.maintenance(),
+      events: {
+        ...store.events,
+        async readAfter(query) {
+          if (query.key.tenantId === first) throw new StorageFailure('storage_damaged')
+          return store.events.readAfter(query)
+        },
+      },
+    }
+    const failures: unknown[] = []
+    const unpublishing = carryOutUnpublishing({
+      storage: broken,
+      report: { ...unreported, failed: (_task, _error, about) => void failures.push(about) },
+      everyMs: 5,
+    })
+    try {
+      await until(async () => (await headOf(store, feedKey(other))).sequenceNumber === 2, {
+        what: 'a removal',
+      })
+    } finally {
+      await unpublishing.close()
+    }
+    assert.equal((await headOf(store, feedKey(first))).sequenceNumber, 1)
+    assert.deepEqual(failures[0], { tenantId: first })
+  })
+})
