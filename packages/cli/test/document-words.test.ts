@@ -16,7 +16,6 @@ describe('the documents', () => {
     for (const [document, start] of [
       ['README.md', /npx property-events serve/],
       ['docs/operating.md', /ExecStart|enable --now|npx property-events tenants/],
-      ['docs/consuming.md', /npx property-events serve|In PHP/],
     ] as const) {
       const text = textOf(document)
       const first = text.search(start)
@@ -58,11 +57,12 @@ describe('the documents', () => {
   })
 
   it('can be searched for WordPress, and say what to do for it (D12, D15)', () => {
-    const section = /^## In WordPress\n(.*?)^## /ms.exec(textOf('docs/consuming.md'))?.[1] ?? ''
-    for (const word of ['published-0', 'transactionId', 'price_information', 'property:read'])
+    const section =
+      /^## An importer that is already there\n(.*)/ms.exec(textOf('docs/wordpress.md'))?.[1] ?? ''
+    for (const word of ['--event-types published-0', 'transactionId', 'price_information', 'property:read'])
       assert(section.includes(word), word)
-    for (const document of ['README.md', 'docs/operating.md'])
-      assert.match(textOf(document), /consuming\.md#in-wordpress/, document)
+    for (const document of ['README.md', 'docs/operating.md', 'docs/consuming.md', 'docs/README.md'])
+      assert.match(textOf(document), /\]\((?:docs\/)?wordpress\.md/, document)
   })
 
   it('say of browsers that they have to be on the same origin, because the service sends no CORS headers (D9)', () => {
