@@ -107,7 +107,8 @@ async function expire(
     const days = daysOf('expire-contacts')
     const [name, state] = [`expire ${tenantId}`, `${beginningOfDay(nowMs)} ${days}`]
     if (days === 0 || signal.aborted || done.get(name) === state) continue
-    const expiring = expireContacts({ storage, tenantId, days, nowMs, signal })
+    const rest = (tookMs: number): Promise<void> => pause(tookMs * pausePerStep, signal)
+    const expiring = expireContacts({ storage, tenantId, days, nowMs, signal, rest })
     const expired = await unlessBroken(parts.report, 'retain', { tenantId }, expiring)
     if (expired === 'broken') isWhole = false
     else if (expired.isWhole) done.set(name, state)

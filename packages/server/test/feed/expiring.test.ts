@@ -88,6 +88,25 @@ it('leaves alone what changes or is kept meanwhile, and counts anew from then (D
   assert.deepEqual(await expire(2_010 + 405), { erased: 2, isWhole: true })
 })
 
+it('rests after each erasure that it begins: others have the writer meanwhile (D17)', async () => {
+  const { store, at, expire } = await storeOfContacts()
+  await using open = store
+  await expire(2_000)
+  const rests: number[] = []
+  const rest = async (tookMs: number): Promise<void> => void rests.push(tookMs)
+  const { signal } = new AbortController()
+  const { erased } = await expireContacts({
+    storage: open,
+    tenantId: tenantA,
+    days: 400,
+    nowMs: at(2_030),
+    signal,
+    rest,
+  })
+  assert.equal(erased, 2)
+  assert.ok(rests.length === 2 && rests.every((tookMs) => tookMs >= 0))
+})
+
 it('waits with a tenant that is being moved to another store (D17)', async () => {
   const { store, expire } = await storeOfContacts()
   await using open = store
