@@ -1,6 +1,7 @@
 /** The demo's keys, kept beside its store so that every start prints keys that work. Only for a demo: see D11. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { adminScopes } from '@property-events/protocol'
 import type { Scope } from '@property-events/protocol'
 import { createKeyVerifier, issueKey, pepperForNew, readPepperUse } from '@property-events/server'
 import type { Grant, Peppers, StorageEngine } from '@property-events/server'
@@ -17,6 +18,8 @@ export interface TenantKeys {
 }
 
 export interface DemoKeys {
+  /** Of an operator, with every scope. */
+  readonly adminKey: string
   readonly tenants: readonly TenantKeys[]
 }
 
@@ -47,11 +50,13 @@ export async function demoKeys(
     label: string,
     grants: readonly Grant[],
   ): Promise<string> => {
+    const operator = grants.length === 0
     if (text !== undefined && (await verifier.verify(text)).kind === 'valid') return text
     changed = true
     const issued = await issueKey(keys, pepper, {
       label,
-      operator: false,
+      operator,
+      adminScopes: operator ? adminScopes : [],
       grants,
       expiresMs: undefined,
       nowMs: Date.now(),
@@ -75,9 +80,10 @@ export async function demoKeys(
         ]),
       })
     }
-    const all: KeptDemo = { url, tenants: made }
+    const adminKey = await workingKey(memberText(kept, 'adminKey'), 'demo operator', [])
+    const all: KeptDemo = { url, adminKey, tenants: made }
     if (changed) await writeWhole(join(folder, fileName), [`${JSON.stringify(all, undefined, 2)}\n`])
-    return { tenants: made }
+    return { adminKey, tenants: made }
   } finally {
     await verifier.close()
   }
@@ -97,7 +103,8 @@ export function readKeptDemo(folder: string): KeptDemo | undefined {
       return []
     return [{ tenantId, name, readKey, publishKey }]
   })
-  return { url, tenants }
+  // A demo of a version before has none until it is started again.
+  return { url, adminKey: memberText(kept, 'adminKey') ?? '', tenants }
 }
 
 function readKept(folder: string): unknown {

@@ -84,6 +84,7 @@ async function announce(
         `  ${name.padEnd(width)}  read     ${readKey}`,
         `  ${''.padEnd(width)}  publish  ${publishKey}`,
       ]),
+      `  ${'(operator)'.padEnd(width)}  admin    ${keys.adminKey}`,
     ]),
   )
   if (first === undefined) return

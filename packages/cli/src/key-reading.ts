@@ -1,7 +1,7 @@
 /** How a key reads where that is not as usual: as it is written for a new key, and shown of one (D12, PROTOCOL §3.5). */
 import type { Command } from 'commander'
 import { catalogues, feedNames, isNumberingName, numberingNames } from '@property-events/protocol'
-import type { EventTypeCatalogue, NumberingName, Scope } from '@property-events/protocol'
+import type { EventTypeCatalogue, GrantScope, NumberingName } from '@property-events/protocol'
 import type { KeyReading } from '@property-events/server'
 import { flagText } from './command-context.ts'
 import { didYouMean } from './did-you-mean.ts'
@@ -24,7 +24,7 @@ export function addReadingOptions(command: Command): Command {
 /** `undefined`: as usual. */
 export function readReading(
   flags: Readonly<Record<string, unknown>>,
-  scopes: readonly Scope[],
+  scopes: readonly GrantScope[],
   reader: SettingReader,
 ): KeyReading | undefined {
   const written = flagText(flags, 'eventTypes')

@@ -46,7 +46,10 @@ export function readPast(bound: 'from' | 'to', text: string, nowMs: number): num
   return ticks === undefined ? undefined : millisecondsOfTicks(ticks)
 }
 
-function readLength(text: string): number | undefined {
+export const lengthWords = 'a time such as 12h, 7d or 2w'
+
+/** A length of time, in milliseconds. */
+export function readLength(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^([0-9]+)([hdw])$/.exec(text) ?? []
   const count = readWholeNumber(digits, { from: 1, to: 99_999 })
   return count === undefined ? undefined : count * (unitMs[unit] ?? 0)

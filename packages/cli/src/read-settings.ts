@@ -26,6 +26,8 @@ export function addSettings(command: Command, settings: readonly Setting<unknown
 export interface SettingReader {
   /** The flag's value, else the variable's, else the fallback; after a fault the fallback, too. */
   value<Value>(setting: Setting<Value>): Value
+  /** Where its value stands: a flag or a variable; `undefined`: nowhere, so the fallback holds. */
+  place(setting: Setting<unknown>): string | undefined
   /** Notes a fault of another kind. */
   fault(sentence: string): void
   /** Throws a `Refusal` with all faults, if there are any. To be called before any value is used. */
@@ -52,6 +54,7 @@ export function readSettings(
       }
       return setting.fallback
     },
+    place: (setting) => find(setting, flags, environment)?.place,
     fault(sentence) {
       faults.push(sentence)
     },

@@ -70,6 +70,43 @@ describe('keys, while the service runs', () => {
     await becomes(key, 401)
   })
 
+  it('a key of an operator manages tenants and keys, and opens no feed (D11)', async () => {
+    const { key } = await runJson<KeyJson>([
+      'keys',
+      'create',
+      '--operator',
+      '--scope',
+      'admin:inspect',
+      ...data,
+    ])
+    assert.equal(await statusOf(key), 401)
+    const answer = await fetch(`${market.url}/v1/admin/tenants`, { headers: { 'x-api-key': key } })
+    assert.equal(answer.status, 200)
+    const wrong = await run(['keys', 'create', '--operator', '--scope', 'property:read', ...data])
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /there are admin:inspect/)
+  })
+
+  it('a rotated key goes on for the time that was asked for, beside the new one (D11)', async () => {
+    const { key, keyId } = await createKey('--label', 'rotated')
+    const rotated = await runJson<KeyJson & { replaces: string; replaced: { expires: string } }>([
+      'keys',
+      'rotate',
+      keyId,
+      '--overlap',
+      '7d',
+      ...data,
+    ])
+    assert.deepEqual([rotated.label, rotated.replaces], ['rotated', keyId])
+    const aheadMs = Date.parse(rotated.replaced.expires) - Date.now()
+    assert(aheadMs > 6.9 * 86_400_000 && aheadMs <= 7 * 86_400_000)
+    assert.deepEqual([await statusOf(key), await statusOf(rotated.key)], [200, 200])
+    const atOnce = await runJson<KeyJson>(['keys', 'rotate', rotated.keyId, '--overlap', '0', ...data])
+    await becomes(rotated.key, 401)
+    assert.equal(await statusOf(atOnce.key), 200)
+    assert.equal((await run(['keys', 'rotate', rotated.keyId, ...data])).code, 1)
+  })
+
   it('a key can be made to end, and to live on (D11)', async () => {
     const { key, expires } = await createKey('--expires', '90d')
     assert(Math.abs(Date.parse(expires ?? '') - Date.now() - 90 * 86_400_000) < 60_000)
@@ -402,6 +439,26 @@ describe('tenants', () => {
       list.map((one) => one.suspended),
       [false, false],
     )
+  })
+
+  it('tenants come from a file with their keys, once, and take another name (D11)', async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'agencies.ndjson')
+    const line = { reference: 'crm-1', name: 'Fenn & Co', keys: [{ label: 'W', scopes: ['property:read'] }] }
+    writeFileSync(file, `${JSON.stringify(line)}\n`)
+    const [made] = JSON.parse(`[${(await run(['tenants', 'import', file, ...data])).stdout.trim()}]`) as [
+      { outcome: string; tenantId: string; keys: readonly { key: string }[] },
+    ]
+    assert.equal(made.outcome, 'created')
+    assert.equal(await statusOf(made.keys[0]?.key ?? ''), 200)
+    const again = await run(['tenants', 'import', file, ...data])
+    assert.match(again.stdout, /"outcome":"known".*"keys":\[\]/)
+    await run(['tenants', 'rename', 'Fenn & Co', 'Fenn & Sons', ...data])
+    assert.equal((await run(['tenants', 'rename', 'Fenn & Sons', 'Hill & Co', ...data])).code, 1)
+    writeFileSync(file, '{"reference":"x"}\n')
+    const refused = await run(['tenants', 'import', file, ...data])
+    assert.match(refused.stderr, /Line 1: name is .*Nothing was made/s)
+    removeFolder(folder)
   })
 
   it('take a name once, and the refusal says how to go on (D11)', async () => {

@@ -1,5 +1,5 @@
 /** The named schemas of administration (PROTOCOL §12). */
-import { adminScopes, grantScopes, scopes } from '@property-events/protocol'
+import { adminScopes, grantScopes, revealReasons, scopes } from '@property-events/protocol'
 import Type from 'typebox'
 
 const text = (description: string) => Type.String({ description })
@@ -72,6 +72,16 @@ const tenant = {
   reference: orNull(reference, 'Null: it has none.'),
   suspended: Type.Boolean({ description: 'Its keys are refused.' }),
   createdAt: moment('When it was made.'),
+}
+
+const maskedContact = {
+  sequenceNumber: whole('Of the event.'),
+  id: uuid('Of the event.'),
+  eventTypeShortCode: text('Its type.'),
+  createdDate: text('When it was stored, UTC.'),
+  contact: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'The payload. What names or reaches a person is `•••`.',
+  }),
 }
 
 const listed = (title: string, member: Type.TSchema) =>
@@ -152,6 +162,24 @@ export const adminSchemas = {
       }),
       lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
     }),
+  ),
+  FeedRate: Type.Object(
+    {
+      feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
+      apiEventType: orNull(Type.String(), 'Of which view; null: all events.'),
+      from: moment('The beginning.'),
+      to: moment('The end, which the counts do not include.'),
+      counts: Type.Array(whole('Events of one part of the time.'), {
+        description: 'One for each part, in order.',
+      }),
+    },
+    { title: 'FeedRate' },
+  ),
+  MaskedContact: Type.Object(maskedContact, { title: 'MaskedContact' }),
+  MaskedContacts: listed('MaskedContacts', Type.Object(maskedContact)),
+  RevealRequest: Type.Object(
+    { reason: Type.Unsafe({ enum: [...revealReasons], description: 'Why; no text of your own.' }) },
+    { title: 'RevealRequest', additionalProperties: false },
   ),
   Key: Type.Object(key, { title: 'Key' }),
   Keys: listed('Keys', Type.Object(key)),

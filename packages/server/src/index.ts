@@ -30,6 +30,8 @@ export { expiryDayMs, expiryNoticeDays, listedContacts } from './feed/expiring.t
 export { countFeed, thinFeed } from './feed/retaining.ts'
 export { noRetention, retainedFeeds, tenantRules } from './feed/retention-rules.ts'
 export type { RetainedFeed, RetentionDefaults } from './feed/retention-rules.ts'
+export { readImport } from './http/requests/import-body.ts'
+export { isTenantName, tenantNameWords } from './http/requests/tenant-body.ts'
 export { locatePage } from './feed/list.ts'
 export type { LocatedPage, PageRequest } from './feed/list.ts'
 export * from './keys/index.ts'

@@ -46,6 +46,7 @@ export function sampleRequest(document: OpenApi, operation: Operation): SampleRe
 function idFor(path: string, name: string): string {
   if (name === 'tenantId') return ids.tenant
   if (name === 'keyId') return ids.key
+  if (name === 'feed') return 'property'
   if (path.includes('eventId')) return ids.event
   return path.includes('contact') ? ids.contact : ids.property
 }
@@ -54,6 +55,7 @@ function idFor(path: string, name: string): string {
 function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, string>> {
   const names = new Set(parameters.map(({ name }) => name))
   return {
+    ...(names.has('buckets') ? { from: '2026-01-01', to: '2026-12-31' } : {}),
     ...(names.has('page') ? { page: '1' } : {}),
     ...(names.has('pageSize') ? { pageSize: '50' } : {}),
     // The places of some lists are ids.

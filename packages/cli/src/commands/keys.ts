@@ -1,35 +1,39 @@
 import type { Command } from 'commander'
-import { parseKeyText, scopes } from '@property-events/protocol'
-import type { Scope } from '@property-events/protocol'
-import { issueKey } from '@property-events/server'
-import type { KeyRecord } from '@property-events/server'
+import { adminScopes, grantScopes } from '@property-events/protocol'
+import { issueKey, rotateKey } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
-import { didYouMean } from '../did-you-mean.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
+import { addReadingOptions, readReading, readingText, refuseUnknownTypes } from '../key-reading.ts'
 import {
-  addReadingOptions,
-  readReading,
-  readingJson,
-  readingText,
-  refuseUnknownTypes,
-} from '../key-reading.ts'
-import { momentJson, momentText, momentWords, readMoment } from '../moment.ts'
+  gather,
+  gatherWhole,
+  keyIdOf,
+  keyJson,
+  readAdminScopes,
+  readFutureMoment,
+  readNetworks,
+  readScopes,
+  stateOf,
+  unknownKey,
+  wordsOf,
+} from '../key-options.ts'
+import { lengthWords, momentJson, momentText, momentWords, readLength } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
-import { commandLine } from '../program-name.ts'
 import { rateText, readOwnRate } from '../rate-limit.ts'
 import { addSettings } from '../read-settings.ts'
-import { grantsOf } from '../sandbox-tenant.ts'
 import type { SettingReader } from '../read-settings.ts'
+import { grantsOf } from '../sandbox-tenant.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
 
 export function addKeys(program: Command, context: CommandContext): void {
   const keys = program
     .command('keys')
-    .description('make, list, revoke and expire API keys; works while the service runs')
+    .description('make, list, rotate, revoke and expire API keys; works while the service runs')
   addCreate(keys, context)
   addList(keys, context)
+  addRotate(keys, context)
   addRevoke(keys, context)
   addExpire(keys, context)
   addRate(keys, context)
@@ -40,8 +44,14 @@ function addCreate(keys: Command, context: CommandContext): void {
     .command('create')
     .description('make a key; it is shown once')
     .option('--tenant <tenant>', 'id or name of the tenant it is for; several times for several', gatherWhole)
-    .option('--scope <scopes>', `${scopes.join(', ')}; read and publish mean both of a kind`, gather)
+    .option('--operator', 'it belongs to no tenant, and manages all of them through /v1/admin')
+    .option(
+      '--scope <scopes>',
+      `${grantScopes.join(', ')}; read and publish mean both of a kind; with --operator ${adminScopes.join(', ')}`,
+      gather,
+    )
     .option('--test', 'for the sandbox of a service with test keys, in place of --tenant and --scope')
+    .option('--network <network>', 'it may be used from there alone; several times for several', gather)
     .option('--label <text>', 'what the key is for')
     .option('--expires <when>', momentWords)
     .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
@@ -51,15 +61,12 @@ function addCreate(keys: Command, context: CommandContext): void {
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
     const tenants = wordsOf(flags['tenant'])
-    const wanted = readScopes(flags['scope'], reader)
     const isTest = flags['test'] === true
-    if (isTest && tenants.length + wanted.length > 0)
-      reader.fault('A test key reads the sandbox and nothing else: leave out --tenant and --scope.')
-    if (!isTest && (tenants.length === 0 || wanted.length === 0)) {
-      reader.fault(
-        'Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.',
-      )
-    }
+    const operator = flags['operator'] === true
+    const wanted = operator ? [] : readScopes(flags['scope'], reader)
+    const wantedOfOperator = operator ? readAdminScopes(flags['scope'], reader) : []
+    const networks = readNetworks(flags['network'], reader)
+    refuseMixedKinds(reader, { isTest, operator, tenants, scopes: [...wanted, ...wantedOfOperator] })
     const label = flagText(flags, 'label') ?? ''
     if (label.length > 200 || plainText(label) !== label) {
       reader.fault('--label has at most 200 characters and no control characters.')
@@ -75,7 +82,9 @@ function addCreate(keys: Command, context: CommandContext): void {
       const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
-        operator: false,
+        operator,
+        adminScopes: wantedOfOperator,
+        networks,
         grants,
         expiresMs,
         nowMs: Date.now(),
@@ -93,6 +102,25 @@ function addCreate(keys: Command, context: CommandContext): void {
       return output.write(`${issued.text}\n`)
     })
   })
+}
+
+interface KeyKind {
+  readonly isTest: boolean
+  readonly operator: boolean
+  readonly tenants: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+function refuseMixedKinds(reader: SettingReader, { isTest, operator, tenants, scopes }: KeyKind): void {
+  if (isTest) {
+    if (operator || tenants.length + scopes.length > 0)
+      reader.fault('A test key reads the sandbox and nothing else: leave out --tenant and --scope.')
+  } else if (operator) {
+    if (tenants.length > 0 || scopes.length === 0)
+      reader.fault('An operator key has scopes and no tenant, such as --operator --scope admin:inspect.')
+  } else if (tenants.length === 0 || scopes.length === 0) {
+    reader.fault('Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.')
+  }
 }
 
 function addList(keys: Command, context: CommandContext): void {
@@ -118,7 +146,7 @@ function addList(keys: Command, context: CommandContext): void {
         key.operator
           ? '(operator)'
           : key.grants.map((grant) => tenantNames.get(grant.tenantId) ?? grant.tenantId).join(', '),
-        [...new Set(key.grants.flatMap((grant) => grant.scopes))].join(' '),
+        [...(key.adminScopes ?? []), ...new Set(key.grants.flatMap((grant) => grant.scopes))].join(' '),
         stateOf(key, nowMs),
         key.rate === undefined ? '' : rateText(key.rate),
         readingText(key.reading),
@@ -130,6 +158,51 @@ function addList(keys: Command, context: CommandContext): void {
     }),
   )
 }
+
+function addRotate(keys: Command, context: CommandContext): void {
+  const command = keys
+    .command('rotate')
+    .description('make a key in place of another one, which goes on for a while')
+    .argument('<key>', 'id of the key, or the key itself')
+    .option(
+      '--overlap <time>',
+      `for how long the old key goes on: ${lengthWords}; 0 to end it at once`,
+      '24h',
+    )
+  addSettings(command, [...changeSettings, ...pepperSettings])
+  addAction(command, context, async ({ output, settings: reader, flags }, [written = '']) => {
+    const given = readPeppers(reader)
+    const overlap = flagText(flags, 'overlap') ?? ''
+    const overlapMs = overlap === '0' ? 0 : readLength(overlap)
+    if (overlapMs === undefined || overlapMs > longestOverlapMs) {
+      reader.fault(`--overlap is "${plainText(overlap)}", but must be 0, or ${lengthWords}, at most 30d.`)
+    }
+    await withStore(reader, flags, async (store) => {
+      const keyId = keyIdOf(written, store.flags)
+      const pepper = await pepperForNewKey(store, given)
+      const rotated = await rotateKey(store.storage.admin, pepper, keyId, {
+        nowMs: Date.now(),
+        overlapMs: overlapMs ?? 0,
+        actor: store.actor,
+      })
+      if (rotated.kind === 'unknownKey') throw unknownKey(keyId, store.flags)
+      if (rotated.kind !== 'rotated') {
+        throw new Refusal(`Key ${keyId} was revoked or has expired. Make a new one: keys create.`)
+      }
+      const { old, record, text } = rotated
+      if (output.json) {
+        const replaced = { keyId: old.keyId, expires: momentJson(old.expiresMs) }
+        return output.writeJson({ key: text, ...keyJson(record), replaced })
+      }
+      output.say(
+        `Key ${keyId} ends at ${momentText(old.expiresMs)} UTC. This is the one in its place, shown once:`,
+      )
+      return output.write(`${text}\n`)
+    })
+  })
+}
+
+const longestOverlapMs = 30 * 86_400_000
 
 function addRevoke(keys: Command, context: CommandContext): void {
   const command = keys
@@ -201,87 +274,4 @@ function addRate(keys: Command, context: CommandContext): void {
       })
     },
   )
-}
-
-function gather(written: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...written.split(/[\s,]+/).filter((part) => part !== '')]
-}
-
-/** Names of tenants contain spaces and commas. */
-function gatherWhole(written: string, before: readonly string[] = []): readonly string[] {
-  return [...before, written]
-}
-
-function wordsOf(flag: unknown): readonly string[] {
-  return Array.isArray(flag) ? flag.map(String) : []
-}
-
-function readScopes(written: unknown, reader: SettingReader): readonly Scope[] {
-  const wanted = new Set<Scope>()
-  const kinds = ['read', 'publish']
-  for (const word of wordsOf(written)) {
-    const matching = scopes.filter(
-      (scope) => scope === word || (kinds.includes(word) && scope.endsWith(`:${word}`)),
-    )
-    if (matching.length === 0) {
-      const meant = didYouMean(word, [...scopes, ...kinds])
-      reader.fault(
-        `"${plainText(word)}" is not a scope; there are ${[...scopes, ...kinds].join(', ')}.${meant}`,
-      )
-    }
-    for (const scope of matching) wanted.add(scope)
-  }
-  return scopes.filter((scope) => wanted.has(scope))
-}
-
-function readFutureMoment(written: string, what: string, reader: SettingReader): number | undefined {
-  const nowMs = Date.now()
-  const ms = readMoment(written, nowMs)
-  if (ms === undefined) reader.fault(`${what} is "${plainText(written)}", but must be ${momentWords}.`)
-  else if (ms <= nowMs) reader.fault(`${what} is "${plainText(written)}", which has passed.`)
-  return ms
-}
-
-/** Only a whole key is longer than an id, and its secret must not be shown. */
-const maxIdLength = 12
-
-/** People paste whole keys, and the id in them is enough. Throws a `Refusal` for a text that can be neither. */
-function keyIdOf(written: string, store: string): string {
-  const keyId = parseKeyText(written)?.keyId
-  if (keyId !== undefined) return keyId
-  if (written.length <= maxIdLength) return written
-  const likely = /^pev_(?:test_)?([0-9A-Za-z]{12})_/.exec(written)?.[1]
-  throw new Refusal(
-    likely === undefined
-      ? `This is neither a key nor the id of one (${written.length} characters, not shown). \`${commandLine('keys list', store)}\` lists the ids.`
-      : `The key pev_${likely}_… is mistyped. Paste it again, or give its id alone: ${likely}`,
-  )
-}
-
-function unknownKey(keyId: string, store: string): Refusal {
-  return new Refusal(
-    `There is no key "${plainText(keyId)}". \`${commandLine('keys list', store)}\` lists the keys.`,
-  )
-}
-
-function stateOf(key: KeyRecord, nowMs: number): string {
-  if (key.revokedMs !== undefined) return `revoked ${momentText(key.revokedMs)}`
-  if (key.expiresMs === undefined) return 'active'
-  return `${key.expiresMs <= nowMs ? 'expired' : 'active until'} ${momentText(key.expiresMs)}`
-}
-
-function keyJson({ createdMs, expiresMs, revokedMs, lastUsedMs, ...key }: KeyRecord) {
-  const { keyId, label, operator, grants, rate, reading } = key
-  return {
-    keyId,
-    label,
-    operator,
-    grants,
-    created: momentJson(createdMs),
-    expires: momentJson(expiresMs),
-    revoked: momentJson(revokedMs),
-    lastUsed: momentJson(lastUsedMs),
-    rate: rate ?? null,
-    ...readingJson(reading),
-  }
 }

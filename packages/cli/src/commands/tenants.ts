@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
+import { isTenantName, tenantNameWords } from '@property-events/server'
 import type { Leaving, MoveState, StorageEngine, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
@@ -10,13 +11,16 @@ import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, shellWord, tableText } from '../terminal-text.ts'
+import { addImport } from './tenants-import.ts'
 
 export function addTenants(program: Command, context: CommandContext): void {
   const tenants = program
     .command('tenants')
-    .description('make, list and suspend tenants; works while the service runs')
+    .description('make, bring in, list, rename and suspend tenants; works while the service runs')
   addCreate(tenants, context)
+  addImport(tenants, context)
   addList(tenants, context)
+  addRename(tenants, context)
   addSuspend(tenants, context)
   addResume(tenants, context)
 }
@@ -79,6 +83,25 @@ function addList(tenants: Command, context: CommandContext): void {
       return output.write(tableText(['id', 'name', 'made (UTC)', ''], rows))
     }),
   )
+}
+
+function addRename(tenants: Command, context: CommandContext): void {
+  const command = tenants
+    .command('rename')
+    .description('give a tenant another name; its id and its keys stay')
+    .argument('<tenant>', 'id or name')
+    .argument('<name>', 'its new name')
+  addSettings(command, changeSettings)
+  addAction(command, context, ({ output, settings: reader, flags }, [idOrName = '', name = '']) => {
+    if (!isTenantName(name)) reader.fault(`The name of a tenant has ${tenantNameWords}.`)
+    return withStore(reader, flags, async (store) => {
+      const tenant = await findTenant(store, idOrName)
+      const outcome = await store.storage.admin.changeTenant(tenant.tenantId, { name }, store.actor)
+      if (outcome.kind !== 'changed') throw nameTaken(name, store.flags)
+      if (output.json) return output.writeJson(tenantJson(outcome.tenant))
+      return output.write(`Tenant ${tenant.tenantId} is now called "${name}".\n`)
+    })
+  })
 }
 
 function addSuspend(tenants: Command, context: CommandContext): void {
@@ -183,11 +206,12 @@ function nameTaken(name: string, store: string): Refusal {
   )
 }
 
-function tenantJson({ tenantId, name, createdMs, suspended }: Tenant, leaving?: Leaving) {
+function tenantJson({ tenantId, name, createdMs, suspended, reference }: Tenant, leaving?: Leaving) {
   const { sinceMs, readingEndsMs, unpublishedMs } = leaving ?? {}
   return {
     tenantId,
     name,
+    reference: reference ?? null,
     created: momentJson(createdMs),
     suspended,
     ...(leaving === undefined

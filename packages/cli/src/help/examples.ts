@@ -36,7 +36,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['look over a store and the machine it is on', 'doctor'],
     ['for a monitor', 'doctor --json'],
   ],
+  'config print': [['what serve would start with, and from where', 'config print']],
   'tenants create': [['an agency that publishes here', 'tenants create "Hill & Co"']],
+  'tenants rename': [['after a sale', 'tenants rename "Hill & Co" "Hill & Sons"']],
+  'tenants import': [['many agencies and their keys at once', 'tenants import agencies.ndjson']],
   'tenants list': [['with their ids', 'tenants list']],
   'tenants suspend': [
     ['refuse every key of one', 'tenants suspend "Hill & Co"'],
@@ -44,6 +47,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   'tenants resume': [['take them again', 'tenants resume "Hill & Co"']],
   'keys create': [
+    ['for whoever runs the service', 'keys create --operator --scope admin:inspect --label desk'],
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],
     ['for a developer, without live data', 'keys create --test --label "new website"'],
     ['for an agency’s system', 'keys create --tenant "Hill & Co" --scope publish --label CRM --expires 52w'],
@@ -56,6 +60,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'keys create --tenant "Hill & Co" --scope property:read --event-types published-0 --current',
     ],
   ],
+  'keys rotate': [['with a week for the change', `keys rotate ${keyId} --overlap 7d`]],
   'keys list': [['of one tenant', 'keys list --tenant "Hill & Co"']],
   'keys revoke': [['at once and for good', `keys revoke ${keyId}`]],
   'keys expire': [['in a week, when the new one is in use', `keys expire ${keyId} 7d`]],

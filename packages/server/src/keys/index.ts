@@ -1,5 +1,6 @@
 /** Keys: making them, and verifying the key of a request. */
 export * from './key-issuer.ts'
+export * from './import-tenants.ts'
 export * from './issue.ts'
 export * from './pepper-fit.ts'
 export * from './pepper.ts'

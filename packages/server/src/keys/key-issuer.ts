@@ -1,5 +1,7 @@
 /** Making keys of a service: with the pepper that every node of its store knows (D11). */
-import type { AdminStore, KeyRecord, KeyStore, NodeStore } from '../storage/storage.ts'
+import type { Actor, AdminStore, KeyRecord, KeyStore, NodeStore } from '../storage/storage.ts'
+import { importTenantLines } from './import-tenants.ts'
+import type { ImportedLine, TenantLine } from './import-tenants.ts'
 import { issueKey, newKey, rotateKey } from './issue.ts'
 import type { IssueOutcome, IssueRequest, RotateOutcome, RotateRequest } from './issue.ts'
 import { pepperForNew, readPepperUse } from './pepper-fit.ts'
@@ -11,6 +13,8 @@ export interface KeyIssuer {
   rotate(keyId: string, request: RotateRequest): Promise<RotateOutcome>
   /** Keys with their texts, stored nowhere yet. */
   make(requests: readonly Omit<IssueRequest, 'actor'>[]): Promise<readonly MadeKey[]>
+  /** As `importTenantLines`. */
+  importTenants(lines: readonly TenantLine[], actor: Actor): AsyncGenerator<readonly ImportedLine[]>
 }
 
 export interface MadeKey {
@@ -20,7 +24,7 @@ export interface MadeKey {
 
 export interface KeyIssuerParts {
   readonly keys: KeyStore
-  readonly admin: Pick<AdminStore, 'rotateKey'>
+  readonly admin: Pick<AdminStore, 'rotateKey' | 'importTenants'>
   readonly nodes: Pick<NodeStore, 'pepperId'>
   /** Of this node. */
   readonly peppers: readonly Pepper[]
@@ -32,12 +36,14 @@ export function createKeyIssuer({ keys, admin, nodes, peppers }: KeyIssuerParts)
     if (pepper === undefined) throw new Error('the pepper of this node is not that of new keys')
     return pepper
   }
+  const make: KeyIssuer['make'] = async (requests) => {
+    const pepper = await pepperOf()
+    return requests.map((request) => newKey(pepper, request))
+  }
   return {
+    make,
+    importTenants: (lines, actor) => importTenantLines({ admin, make }, lines, actor),
     issue: async (request) => issueKey(keys, await pepperOf(), request),
     rotate: async (keyId, request) => rotateKey(admin, await pepperOf(), keyId, request),
-    async make(requests) {
-      const pepper = await pepperOf()
-      return requests.map((request) => newKey(pepper, request))
-    },
   }
 }

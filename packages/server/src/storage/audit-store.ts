@@ -7,6 +7,7 @@ import type {
   HoldGround,
   NumberingName,
   RestrictionReason,
+  RevealReason,
 } from '@property-events/protocol'
 import type { KeyRate } from './key-store.ts'
 import type { RetentionRule } from './retention-store.ts'
@@ -90,6 +91,8 @@ interface AuditDetails {
   /** Somebody looked for contacts: by what, never for whom. */
   'contacts.searched': { readonly by: 'email' | 'phone' | 'name'; readonly found: number }
   'contacts.exported': Nothing
+  /** A contact was read as it is, through administration. The target is its reference. */
+  'contact.revealed': { readonly reason: RevealReason }
   'exposure.listed': { readonly fromMs: number; readonly toMs: number }
   'audit.pruned': { readonly beforeMs: number; readonly rows: number }
 }

@@ -33,14 +33,23 @@ async function changeAndKill(place: OpenStorageOptions): Promise<void> {
 
 /** What the state of tenants and keys says was changed, a word for each row there must be. */
 async function changesIn({ keys }: StorageEngine): Promise<readonly string[]> {
-  const ofTenants = (await keys.tenants()).flatMap(({ tenantId, suspended }) => [
+  const ofTenants = (await keys.tenants()).flatMap(({ tenantId, name, reference, suspended }) => [
     `tenant.created ${tenantId} ${tenantId}`,
+    ...(name === tenantId ? [] : [`tenant.renamed ${tenantId} ${tenantId}`]),
+    // One that was brought in has had its reference from the beginning.
+    ...(reference?.startsWith('changed') === true ? [`tenant.referenced ${tenantId} ${tenantId}`] : []),
     ...(suspended ? [`tenant.suspended ${tenantId} ${tenantId}`] : []),
   ])
-  const ofKeys = (await keys.keys()).flatMap(({ keyId, grants, expiresMs, revokedMs }) =>
+  const all = await keys.keys()
+  const rotated = new Set(all.map(({ replaces }) => replaces))
+  const ofKeys = all.flatMap(({ keyId, grants, label, networks, replaces, expiresMs, revokedMs }) =>
     grants.flatMap(({ tenantId }) => [
       `key.created ${tenantId} ${keyId}`,
-      ...(expiresMs === undefined ? [] : [`key.expiry_set ${tenantId} ${keyId}`]),
+      // A key in place of another has these from that one.
+      ...(label === '' || replaces !== undefined ? [] : [`key.labelled ${tenantId} ${keyId}`]),
+      ...(networks === undefined ? [] : [`key.networks_set ${tenantId} ${keyId}`]),
+      ...(rotated.has(keyId) ? [`key.rotated ${tenantId} ${keyId}`] : []),
+      ...(expiresMs === undefined || replaces !== undefined ? [] : [`key.expiry_set ${tenantId} ${keyId}`]),
       ...(revokedMs === undefined ? [] : [`key.revoked ${tenantId} ${keyId}`]),
     ]),
   )

@@ -6,7 +6,7 @@ import { adminScopes, scopes } from '@property-events/protocol'
 import { call, publish } from '../support/http-client.ts'
 import type { Answer, Call } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
-import { property } from '../support/property.ts'
+import { contact, property } from '../support/property.ts'
 import type { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -358,6 +358,82 @@ onEngines('administration', {}, (service) => {
         }
       }
     }
+  })
+
+  it('counts events bucket by bucket, as a list of each bucket would (PROTOCOL §12.5)', async () => {
+    await publish(service(), [{ payload: property() }, { payload: property() }])
+    const feeds = itemsOf(await get(`/tenants/${own()}/feeds`))
+    const all = Number(feeds[0]?.['sequenceNumber'])
+    const path = `/tenants/${own()}/feeds/property/rate`
+    const counted = jsonOf(await get(`${path}?from=2020-01-01&to=2999-01-01&buckets=7`))['counts'] as number[]
+    assert.equal(counted.length, 7)
+    assert.equal(
+      counted.reduce((sum, count) => sum + count, 0),
+      all,
+    )
+    const today = new Date().toISOString().slice(0, 10)
+    const days = jsonOf(await get(`${path}?from=${today}&to=${today}&buckets=96`))['counts'] as number[]
+    const { availableCount } = jsonOf(
+      await call(service(), `/api/func/api/v1/events/getevents?from=${today}&to=${today}`, {
+        key: service().tenant.readKey,
+      }),
+    )
+    assert.equal(
+      days.reduce((sum, count) => sum + count, 0),
+      availableCount,
+    )
+    for (const bad of ['', '?from=2020-01-01', '?from=2021-01-01&to=2020-01-01', '?from=x&to=2020-01-01']) {
+      assert.equal((await get(`${path}${bad}`)).status, 400, bad)
+    }
+    assert.equal((await get(`${path}?from=2020-01-01&to=2021-01-01&buckets=201`)).status, 400)
+    assert.equal((await get(`/tenants/${own()}/feeds/x/rate?from=2020-01-01&to=2021-01-01`)).status, 404)
+  })
+
+  it('hides what is personal of a contact, and shows it to those who may, on record (PROTOCOL §12.7, D18)', async () => {
+    const secrets = ['Fenwick', 'ida@example.org', '07700 900123', 'late payer', 'Rook Lane', 'Vasterling']
+    const [last_name, email, phone, notes, address_2, unknown] = secrets
+    const payload = contact({
+      last_name,
+      notes,
+      kind: 'person',
+      communications: [
+        { channel: 'email', value: email, consent: { marketing: true, source: notes } },
+        { channel: 'mobile', value: phone, label: notes },
+      ],
+      address: { address_2, town: address_2 },
+      something_new: { deep: [unknown] },
+    })
+    const { events } = await publish(service(), { payload }, { feed: 'contact' })
+    const path = `/tenants/${own()}/contacts/${events[0]?.transactionId ?? ''}`
+    const linesBefore = service().logLines.length
+    for (const shown of [await get(path), await get(`${path}/history`), await get(path, manager)]) {
+      assert.equal(shown.status, 200, shown.text)
+      for (const secret of secrets) assert(!shown.text.includes(secret), secret)
+      assert(shown.text.includes('"channel":"email"') && shown.text.includes('"kind":"person"'))
+      assert(shown.text.includes('"last_name":"•••"'))
+    }
+    const inspector = await operatorKey('admin:inspect')
+    assert.deepEqual(told(await post(`${path}/reveal`, { reason: 'support' }, inspector)), [
+      403,
+      'missing_scope',
+    ])
+    assert.deepEqual(told(await post(`${path}/reveal`, { reason: 'support' }, manager)), [
+      403,
+      'missing_scope',
+    ])
+    assert.deepEqual(told(await post(`${path}/reveal`, { reason: 'curious' })), [400, 'invalid_body'])
+    assert.equal(itemsOf(await get('/audit?action=contact.revealed')).length, 0)
+    const revealed = await post(`${path}/reveal`, { reason: 'support' })
+    assert.equal(revealed.status, 200, revealed.text)
+    assert.equal(revealed.headers['cache-control'], 'no-store')
+    for (const secret of secrets) assert(revealed.text.includes(secret), secret)
+    const [row] = itemsOf(await get('/audit?action=contact.revealed'))
+    assert.deepEqual([row?.['target'], row?.['detail']], [events[0]?.transactionId, { reason: 'support' }])
+    const unseen = `/tenants/${own()}/contacts/${randomUUID()}`
+    assert.deepEqual(told(await get(unseen)), [404, 'contact_not_found'])
+    assert.deepEqual(told(await post(`${unseen}/reveal`, { reason: 'support' })), [404, 'contact_not_found'])
+    const logged = service().logLines.slice(linesBefore).join('')
+    assert(!logged.includes(events[0]?.transactionId ?? 'x'), 'the log names the contact')
   })
 
   it('reads the audit: all of it, of one key, and for a tenant its own rows alone (PROTOCOL §12.6)', async () => {

@@ -84,6 +84,10 @@ describe('the OpenAPI document', () => {
       `GET ${tenant}`,
       `PATCH ${tenant}`,
       `GET ${tenant}/feeds`,
+      `GET ${tenant}/feeds/{feed}/rate`,
+      `GET ${tenant}/contacts/{contactRef}`,
+      `GET ${tenant}/contacts/{contactRef}/history`,
+      `POST ${tenant}/contacts/{contactRef}/reveal`,
       `GET ${tenant}/events/getevents`,
       `GET ${tenant}/events/geteventbyid/{eventId}`,
       `GET ${tenant}/property-events`,
@@ -193,9 +197,15 @@ describe('the OpenAPI document', () => {
         .replace('{tenantId}', service.tenant.tenantId)
         // An agency asks about a key of its own.
         .replace('{keyId}', path.includes('exposure') ? (service.tenant.readKey.split('_')[1] ?? '') : keyId)
+        .replace('{feed}', 'property')
       // The spec's routes name what they ignore; ours take nothing they do not know.
       const isList = path.endsWith('/getevents')
-      const query = [...(path.startsWith('/api/') ? ['fom=1'] : []), ...(isList ? ['current=true'] : [])]
+      const time = path.endsWith('/rate') ? ['from=2026-01-01', 'to=2026-01-31'] : []
+      const query = [
+        ...(path.startsWith('/api/') ? ['fom=1'] : []),
+        ...(isList ? ['current=true'] : []),
+        ...time,
+      ]
       const target = query.length === 0 ? asked : `${asked}?${query.join('&')}`
       // A stream has no end to wait for; its head is that of an answer without a body.
       const isStream = path.endsWith('/stream')

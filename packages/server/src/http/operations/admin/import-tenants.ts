@@ -1,6 +1,4 @@
 /** `POST /v1/admin/tenants/import`: many tenants and their keys from one file, once for each reference (PROTOCOL §12.3). */
-import { randomUUID } from 'node:crypto'
-import type { ImportedTenant, ImportTenantOutcome } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Access, Outcome, Request } from '../../exchange.ts'
@@ -11,9 +9,6 @@ import type { Operation } from '../operation.ts'
 import { readBody } from '../publish-events.ts'
 import { adminAnswer, adminOperation, noParameters } from './admin-operation.ts'
 import { actorOf } from './tenants.ts'
-
-/** In one commit, which on SQLite takes some tens of milliseconds: publishers wait meanwhile. */
-const tenantsPerCommit = 200
 
 export function importTenants(context: HttpContext): Operation {
   return adminOperation(context, {
@@ -56,13 +51,7 @@ async function withFile(context: HttpContext, request: Request, access: Access):
   }
 }
 
-interface Wanted {
-  readonly line: ImportLine
-  readonly imported: ImportedTenant
-  /** The texts of its keys, in their order. */
-  readonly texts: readonly string[]
-}
-
+/** Once keys have been made, their texts have to be told, whatever becomes of the rest of the file: it can be sent again. */
 async function bringIn(
   context: HttpContext,
   access: Access,
@@ -71,77 +60,24 @@ async function bringIn(
 ): Promise<Outcome> {
   const items: object[] = []
   const counts = { created: 0, known: 0, refused: 0 }
-  for (let from = 0; from < lines.length; from += tenantsPerCommit) {
-    const wanted = await wantedOf(context, lines.slice(from, from + tenantsPerCommit))
-    const outcomes = await commit(context, access, wanted, from === 0 ? undefined : requestId)
-    for (const [index, one] of wanted.entries()) {
-      const outcome = outcomes[index] ?? failed
-      counts[countedAs[outcome.kind]] += 1
-      items.push(itemOf(one, outcome))
+  try {
+    for await (const imported of context.keyIssuer.importTenants(lines, actorOf(access))) {
+      for (const { line, outcome, tenantId = null, keys } of imported) {
+        counts[countedAs[outcome.kind]] += 1
+        const shown = keys.map(({ keyId, label, text }) => ({ keyId, label, key: text }))
+        items.push({ reference: line.reference, outcome: words[outcome.kind], tenantId, keys: shown })
+      }
     }
+  } catch (error) {
+    if (items.length === 0) throw error
+    context.outages.requestFailed(error, requestId, true)
   }
-  return adminAnswer({ ...counts, items })
-}
-
-const failed = { kind: 'failed' } as const
-type LineOutcome = ImportTenantOutcome | typeof failed
-
-const countedAs = { created: 'created', known: 'known', nameTaken: 'refused', failed: 'refused' } as const
-
-/**
- * Once keys have been made, their texts have to be told, whatever becomes of the rest of the file: it can be sent again. `requestId`:
- * given from the second commit on.
- */
-async function commit(
-  { admin, outages }: HttpContext,
-  access: Access,
-  wanted: readonly Wanted[],
-  requestId: string | undefined,
-): Promise<readonly LineOutcome[]> {
-  const made = admin.importTenants(
-    wanted.map(({ imported }) => imported),
-    actorOf(access),
-  )
-  if (requestId === undefined) return made
-  return made.catch((error: unknown) => {
-    outages.requestFailed(error, requestId, true)
-    return []
+  const failed = lines.slice(items.length).map(({ reference }) => {
+    return { reference, outcome: 'failed', tenantId: null, keys: [] }
   })
+  const refusedLines = counts.refused + failed.length
+  return adminAnswer({ ...counts, refused: refusedLines, items: [...items, ...failed] })
 }
 
-async function wantedOf(
-  { keyIssuer }: HttpContext,
-  lines: readonly ImportLine[],
-): Promise<readonly Wanted[]> {
-  const createdMs = Date.now()
-  const tenants = lines.map((line) => ({ line, tenantId: randomUUID() }))
-  const made = await keyIssuer.make(
-    tenants.flatMap(({ line, tenantId }) =>
-      line.keys.map(({ label, scopes }) => {
-        const grants = [{ tenantId, scopes }]
-        return { label, operator: false, grants, expiresMs: undefined, nowMs: createdMs }
-      }),
-    ),
-  )
-  let next = 0
-  return tenants.map(({ line, tenantId }) => {
-    const own = made.slice(next, (next += line.keys.length))
-    const { name, reference } = line
-    const tenant = { tenantId, name, reference, createdMs, suspended: false }
-    return {
-      line,
-      imported: { tenant, keys: own.map(({ record }) => record) },
-      texts: own.map(({ text }) => text),
-    }
-  })
-}
-
-function itemOf({ line: { reference }, imported, texts }: Wanted, outcome: LineOutcome): object {
-  if (outcome.kind === 'created') {
-    const keys = imported.keys.map(({ keyId, label }, index) => ({ keyId, label, key: texts[index] }))
-    return { reference, outcome: 'created', tenantId: imported.tenant.tenantId, keys }
-  }
-  const tenantId = outcome.kind === 'known' ? outcome.tenant.tenantId : null
-  const word = { known: 'known', nameTaken: 'name_taken', failed: 'failed' }[outcome.kind]
-  return { reference, outcome: word, tenantId, keys: [] }
-}
+const countedAs = { created: 'created', known: 'known', nameTaken: 'refused' } as const
+const words = { created: 'created', known: 'known', nameTaken: 'name_taken' } as const

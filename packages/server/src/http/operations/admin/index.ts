@@ -2,10 +2,12 @@
 import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'
 import { readAudit } from './audit.ts'
+import { getMaskedContact, readMaskedHistory, revealContact } from './contacts.ts'
 import { tenantErasures } from './erasures.ts'
 import { listFeeds } from './feeds.ts'
 import { importTenants } from './import-tenants.ts'
 import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from './keys.ts'
+import { readRate } from './rate.ts'
 import { propertyReads } from './reads.ts'
 import { readSelf } from './self.ts'
 import { changeTenant, createTenant, getTenant, listTenants } from './tenants.ts'
@@ -19,6 +21,10 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     getTenant(context),
     changeTenant(context),
     listFeeds(context),
+    readRate(context),
+    getMaskedContact(context),
+    readMaskedHistory(context),
+    revealContact(context),
     ...propertyReads(context),
     ...tenantErasures(context),
     listKeys(context),

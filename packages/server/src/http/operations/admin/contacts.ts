@@ -1,0 +1,131 @@
+/** `/v1/admin/tenants/{tenantId}/contacts/{contactRef}`: a contact with what is personal hidden, its history, and showing it (PROTOCOL §12.7). */
+import { parseUuid, revealReasons } from '@property-events/protocol'
+import { sentEvents } from '../../../feed/sent.ts'
+import type { StoredEvent } from '../../../storage/storage.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Outcome } from '../../exchange.ts'
+import { readMembers } from '../../requests/body-members.ts'
+import { jsonAnswer, ownBody } from '../answers.ts'
+import type { Operation } from '../operation.ts'
+import { withSmallBody } from '../read-small-body.ts'
+import { adminAnswer, adminHeaders, noParameters, tenantOperation } from './admin-operation.ts'
+import { listOf, listSchemas, readListParameters } from './list-parameters.ts'
+import { maskedContact } from './mask-contact.ts'
+import { actorOf } from './tenants.ts'
+
+const path = '/tenants/:tenantId/contacts/:contactRef'
+const noContact = refused({ code: 'contact_not_found' })
+
+export function getMaskedContact(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path,
+    need: 'admin:inspect',
+    operationId: 'getMaskedContact',
+    summary: 'See that a contact is there, and what is filled in',
+    description: 'Its latest event, with all that names or reaches a person hidden.',
+    ok: { description: 'The contact.', schema: 'MaskedContact' },
+    problems: ['contact_not_found'],
+    async answer({ tenant: { tenantId }, params: [, given = ''] }) {
+      const subjectId = parseUuid(given)
+      if (subjectId === undefined) return notUuid()
+      const event = await context.events.readLatest({ tenantId, feed: 'contact' }, subjectId)
+      return event === undefined ? noContact : adminAnswer(maskedEvent(event))
+    },
+  })
+}
+
+export function readMaskedHistory(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: `${path}/history`,
+    need: 'admin:inspect',
+    operationId: 'readMaskedHistory',
+    summary: 'See the events of a contact, and what is filled in',
+    description: 'The oldest first, with all that names or reaches a person hidden.',
+    query: listSchemas,
+    ok: { description: 'Events of the contact.', schema: 'MaskedContacts' },
+    problems: ['contact_not_found'],
+    read: readListParameters,
+    async answer({ tenant: { tenantId }, params: [, given = ''], parameters: { after, limit } }) {
+      const subjectId = parseUuid(given)
+      if (subjectId === undefined) return notUuid()
+      const key = { tenantId, feed: 'contact' } as const
+      const events = await context.events.readSubject({ key, subjectId, after, limit: limit + 1 })
+      if (events.length === 0 && after === 0) return noContact
+      const found = events.map((event) => ({ place: event.sequenceNumber, event }))
+      return adminAnswer(listOf(found, limit, ({ event }) => maskedEvent(event)))
+    },
+  })
+}
+
+export function revealContact(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'POST',
+    path: `${path}/reveal`,
+    need: 'admin:reveal',
+    operationId: 'revealContact',
+    summary: 'Read a contact as it is',
+    description:
+      'Its latest event, as it stands in the feed. The audit has a row with the reason before the answer leaves, and the contact counts as sent to the key.',
+    body: 'RevealRequest',
+    ok: { description: 'The latest event of the contact.', schema: 'FeedEvent' },
+    problems: ['contact_not_found'],
+    answer: ({ request, access, tenant: { tenantId }, params: [, given = ''] }) =>
+      withSmallBody(context, request, access, async (text): Promise<Outcome> => {
+        const subjectId = parseUuid(given)
+        if (subjectId === undefined) return notUuid()
+        const reading = readMembers(text, ['reason'], '{"reason":"support"}')
+        if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
+        const { members } = reading
+        const reason = members.oneOf('reason', revealReasons)
+        if (reason === undefined || members.errors.length > 0) {
+          return refused({ code: 'invalid_body', errors: members.errors })
+        }
+        const key = { tenantId, feed: 'contact' } as const
+        const event = await context.events.readLatest(key, subjectId)
+        if (event === undefined) return noContact
+        const row = {
+          action: 'contact.revealed',
+          tenant: tenantId,
+          target: subjectId,
+          detail: { reason },
+        } as const
+        await context.audit.note(row, actorOf(access))
+        const said = {
+          headers: adminHeaders,
+          etag: undefined,
+          feed: undefined,
+          sent: sentEvents(key, [event]),
+        }
+        return jsonAnswer(said, ownBody(event.json), 'identity')
+      }),
+  })
+}
+
+function maskedEvent({ json }: StoredEvent): object {
+  const { sequenceNumber, id, eventTypeShortCode, createdDate, payload }: EventJson = JSON.parse(
+    Buffer.from(json).toString('utf8'),
+  )
+  return { sequenceNumber, id, eventTypeShortCode, createdDate, contact: maskedContact(payload) }
+}
+
+interface EventJson {
+  readonly sequenceNumber: number
+  readonly id: string
+  readonly eventTypeShortCode: string
+  readonly createdDate: string
+  readonly payload: string
+}
+
+/** It repeats no reference of a contact (D18). */
+function notUuid(): Outcome {
+  const message = 'The reference is not a UUID: 8-4-4-4-12 hexadecimal digits.'
+  return refused({
+    code: 'invalid_parameter',
+    errors: [{ parameter: 'contactRef', code: 'not_a_uuid', message }],
+  })
+}

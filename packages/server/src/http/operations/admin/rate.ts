@@ -1,0 +1,134 @@
+/** `GET /v1/admin/tenants/{tenantId}/feeds/{feed}/rate`: how many events there were, bucket by bucket (PROTOCOL §12.5). */
+import { feedNames, formatTicks, parseWindowBound } from '@property-events/protocol'
+import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
+import type { Head } from '../../../storage/storage.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import { readApiEventType } from '../../requests/api-event-type.ts'
+import { quoteInput } from '../../requests/echo-text.ts'
+import type { Operation } from '../operation.ts'
+import { adminAnswer, noTenant, tenantOperation } from './admin-operation.ts'
+
+const mostBuckets = 200
+const defaultBuckets = 24
+/** Probes of an index at a time, so that others have a connection in between. */
+const atOnce = 4
+
+export function readRate(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: '/tenants/:tenantId/feeds/:feed/rate',
+    need: 'admin:inspect',
+    operationId: 'readRate',
+    summary: 'Count the events of a time, bucket by bucket',
+    description:
+      'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has.',
+    query: {
+      from: bound('The beginning, in the forms of `from` of a list. It has to be there.'),
+      to: bound('The end, in the forms of `to` of a list. It has to be there.'),
+      buckets: {
+        type: 'integer',
+        minimum: 1,
+        maximum: mostBuckets,
+        default: defaultBuckets,
+        description: 'Into how many parts the time is divided.',
+      },
+      apiEventType: { type: 'string', description: 'Of which view; all events if left out.' },
+    },
+    ok: { description: 'The counts.', schema: 'FeedRate' },
+    read: (values, errors) => ({
+      from: readBound('from', values, errors),
+      to: readBound('to', values, errors),
+      buckets: readBuckets(values, errors),
+      type: values.get('apiEventType'),
+    }),
+    async answer({ tenant: { tenantId }, params: [, name], parameters: { from, to, buckets, type } }) {
+      const feed = feedNames.find((one) => one === name)
+      if (feed === undefined)
+        return refused({ code: 'path_not_found', detail: 'The feeds are property and contact.' })
+      const view = viewOf(feed, type)
+      if (typeof view !== 'string') return refused({ code: 'invalid_parameter', errors: [view] })
+      if (from >= to) {
+        const message = 'from lies after to; swap them.'
+        return refused({
+          code: 'invalid_parameter',
+          errors: [{ parameter: 'from', code: 'window_reversed', message }],
+        })
+      }
+      const key = { tenantId, feed }
+      const located = await context.events.locate({ key, view })
+      if (located === undefined) return noTenant
+      const edges = Array.from(
+        { length: buckets + 1 },
+        (_, n) => from + ((to - from) * BigInt(n)) / BigInt(buckets),
+      )
+      const before = await countsBefore(
+        context,
+        { key, view, total: located.range.count, head: located.head },
+        edges,
+      )
+      const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0))
+      const shown = { feed, apiEventType: type ?? null, from: timeOf(from), to: timeOf(to) }
+      return adminAnswer({ ...shown, counts })
+    },
+  })
+}
+
+interface Counted {
+  readonly key: { readonly tenantId: string; readonly feed: FeedName }
+  readonly view: ViewName
+  readonly total: number
+  readonly head: Head
+}
+
+/** How many events there were before each time. Beyond the last event nothing is asked: such a window would wait for publishers. */
+async function countsBefore(
+  { events }: HttpContext,
+  { key, view, total, head }: Counted,
+  edges: readonly Ticks[],
+): Promise<readonly number[]> {
+  const last = head.created
+  const countBefore = async (edge: Ticks): Promise<number> => {
+    if (last === undefined || edge > last) return total
+    return (await events.locate({ key, view, to: edge }))?.range.count ?? 0
+  }
+  const counts: number[] = []
+  for (let from = 0; from < edges.length; from += atOnce) {
+    counts.push(...(await Promise.all(edges.slice(from, from + atOnce).map(countBefore))))
+  }
+  return counts
+}
+
+function viewOf(feed: FeedName, type: string | undefined): ViewName | ProblemError {
+  return type === undefined ? 'all' : readApiEventType(feed, type)
+}
+
+function timeOf(ticks: Ticks): string {
+  return `${formatTicks(ticks)}Z`
+}
+
+function bound(description: string) {
+  return { type: 'string', description, examples: ['2027-01-31'] }
+}
+
+function readBound(
+  parameter: 'from' | 'to',
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): Ticks {
+  const text = values.get(parameter)
+  const ticks = text === undefined ? undefined : parseWindowBound(parameter, text)
+  if (ticks !== undefined) return ticks
+  const seen = text === undefined ? 'is missing' : `is ${quoteInput(text)}`
+  const message = `${parameter} ${seen}; it is a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z.`
+  errors.push({ parameter, code: text === undefined ? 'missing' : 'not_a_time', message })
+  return 0n
+}
+
+function readBuckets(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {
+  const text = values.get('buckets') ?? String(defaultBuckets)
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostBuckets) return Number(text)
+  const message = `${quoteInput(text)} is not allowed; buckets is a whole number from 1 to ${mostBuckets}.`
+  errors.push({ parameter: 'buckets', code: 'not_a_count', message })
+  return defaultBuckets
+}

@@ -1,0 +1,84 @@
+/** Many tenants and their keys from a file, once for each reference (PROTOCOL §12.3). */
+import { randomUUID } from 'node:crypto'
+import type { Scope } from '@property-events/protocol'
+import type { Actor, AdminStore, ImportedTenant, ImportTenantOutcome } from '../storage/storage.ts'
+import type { KeyIssuer } from './key-issuer.ts'
+
+/** A line of the file. */
+export interface TenantLine {
+  readonly reference: string
+  readonly name: string
+  readonly keys: readonly { readonly label: string; readonly scopes: readonly Scope[] }[]
+}
+
+/** What became of a line. */
+export interface ImportedLine {
+  readonly line: TenantLine
+  readonly outcome: ImportTenantOutcome
+  /** Of the tenant that has the reference now; `undefined`: none has. */
+  readonly tenantId: string | undefined
+  /** Those that were made, with their texts. */
+  readonly keys: readonly { readonly keyId: string; readonly label: string; readonly text: string }[]
+}
+
+/** In one commit, which on SQLite takes some tens of milliseconds: publishers wait meanwhile. */
+const tenantsPerCommit = 200
+
+/** Gives the lines of each commit once it is on disk. Rejects as the store does: what was given before stays. */
+export async function* importTenantLines(
+  { admin, make }: { readonly admin: Pick<AdminStore, 'importTenants'>; readonly make: KeyIssuer['make'] },
+  lines: readonly TenantLine[],
+  actor: Actor,
+): AsyncGenerator<readonly ImportedLine[]> {
+  for (let from = 0; from < lines.length; from += tenantsPerCommit) {
+    const wanted = await wantedOf(make, lines.slice(from, from + tenantsPerCommit))
+    const outcomes = await admin.importTenants(
+      wanted.map(({ imported }) => imported),
+      actor,
+    )
+    yield outcomes.flatMap((outcome, index) => {
+      const one = wanted[index]
+      return one === undefined ? [] : [lineOf(one, outcome)]
+    })
+  }
+}
+
+interface Wanted {
+  readonly line: TenantLine
+  readonly imported: ImportedTenant
+  /** The texts of its keys, in their order. */
+  readonly texts: readonly string[]
+}
+
+async function wantedOf(make: KeyIssuer['make'], lines: readonly TenantLine[]): Promise<readonly Wanted[]> {
+  const createdMs = Date.now()
+  const tenants = lines.map((line) => ({ line, tenantId: randomUUID() }))
+  const made = await make(
+    tenants.flatMap(({ line, tenantId }) =>
+      line.keys.map(({ label, scopes }) => {
+        const grants = [{ tenantId, scopes }]
+        return { label, operator: false, grants, expiresMs: undefined, nowMs: createdMs }
+      }),
+    ),
+  )
+  let next = 0
+  return tenants.map(({ line, tenantId }) => {
+    const own = made.slice(next, next + line.keys.length)
+    next += line.keys.length
+    const { name, reference } = line
+    const tenant = { tenantId, name, reference, createdMs, suspended: false }
+    return {
+      line,
+      imported: { tenant, keys: own.map(({ record }) => record) },
+      texts: own.map(({ text }) => text),
+    }
+  })
+}
+
+function lineOf({ line, imported, texts }: Wanted, outcome: ImportTenantOutcome): ImportedLine {
+  if (outcome.kind === 'created') {
+    const keys = imported.keys.map(({ keyId, label }, index) => ({ keyId, label, text: texts[index] ?? '' }))
+    return { line, outcome, tenantId: imported.tenant.tenantId, keys }
+  }
+  return { line, outcome, tenantId: outcome.kind === 'known' ? outcome.tenant.tenantId : undefined, keys: [] }
+}
