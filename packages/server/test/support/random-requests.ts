@@ -103,7 +103,7 @@ export function randomRequest(
   const chance = (percent: number) => random(100) < percent
   const picked = pick(operations)
   // There are as many of administration as of all else.
-  const operation = isAdmin(picked) && chance(50) ? pick(operations) : picked
+  const operation = isAdmin(picked) && chance(70) ? pick(operations.filter((one) => !isAdmin(one))) : picked
   const tenant = pick(surroundings.tenants)
   const { method } = operation
   const writes = method !== 'GET'
@@ -148,7 +148,7 @@ export function randomRequest(
   if (chance(20)) headers['accept-encoding'] = pick(['gzip', 'br', '*;q=0', 'gzip;q=0', 'identity'])
   if (chance(10))
     headers['accept'] = pick(['application/json', 'text/html', '*/*', 'text/xml', 'application/json;q=0'])
-  if (chance(25) && surroundings.tags.length > 0)
+  if (chance(40) && surroundings.tags.length > 0)
     headers['if-none-match'] = pick([...surroundings.tags, '*', '"x"'])
   if (writes)
     headers['content-type'] = chance(90)
