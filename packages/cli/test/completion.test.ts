@@ -110,16 +110,19 @@ send() { zpty -w -n asked "$1" }
 awaiting() {
   local text part
   local -i tries=0
-  while (( tries++ < 300 )); do
+  while (( tries++ < 600 )); do
     if zpty -r -t asked part; then text+="$part"; [[ "$text" == *"$1"* ]] && break; else sleep 0.05; fi
   done
   print -r -- "$text"
 }
 send $'PROMPT=; unsetopt zle_bracketed_paste; autoload -Uz compinit; compinit -D -u; setopt no_list_beep; zstyle ":completion:*" list-colors ""; LISTMAX=0\n'
 send $'compadd() { if [[ "$*" == *-O* || "$*" == *-A* || "$*" == *-D* ]]; then builtin compadd "$@"; return; fi; local -a offered; builtin compadd -O offered "$@"; print -rl -- "offer:"$^offered; builtin compadd "$@" }\n'
+send $'told() { print -r -- offers""-told }; comppostfuncs=(told)\n'
 send "cd $2; source $1; print -r -- rea''dy"$'\n'
 awaiting ready >/dev/null
 send "$3"$'\t'
+# What is typed meanwhile would make the tab an ordinary one.
+awaiting offers-told
 send $'\x15print -r -- do""ne\n'
 awaiting done
 `
