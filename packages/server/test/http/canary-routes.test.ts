@@ -17,10 +17,11 @@ const operations = operationsOf(committedDocument()).filter(({ method }) => meth
 type Values = Readonly<Record<string, string>>
 
 function targetOf(path: string, values: Values): string {
-  return path.replaceAll(
+  const target = path.replaceAll(
     /\{(\w+)\}/g,
     (_, name: string) => values[name] ?? assert.fail(`${path} needs ${name}`),
   )
+  return path.endsWith('/rate') ? `${target}?from=2020-01-01&to=2099-01-01&buckets=3` : target
 }
 
 interface Asked {
@@ -89,7 +90,14 @@ describe('every route of the document', () => {
     await publish(service(), [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })
     const { id: restrictionId } = await restrictContact(service(), contactRef)
     const [first] = await eraseAll(service(), [{ feed: 'contact', subjectId: await spareContact(service()) }])
-    const values = { tenantId, keyId, restrictionId, erasureId: first?.id ?? '', holdId: restrictionId }
+    const values = {
+      tenantId,
+      keyId,
+      restrictionId,
+      erasureId: first?.id ?? '',
+      holdId: restrictionId,
+      feed: 'contact',
+    }
     const subjects = erased.flatMap(({ subjectId, ids }) =>
       ids.slice(0, 1).map((eventId) => ({ ...values, subjectId, eventId, contactRef: subjectId })),
     )
