@@ -513,7 +513,7 @@ describe('a pepper that is replaced', () => {
     store.currentPepperId = both[0].pepperId
     const again = createKeyVerifier({ keys: store, peppers: both, clock: () => 2_000_000 })
     open.push(again)
-    assert.equal((await again.verify(`${text.slice(0, -1)}x`)).kind, 'unknown')
+    assert.equal((await again.verify(forge(keyId))).kind, 'unknown')
     assert.equal(await pepperOf(), old.pepperId, 'a wrong key changes nothing')
     assert.equal((await again.verify(text)).kind, 'valid')
     assert.equal(await pepperOf(), both[0].pepperId)
