@@ -152,7 +152,10 @@ describe('moving a tenant between two clusters', () => {
       const release = cycle === 0 ? await holdEvents(b) : undefined
       // From the moment it has begun with the target; the kills are spread over what comes then.
       const begun = async (): Promise<void> => {
-        await until(async () => (await stateIn(b)) !== before, { what: 'a change in the target', everyMs: 5 })
+        // The tenant is made there first, and is at home there for a moment.
+        const hasBegun = (state: string | null | undefined) =>
+          state !== before && state?.startsWith('arriving') === true
+        await until(async () => hasBegun(await stateIn(b)), { what: 'a run in the target', everyMs: 5 })
         await delay((cycle * 240) / kills)
       }
       const killed = await runUntil(move('Moving', a, b), begun())
