@@ -52,6 +52,7 @@ a { color: #14507a; text-decoration: none } nav a { margin-right: 1rem }
 
 /** The cards of one category, the newest first. */
 function listPage(category: 'sales' | 'lettings', title: string): string {
+  // SQLite says nothing of types: these are the columns of the query.
   const homes = cards.all(category) as unknown as readonly Card[]
   const items = homes.map(
     (home) => `<li data-reference="${home.reference}"><a href="/listings/${home.reference}">
@@ -73,6 +74,7 @@ function facts(home: Card): string {
 
 /** 410 for a home that has left the market, so that search engines forget it; 404 for one that was never here. */
 function listingPage(reference: string): readonly [status: number, html: string] {
+  // As above.
   const home = one.get(reference) as unknown as (Card & { readonly description_html: string }) | undefined
   if (home === undefined) {
     const removed = gone.get(reference)

@@ -282,15 +282,17 @@ describe('the pages of the plugin in WordPress', inLongRuns, () => {
       await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
     await page.evaluate(axe.source)
     const found = await page.evaluate(async (selector) => {
-      const results = await (
-        globalThis as unknown as {
-          axe: {
-            run(
-              where: string,
-            ): Promise<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>
+      const results =
+        await // The script that was put into the page leaves its name there; no type knows of it.
+        (
+          globalThis as unknown as {
+            axe: {
+              run(
+                where: string,
+              ): Promise<{ violations: readonly { id: string; nodes: readonly { html: string }[] }[] }>
+            }
           }
-        }
-      ).axe.run(selector)
+        ).axe.run(selector)
       return results.violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
     }, part)
     assert.deepEqual(found, [], name)

@@ -17,7 +17,6 @@ export interface LiveTail {
   follow(key: FeedKey): FeedFollower
   /** Nothing that was read of the feed before is told any more (D17). */
   forget(key: FeedKey): void
-  state(): LiveTailState
   /** Wakes all who wait. */
   close(): void
 }
@@ -31,13 +30,6 @@ export interface FeedFollower {
   read(view: ViewName, after: number, mostBytes: number): Promise<TapeReading>
   /** Safe to call twice. */
   stop(): void
-}
-
-export interface LiveTailState {
-  readonly feeds: number
-  readonly followers: number
-  /** Of events that are kept for readers. */
-  readonly bytes: number
 }
 
 export interface LiveTailOptions {
@@ -102,22 +94,12 @@ export function createLiveTail(options: LiveTailOptions): LiveTail {
     forget(key) {
       feeds.get(feedName(key))?.tapes.clear()
     },
-    state: () => stateOf([...feeds.values()]),
     close() {
       looks.close()
       stopWatching?.()
       stopWatching = undefined
       for (const feed of feeds.values()) wakeAll(feed)
     },
-  }
-}
-
-function stateOf(feeds: readonly FollowedFeed[]): LiveTailState {
-  const tapes = feeds.flatMap((feed) => [...feed.tapes.values()])
-  return {
-    feeds: feeds.length,
-    followers: feeds.reduce((sum, { followers }) => sum + followers, 0),
-    bytes: tapes.reduce((sum, { bytes }) => sum + bytes, 0),
   }
 }
 

@@ -142,7 +142,7 @@ function piecesOf(
     gone: request.gone,
     read(from) {
       const reading = readNow(from)
-      // An erasure waits for what is being read, and not for who waits.
+      // An erasure waits for this read, and not for the stream.
       reads.add(reading)
       return reading
     },

@@ -95,7 +95,7 @@ async function keptRun(follower: FeedFollower, head: Head | undefined, query: Ru
 
 async function answerOf(context: HttpContext, asked: RunAsked, run: EventRun): Promise<Outcome> {
   const { sent, ...answer } = await runAnswer(context, asked, run)
-  // Here, as an erasure waits for what is read and not for who waits.
+  // Noted here: an erasure waits for reads, and not for requests that wait.
   if (sent !== undefined) context.ledger.note(asked.access.keyId ?? '', sent)
   return { ...answer, headers, isFree: run.events.length === 0 }
 }
