@@ -160,6 +160,10 @@ export const adminSchemas = {
       counts: Type.Record(Type.String(), Type.Integer(), {
         description: 'Events of each view, by its `apiEventType`.',
       }),
+      live: orNull(
+        Type.Integer({ minimum: 0 }),
+        'Properties or contacts that are there: whose latest event is no removal. Null until they are counted after an upgrade.',
+      ),
       lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
     }),
   ),

@@ -108,6 +108,47 @@ export interface EarlierStep {
   readonly next: number | undefined
 }
 
+/** Of which view, and before which times, events are counted. */
+export interface TallyQuery {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** In any order. */
+  readonly times: readonly Ticks[]
+}
+
+/** All of one state of the feed (P4). */
+export interface Tally {
+  /** The events of the view. */
+  readonly total: number
+  /** How many of them lie before each time, in the order of the times. */
+  readonly before: readonly number[]
+}
+
+/** What the counter of a feed says, without a look at an event. */
+export interface FeedCount {
+  readonly key: FeedKey
+  /** Of the last event; `undefined`: the feed is empty. */
+  readonly created: Ticks | undefined
+  /** Subjects that are there: whose latest event is no removal. `undefined`: not counted yet after an upgrade. */
+  readonly live: number | undefined
+}
+
+/** Which latest events are asked for, the newest first. */
+export interface NewestQuery {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** Positions less than this one; `undefined`: from the newest. */
+  readonly before: number | undefined
+  readonly limit: number
+}
+
+/** The latest event of a subject. */
+export interface LatestEvent extends StoredEvent {
+  readonly position: number
+  /** False: it is a removal. */
+  readonly live: boolean
+}
+
 export interface EventStore {
   /** So many appends to different feeds are usefully under way at once: 1 where there is one writer. */
   readonly appendsAtOnce: number
@@ -130,6 +171,11 @@ export interface EventStore {
    */
   locate(query: LocateQuery): Promise<Located | undefined>
   /**
+   * How many events of a view lie before each time: one probe of an index for each, all of one state. `undefined`: no such tenant. It waits
+   * for no commit, so that it may say less of the last moments than a window would.
+   */
+  tally(query: TallyQuery): Promise<Tally | undefined>
+  /**
    * The events of a located range, or of a part of one, in order: pieces of bytes that join to `json,json,json`. They are the
    * caller's own: it frees their memory when they have been used (`freeBytes`).
    */
@@ -150,6 +196,8 @@ export interface EventStore {
   readAfter(query: ReadAfterQuery): Promise<readonly StoredEvent[]>
   /** Positions of events that are their subject's latest now, at most `limit`. No event is read. */
   latestPositions(query: LatestQuery): Promise<readonly number[]>
+  /** The latest events of subjects, the newest first, at most `limit`. Their bytes are the caller's own. */
+  readNewest(query: NewestQuery): Promise<readonly LatestEvent[]>
   /** Looks at no more than `limit` subjects, in the order of their latest events' positions, of those greater than `after`. */
   earlierPositions(query: EarlierQuery): Promise<EarlierStep>
   /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. Its bytes are the caller's own. */
@@ -162,6 +210,8 @@ export interface EventStore {
   heads(keys: readonly FeedKey[]): Promise<readonly (Head | undefined)[]>
   /** The marks of every feed, all of one state of the store. Costs some microseconds a feed. */
   marks(): Promise<readonly FeedMark[]>
+  /** What the counters say: of the feeds of a tenant, or of all, in no order. Costs some microseconds a feed. */
+  counts(tenantId?: string): Promise<readonly FeedCount[]>
   /**
    * Calls the listener when a feed may have got events that can now be read; with `undefined`, any feed may have. What
    * this process appends is told at once; what others append soon, on an engine that hears of it. A hint to look, which

@@ -110,7 +110,7 @@ function highestOf(outcome: AppendOutcome | undefined): AppendedEvent['stored'] 
 /** The reads that can show an event for the first time; the others are asked for what one of these has located. */
 export type ShowingReads = Pick<
   EventStore,
-  'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readSubject' | 'head' | 'heads'
+  'locate' | 'readEvent' | 'readAfter' | 'readLatest' | 'readNewest' | 'readSubject' | 'head' | 'heads'
 >
 
 /** The same reads, with everything they answer noted first. */
@@ -150,6 +150,11 @@ export function notedReads(reads: ShowingReads, shown: ShownNumbers): ShowingRea
     async readAfter(query) {
       const events = await reads.readAfter(query)
       noteEvent(query.key, events.at(-1))
+      return events
+    },
+    async readNewest(query) {
+      const events = await reads.readNewest(query)
+      noteEvent(query.key, events[0])
       return events
     },
     async readSubject(query) {

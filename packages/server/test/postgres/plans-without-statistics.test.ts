@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
-import { texts } from '../../src/storage/postgres/array.ts'
+import { bigints, texts } from '../../src/storage/postgres/array.ts'
 import { connect } from '../../src/storage/postgres/connection.ts'
 import type { Database, Statement, Value } from '../../src/storage/postgres/connection.ts'
+import { countStatements } from '../../src/storage/postgres/counts.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { expiryStatements } from '../../src/storage/postgres/expiry.ts'
 import { latestPositionStatements } from '../../src/storage/postgres/latest-positions.ts'
@@ -29,6 +30,8 @@ type PlanRow = { 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }
 
 const [property, contact] = [1, 2]
 const middle = events / 2
+/** Times are positions here. */
+const hundredTimes = bigints(Array.from({ length: 100 }, (_, n) => n * 190))
 const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
   ['a run', readAfterStatements.all, [tenantA, property, middle, limit]],
   ['a run of a view', readAfterStatements.view, [tenantA, property, middle, limit, 'sales']],
@@ -52,6 +55,18 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
     'what contacts were earlier',
     latestPositionStatements.earlier,
     [tenantA, contact, middle, limit, texts([]), events],
+  ],
+  ['the newest contacts', countStatements.newest, [tenantA, contact, middle, limit, texts([])]],
+  [
+    'the newest properties',
+    countStatements.newest,
+    [tenantA, property, middle, limit, texts(['sales', 'lettings'])],
+  ],
+  ['counts before 100 times', countStatements.tallyAll, [tenantA, property, hundredTimes]],
+  [
+    'counts of a view before 100 times',
+    countStatements.tallyView,
+    [tenantA, property, hundredTimes, 'sales'],
   ],
   ['a page', readRangeStatements.all, [tenantA, property, middle + 1, middle + limit]],
   [

@@ -40,7 +40,13 @@ function textIn(days: number): string {
 const settings = { catalogue: catalogues.default, startSequence: 0 }
 
 /** The last schema whose step builds an index beside nodes that run; it waits for reads that are under way. */
-const lastWithIndex = migrations.findLastIndex(({ afterwards = [] }) => afterwards.length > 0) + 1
+const lastWithIndex =
+  migrations.findLastIndex(({ afterwards = [] }) => afterwards.some(({ kind }) => kind === 'index')) + 1
+
+/** Whose step counts the subjects of feeds that are there. */
+const schemaOfLiveCounts =
+  migrations.findIndex(({ afterwards = [] }) => afterwards.some(({ name }) => name === 'feed_live_counts')) +
+  1
 
 describe('the schema in PostgreSQL', () => {
   let databases: TestDatabases
@@ -129,6 +135,12 @@ describe('the schema in PostgreSQL', () => {
         assert.deepEqual((await store.keys.keys())[0]?.rate, { perSecond: 1, burst: 2 })
         const [line] = await publish(store, [draft({ subject: 'old' })])
         assert.equal(line?.eventTypeShortCode, 'PropertyUpdated')
+        if (version < schemaOfLiveCounts) {
+          assert.deepEqual(
+            (await store.events.counts(tenantA)).map(({ live }) => live),
+            [1],
+          )
+        }
         if (version >= lastWithIndex) {
           assert.equal((await client.query('SELECT FROM event')).rowCount, 1, 'the read goes on as it was')
         }

@@ -4,6 +4,7 @@ import { administeringContract } from './contract/administering.ts'
 import { appendingContract } from './contract/appending.ts'
 import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
+import { countingContract } from './contract/counting.ts'
 import { currentContract } from './contract/current.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { erasingContract } from './contract/erasing.ts'
@@ -54,6 +55,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     windowsContract(factory)
     readAfterContract(factory)
     currentContract(factory)
+    countingContract(factory)
     readSubjectContract(factory)
     stampingContract(factory)
     numberingContract(factory)

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3'
 import type { Ticks, ViewName } from '@property-events/protocol'
 import { nextThinStep } from '../../src/storage/retention-store.ts'
 import { connectForReading } from '../../src/storage/sqlite/connection.ts'
+import { countsReader, newestReader, tallier } from '../../src/storage/sqlite/counts.ts'
 import { dueReader } from '../../src/storage/sqlite/due-events.ts'
 import { locator } from '../../src/storage/sqlite/locate.ts'
 import { afterReader } from '../../src/storage/sqlite/read-after.ts'
@@ -108,11 +109,14 @@ describe(`pages of a feed of ${count} events`, () => {
         const located = locator(db)({ key, view, from: createdOf(10), to: createdOf(500) })
         assert.ok(located)
         rangeReader(db)(located.range)
+        tallier(db)({ key, view, times: [createdOf(10), createdOf(500)] })
+        newestReader(db)({ key, view, before: undefined, limit: 3 })
         for (const latestOnly of [false, true]) {
           for (const after of [0, 5, count + 5]) afterReader(db)({ key, view, after, limit: 3, latestOnly })
         }
       }
       eventReader(db)(key, uuid('e'))
+      countsReader(db)(key.tenantId)
       const due = dueReader(db)
       const span = { key, before: createdOf(500), supersededBefore: createdOf(1_000) }
       const ends = due.ends(1, span.before, span.supersededBefore)

@@ -4,6 +4,7 @@ import type { SharedClock } from '../clock.ts'
 import type { EventStore } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import { append, preview } from './append.ts'
+import { countsOf, readNewest, tally } from './counts.ts'
 import { earlierPositions, latestPositions } from './latest-positions.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
@@ -25,6 +26,7 @@ export function memoryEvents(
     append: async (batches) => watching.tellAppended(batches, append(store, batches, context())),
     preview: async (batch) => preview(store, batch, context()),
     locate: async (query) => locate(store, query, readClock(clock)),
+    tally: async (query) => tally(store, query),
     readRange: async (range) => readRange(store, range),
     readRangeWithin: async (range, maxBytes) => readRangeWithin(store, range, maxBytes),
     measureRange: async (range) => measureRange(store, range),
@@ -34,6 +36,7 @@ export function memoryEvents(
     latestPositions: async (query) => latestPositions(store, query),
     earlierPositions: async (query) => earlierPositions(store, query),
     readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
+    readNewest: async (query) => readNewest(store, query),
     readSubject: async (query) => readSubject(store, query),
     head: async (key) => {
       const feed = feedOf(store, key)
@@ -45,6 +48,7 @@ export function memoryEvents(
         return feed && headOf(feed)
       }),
     marks: async () => marksOf(store),
+    counts: async (tenantId) => countsOf(store, tenantId),
     watch: (listener) => watching.watch(listener),
     changeCount: (key) => watching.changeCount(key),
   }

@@ -4,6 +4,7 @@ import { notedReads } from '../shown-numbers.ts'
 import { feedName } from '../storage.ts'
 import type { EventStore } from '../storage.ts'
 import { appendedFeeds } from '../watchers.ts'
+import { readCounts, readNewest, tally } from './counts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import type { InFeedLines } from './feed-lines.ts'
 import { positionFinder } from './find-positions.ts'
@@ -40,6 +41,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
       readEvent: (key, id) => guarded(() => readEvent(database, key, id)),
       readAfter: (query) => guarded(() => readAfter(database, query)),
       readLatest: (key, subjectId) => guarded(() => readLatest(database, key, subjectId)),
+      readNewest: (query) => guarded(() => readNewest(database, query)),
       readSubject: (query) => guarded(() => readSubject(database, query)),
     },
     shown,
@@ -61,6 +63,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
         return outcome
       }),
     ...reads,
+    tally: (query) => guarded(() => tally(database, query)),
     readRange: (range) => guarded(() => readRange(database, range)),
     readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(database, range, maxBytes)),
     measureRange: (range) => guarded(() => measureRange(database, range)),
@@ -68,6 +71,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     earlierPositions: (query) => guarded(() => earlierPositions(database, query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
     marks: () => guarded(() => readMarks(database)),
+    counts: (tenantId) => guarded(() => readCounts(database, tenantId)),
     watch(listener) {
       listen()
       return watching.watch(listener)

@@ -50,7 +50,14 @@ const putIds: Statement = {
 }
 const putSubjects: Statement = {
   name: 'import-subjects',
-  text: `INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash, spelling,
+  text: `WITH appeared AS (
+      UPDATE feed f SET live_count = f.live_count + (
+        SELECT count(*) FILTER (WHERE r.published) - count(*) FILTER (WHERE s.published)
+        FROM unnest($3::uuid[], $5::boolean[]) AS r (subject, published)
+        LEFT JOIN subject s ON s.tenant = $1 AND s.feed = $2 AND s.subject = r.subject)
+      WHERE f.tenant = $1 AND f.feed = $2
+    )
+    INSERT INTO subject (tenant, feed, subject, position, published, category, branch, code, payload_hash, spelling,
       update_date_hash, kept_code)
     SELECT $1, $2, subject, position, published, category, branch, code, decode(hash, 'hex'), spelling,
       decode(date_hash, 'hex'), kept_code

@@ -6,6 +6,7 @@ import type { Database, Session, Statement } from './connection.ts'
 import {
   eventSubject,
   fileOf,
+  liveCounts,
   sentBlock,
   skippedIds,
   skippedIdsIndex,
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0024-administration.sql'),
   filesOf('0025-current-lists.sql'),
   filesOf('0026-leaving.sql'),
+  { ...filesOf('0027-live-counts.sql'), afterwards: [liveCounts] },
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -37,3 +37,10 @@ export const sentBlock: Afterwards = {
   name: 'sent_block',
   on: 'ON sent (tenant, feed, block, hour, key_id, view)',
 }
+
+/** A hundred feeds at a time, so that no counter is locked for longer than those need. */
+export const liveCounts: Afterwards = {
+  kind: 'repeated',
+  name: 'feed_live_counts',
+  text: 'SELECT count_live_subjects(100) AS done',
+}

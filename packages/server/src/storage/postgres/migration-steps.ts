@@ -13,7 +13,7 @@ export interface Migration {
   readonly afterwards?: readonly Afterwards[]
 }
 
-export type Afterwards = NewIndex | Backfill
+export type Afterwards = NewIndex | Backfill | Repeated
 
 export interface NewIndex {
   readonly kind: 'index'
@@ -27,6 +27,13 @@ export interface Backfill {
   readonly kind: 'backfill'
   readonly name: string
   readonly file: URL
+}
+
+/** A statement that does some of the work and answers in `done` how much; asked again, each time a commit of its own, until that is 0. */
+export interface Repeated {
+  readonly kind: 'repeated'
+  readonly name: string
+  readonly text: string
 }
 
 const begin: Statement = { name: 'step-begin', text: 'BEGIN' }
@@ -52,13 +59,22 @@ export async function runFiles(session: Session, { files }: Migration): Promise<
 /** In the transaction that makes a store: no other session uses its tables. */
 export async function runInside(session: Session, step: Afterwards): Promise<void> {
   if (step.kind === 'index') await session.script(`CREATE INDEX ${step.name} ${step.on}`)
+  else if (step.kind === 'repeated') await repeat(session, step)
   else await session.script(readFileSync(step.file, 'utf8'))
 }
 
 /** Beside nodes that publish and read. Outside a transaction: PostgreSQL builds an index concurrently nowhere else. */
 export async function runBeside(session: Session, step: Afterwards): Promise<void> {
   if (step.kind === 'index') return buildBeside(session, step)
+  if (step.kind === 'repeated') return repeat(session, step)
   await inTransaction(session, () => session.script(readFileSync(step.file, 'utf8')))
+}
+
+async function repeat(session: Session, { name, text }: Repeated): Promise<void> {
+  for (let done = 1; done > 0;) {
+    const [row] = await session.query<{ done: number }>({ name, text }, [])
+    done = row?.done ?? 0
+  }
 }
 
 const readBroken: Statement = {

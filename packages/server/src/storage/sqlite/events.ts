@@ -6,6 +6,7 @@ import type { ShowingReads } from '../shown-numbers.ts'
 import type { AppendBatch, EventDraft, EventStore, FeedKey, Head } from '../storage.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
+import { countsReader, newestReader, tallier } from './counts.ts'
 import { earlierFinder, latestFinder } from './latest-positions.ts'
 import { feedReader, headReader, marksReader } from './feed-row.ts'
 import { afterReader } from './read-after.ts'
@@ -36,6 +37,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const latestPositions = latestFinder(db)
   const earlierPositions = earlierFinder(db)
   const marks = marksReader(db)
+  const tally = tallier(db)
+  const counts = countsReader(db)
   return {
     appendsAtOnce: 1,
     append: (batches) =>
@@ -51,6 +54,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
         return outcome
       }),
     ...notedReads(showingReads(parts), shown),
+    tally: (query) => guarded(() => tally(query)),
     readRange: (range) => guarded(() => readRange(range)),
     readRangeWithin: (range, maxBytes) =>
       guarded(() => {
@@ -62,6 +66,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     earlierPositions: (query) => guarded(() => earlierPositions(query)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
     marks: () => guarded(() => marks()),
+    counts: (tenantId) => guarded(() => counts(tenantId)),
     watch(listener) {
       const stop = watching.watch(listener)
       const unfollow = told === 'byAll' ? changes.follow(() => listener(undefined)) : undefined
@@ -87,6 +92,7 @@ function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): Sho
   const readEvent = eventReader(db)
   const readAfter = afterReader(db)
   const readLatest = latestReader(db)
+  const readNewest = newestReader(db)
   const readSubject = subjectReader(db)
   const feedOf = feedReader(db)
   const headOf = headReader(db)
@@ -102,6 +108,7 @@ function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): Sho
     readEvent: (key, id) => guarded(() => readEvent(key, id)),
     readAfter: (query) => guarded(() => readAfter(query)),
     readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
+    readNewest: (query) => guarded(() => readNewest(query)),
     readSubject: (query) => guarded(() => readSubject(query)),
   }
 }

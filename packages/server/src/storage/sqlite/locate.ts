@@ -17,30 +17,42 @@ const locateStatements = {
     ORDER BY created LIMIT 1`,
 } as const
 
-export function locator(db: Connection): (query: LocateQuery) => Located | undefined {
-  const feedOf = feedReader(db)
-  const headOf = headReader(db)
+export interface TimeProbes {
+  /** The last ordinal of a view. */
+  lastOf(feed: FeedRow, view: ViewName): number
+  /** The first ordinal of a view from a time on; `undefined`: there is none. */
+  firstFrom(feed: FeedRow, view: ViewName, created: Ticks): number | undefined
+}
+
+export function timeProbes(db: Connection): TimeProbes {
   const lastOrdinal = db.prepare<[number, string], number>(locateStatements.lastOrdinal).pluck()
   const positionFrom = db.prepare<[number, Ticks], number>(locateStatements.positionFrom).pluck()
   const ordinalFrom = db.prepare<[number, string, Ticks], number>(locateStatements.ordinalFrom).pluck()
 
-  const lastOf = (feed: FeedRow, view: ViewName): number =>
-    view === 'all' ? feed.lastPosition : (lastOrdinal.get(feed.feedNo, view) ?? 0)
-  const firstFrom = (feed: FeedRow, view: ViewName, created: Ticks): number | undefined =>
-    view === 'all' ? positionFrom.get(feed.feedNo, created) : ordinalFrom.get(feed.feedNo, view, created)
+  return {
+    lastOf: (feed, view) => (view === 'all' ? feed.lastPosition : (lastOrdinal.get(feed.feedNo, view) ?? 0)),
+    firstFrom: (feed, view, created) =>
+      view === 'all' ? positionFrom.get(feed.feedNo, created) : ordinalFrom.get(feed.feedNo, view, created),
+  }
+}
+
+export function locator(db: Connection): (query: LocateQuery) => Located | undefined {
+  const feedOf = feedReader(db)
+  const headOf = headReader(db)
+  const probes = timeProbes(db)
 
   // One transaction, so that count, window and head are of one state of the feed (P4).
   return db.transaction((query: LocateQuery): Located | undefined => {
     const feed = feedOf(query.key)
     if (feed === undefined) return undefined
     const { key, view, from, to } = query
-    const afterLast = lastOf(feed, view) + 1
+    const afterLast = probes.lastOf(feed, view) + 1
     const head = headOf(feed)
     // In the look whose answer counts: it comes after the time was read (P3).
     if (!answersOpenWindows(feed.move) && isOpenWindow(query, { head }))
       throw new StorageFailure('tenant_moving')
-    const first = from === undefined ? 1 : (firstFrom(feed, view, from) ?? afterLast)
-    const end = to === undefined ? afterLast : (firstFrom(feed, view, to) ?? afterLast)
+    const first = from === undefined ? 1 : (probes.firstFrom(feed, view, from) ?? afterLast)
+    const end = to === undefined ? afterLast : (probes.firstFrom(feed, view, to) ?? afterLast)
     return { range: { key, view, first, count: Math.max(0, end - first) }, head }
   })
 }

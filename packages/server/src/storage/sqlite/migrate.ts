@@ -32,6 +32,7 @@ const migrations: readonly string[] = [
   '0019-administration.sql',
   '0020-current-lists.sql',
   '0021-leaving.sql',
+  '0022-live-counts.sql',
 ]
 
 /** The schema this program reads and writes. */

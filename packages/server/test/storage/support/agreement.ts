@@ -7,6 +7,7 @@ import type { FeedEvent, ViewName } from '@property-events/protocol'
 import { isErasedPayload, isReducedPayload } from '../../../src/storage/reduced-event.ts'
 import type {
   ErasureTarget,
+  FeedCount,
   FeedKey,
   Restriction,
   StorageEngine,
@@ -27,6 +28,10 @@ import type { StoreFactory } from './stores.ts'
 import { testClock, ticks } from './test-clock.ts'
 
 const views: readonly ViewName[] = ['all', 'sales', 'lettings']
+
+function sortedCounts(counts: readonly FeedCount[]): readonly FeedCount[] {
+  return counts.toSorted((a, b) => a.key.feed.localeCompare(b.key.feed))
+}
 
 export function agreesWithReference(name: string, engine: StoreFactory, numRuns: number): void {
   describe(`${name} and the in-memory reference`, () => {
@@ -226,7 +231,14 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       assert.equal(revision, told.at(-1)?.revision ?? 0)
       await compareErased(key, all)
       compareThinned(key, all)
+      await agree((store) => store.events.counts(key.tenantId).then(sortedCounts))
+      const times = all.slice(0, 5).map(({ createdDate }) => ticks(createdDate))
       for (const view of views) {
+        await agree((store) => store.events.tally({ key, view, times }))
+        await agree(async (store) => {
+          const found = await store.events.readNewest({ key, view, before: 9, limit: 5 })
+          return found.map(({ json, ...place }) => ({ ...place, json: Buffer.from(json).toString() }))
+        })
         const whole = await agree((store) => list(store, { key, view }))
         for (const pageSize of [1, 7, 100]) {
           assert.deepEqual(await agree((store) => list(store, { key, view }, pageSize)), whole)

@@ -1,6 +1,6 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds`: where the feeds of a tenant stand (PROTOCOL §12). */
 import { feedNames, feeds, formatTicks } from '@property-events/protocol'
-import type { FeedName } from '@property-events/protocol'
+import type { FeedKey } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'
 import { adminAnswer, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
@@ -13,10 +13,17 @@ export function listFeeds(context: HttpContext): Operation {
     need: 'admin:inspect',
     operationId: 'listFeeds',
     summary: 'See where the feeds of a tenant stand',
-    description: 'Head, epoch, revision, how many events each view has, and the time of the last event.',
+    description:
+      'Head, epoch, revision, how many events each view has, how many properties or contacts are there now, and the time of the last event.',
     ok: { description: 'Both feeds.', schema: 'FeedStates' },
     async answer({ tenant: { tenantId } }) {
-      const states = await Promise.all(feedNames.map((feed) => stateOf(context, tenantId, feed)))
+      const found = await context.events.counts(tenantId)
+      const states = await Promise.all(
+        feedNames.map((feed) => {
+          const live = found.find(({ key }) => key.feed === feed)?.live
+          return stateOf(context, { tenantId, feed }, live)
+        }),
+      )
       const items = states.filter((state) => state !== undefined)
       return items.length === 0 ? noTenant : adminAnswer({ items, next: null })
     },
@@ -25,10 +32,10 @@ export function listFeeds(context: HttpContext): Operation {
 
 async function stateOf(
   { events }: Pick<HttpContext, 'events'>,
-  tenantId: string,
-  feed: FeedName,
+  key: FeedKey,
+  live: number | undefined,
 ): Promise<object | undefined> {
-  const key = { tenantId, feed }
+  const { feed } = key
   const views = Object.entries(feeds[feed].apiEventTypes)
   const located = await Promise.all(views.map(([, view]) => events.locate({ key, view })))
   const head = located[0]?.head
@@ -40,6 +47,7 @@ async function stateOf(
     epoch: head.epoch,
     revision: head.revision,
     counts: Object.fromEntries(counts),
+    live: live ?? null,
     lastPublishedAt: head.created === undefined ? null : `${formatTicks(head.created)}Z`,
   }
 }

@@ -1,7 +1,6 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds/{feed}/rate`: how many events there were, bucket by bucket (PROTOCOL §12.5). */
 import { feedNames, formatTicks, parseWindowBound } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
-import type { Head } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import { readApiEventType } from '../../requests/api-event-type.ts'
@@ -11,8 +10,6 @@ import { adminAnswer, noTenant, tenantOperation } from './admin-operation.ts'
 
 const mostBuckets = 200
 const defaultBuckets = 24
-/** Probes of an index at a time, so that others have a connection in between. */
-const atOnce = 4
 
 export function readRate(context: HttpContext): Operation {
   return tenantOperation(context, {
@@ -22,7 +19,7 @@ export function readRate(context: HttpContext): Operation {
     operationId: 'readRate',
     summary: 'Count the events of a time, bucket by bucket',
     description:
-      'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has.',
+      'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has, and all are of one moment.',
     query: {
       from: bound('The beginning, in the forms of `from` of a list. It has to be there.'),
       to: bound('The end, in the forms of `to` of a list. It has to be there.'),
@@ -55,48 +52,18 @@ export function readRate(context: HttpContext): Operation {
           errors: [{ parameter: 'from', code: 'window_reversed', message }],
         })
       }
-      const key = { tenantId, feed }
-      const located = await context.events.locate({ key, view })
-      if (located === undefined) return noTenant
-      const edges = Array.from(
+      const times = Array.from(
         { length: buckets + 1 },
         (_, n) => from + ((to - from) * BigInt(n)) / BigInt(buckets),
       )
-      const before = await countsBefore(
-        context,
-        { key, view, total: located.range.count, head: located.head },
-        edges,
-      )
+      const tally = await context.events.tally({ key: { tenantId, feed }, view, times })
+      if (tally === undefined) return noTenant
+      const { before } = tally
       const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0))
       const shown = { feed, apiEventType: type ?? null, from: timeOf(from), to: timeOf(to) }
       return adminAnswer({ ...shown, counts })
     },
   })
-}
-
-interface Counted {
-  readonly key: { readonly tenantId: string; readonly feed: FeedName }
-  readonly view: ViewName
-  readonly total: number
-  readonly head: Head
-}
-
-/** How many events there were before each time. Beyond the last event nothing is asked: such a window would wait for publishers. */
-async function countsBefore(
-  { events }: HttpContext,
-  { key, view, total, head }: Counted,
-  edges: readonly Ticks[],
-): Promise<readonly number[]> {
-  const last = head.created
-  const countBefore = async (edge: Ticks): Promise<number> => {
-    if (last === undefined || edge > last) return total
-    return (await events.locate({ key, view, to: edge }))?.range.count ?? 0
-  }
-  const counts: number[] = []
-  for (let from = 0; from < edges.length; from += atOnce) {
-    counts.push(...(await Promise.all(edges.slice(from, from + atOnce).map(countBefore))))
-  }
-  return counts
 }
 
 function viewOf(feed: FeedName, type: string | undefined): ViewName | ProblemError {
