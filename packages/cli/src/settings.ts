@@ -1,6 +1,7 @@
 /** All settings, as a flag or as a `PROPERTY_EVENTS_*` variable: one schema for both. */
 import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server/plain'
+import { connectionSettings } from './connection-settings.ts'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { keySettings } from './key-settings.ts'
@@ -10,6 +11,8 @@ import { retentionSettings } from './retention-settings.ts'
 import { sandboxSettings } from './sandbox-settings.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
+
+export { connectionSettings }
 
 export const settings = {
   data: text(
@@ -114,31 +117,7 @@ export const settings = {
     { from: 1, to: 1_000_000 },
     200,
   ),
-  keepAlive: duration(
-    {
-      name: 'keep-alive',
-      description: 'how long a connection without a request stays open; longer than load balancers keep it',
-      fallbackWords: '65s',
-    },
-    65_000,
-    { fromMs: 1_000 },
-  ),
-  trustedProxies: wholeNumber(
-    {
-      name: 'trusted-proxies',
-      description: 'number of your own proxies in front, whose X-Forwarded-For is trusted',
-    },
-    { from: 0, to: 10 },
-    0,
-  ),
-  plainConnections: oneOf(
-    {
-      name: 'plain-connections',
-      description: 'answer plain requests on the bare socket; off: all by Node’s HTTP, with the same answers',
-    },
-    ['on', 'off'],
-    'on',
-  ),
+  ...connectionSettings,
   logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr holds' }, logLevels, 'info'),
   catalogue: text(
     {

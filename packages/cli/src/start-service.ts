@@ -28,7 +28,7 @@ import type { SettingReader } from './read-settings.ts'
 import { openListFor } from './erasure-list.ts'
 import { portRefusal } from './port-refusal.ts'
 import { readRetention } from './retention-settings.ts'
-import { settings } from './settings.ts'
+import { connectionSettings, settings } from './settings.ts'
 
 /** The settings of `serve` and `demo`, in the order of their help. */
 export const serveSettings = [
@@ -44,9 +44,7 @@ export const serveSettings = [
   settings.rateLimit,
   settings.tenantRateLimit,
   settings.concurrentRequests,
-  settings.keepAlive,
-  settings.trustedProxies,
-  settings.plainConnections,
+  ...Object.values(connectionSettings),
   settings.logLevel,
   settings.catalogue,
   settings.startSequence,
@@ -100,6 +98,7 @@ export function readServeOptions(reader: SettingReader) {
     concurrentRequests: reader.value(settings.concurrentRequests),
     keepAliveMs: reader.value(settings.keepAlive),
     trustedProxies: reader.value(settings.trustedProxies),
+    corsOrigins: reader.value(settings.corsOrigins),
     plainConnections: reader.value(settings.plainConnections) === 'on',
     logLevel: reader.value(settings.logLevel),
     catalogue: reader.value(settings.catalogue),
@@ -277,6 +276,7 @@ async function listen(
     metrics: { host: options.metricsHost, port: options.metricsPort },
     basePath: options.basePath,
     trustedProxies: options.trustedProxies,
+    corsOrigins: options.corsOrigins,
     plainConnections: options.plainConnections,
     retention: options.retention,
     pictures: options.pictures,

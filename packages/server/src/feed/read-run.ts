@@ -3,6 +3,8 @@ import type { ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
 import { freeEvents, readInSteps } from './read-in-steps.ts'
 import type { ReadNext } from './read-in-steps.ts'
+import { ofTypes } from './type-filter.ts'
+import type { TypeFilter } from './type-filter.ts'
 
 export interface Cursor {
   readonly key: FeedKey
@@ -32,11 +34,13 @@ export interface EventRun {
 export interface RunQuery extends Cursor {
   readonly view: ViewName
   readonly limit: number
+  /** `undefined`: events of all types. */
+  readonly types?: TypeFilter | undefined
 }
 
 /**
- * A run ends where it has so many bytes, though its limit and the feed may go on: 1,800 events of the usual 4.5 kB. It is made as a
- * whole, and its reader asks again in any case.
+ * A run ends where so many bytes were read for it, though its limit and the feed may go on: 1,800 events of the usual 4.5 kB. It is made
+ * as a whole, and its reader asks again in any case.
  */
 const mostBytes = 8 * 2 ** 20
 
@@ -90,32 +94,42 @@ export async function checkCursor(events: EventStore, cursor: Cursor): Promise<H
 }
 
 async function readSteps<Reason>(
-  { after, limit }: { readonly after: number; readonly limit: number },
+  { after, limit, types }: Pick<RunQuery, 'after' | 'limit' | 'types'>,
   head: Head,
   readNext: ReadNext,
   take: TakeRoom<Reason>,
 ): Promise<EventRun | NoRoom<Reason>> {
   const events: StoredEvent[] = []
   let bytes = 0
-  // Whether everything up to the head was looked at.
+  /** Everything up to this number was looked at. */
+  let last = after
   let isWhole = true
-  const readRest: ReadNext = (from, most) => readNext(from, Math.min(most, limit - events.length))
+  // Of events of other types, more than fit may be read.
+  const readRest: ReadNext = (from, most) =>
+    readNext(from, types === undefined ? Math.min(most, limit - events.length) : most)
   for await (const found of readInSteps(after, readRest)) {
-    const more = found.reduce((sum, { json }) => sum + json.byteLength, 0)
-    const reason = take(more)
+    const passing = ofTypes(found, types)
+    const fitting = passing.slice(0, limit - events.length)
+    // Before any of them is freed.
+    const lookedAt = lengthOf(found)
+    const reason = fitting.length === 0 ? undefined : take(lengthOf(fitting))
+    if (reason !== undefined) freeEvents(found)
+    else if (types !== undefined) freeEvents(found.filter((event) => !fitting.includes(event)))
     if (reason === undefined) {
-      events.push(...found)
-      bytes += more
-    } else {
-      freeEvents(found)
-      if (events.length === 0) return { kind: 'noRoom', reason }
-    }
+      events.push(...fitting)
+      bytes += lookedAt
+      const isCut = fitting.length < passing.length
+      last = (isCut ? fitting.at(-1) : found.at(-1))?.sequenceNumber ?? last
+    } else if (events.length === 0) return { kind: 'noRoom', reason }
     isWhole = reason === undefined && events.length < limit && bytes < mostBytes
     if (!isWhole) break
   }
-  const last = events.at(-1)?.sequenceNumber ?? after
   const next = isWhole ? Math.max(last, head.sequenceNumber) : last
   return { kind: 'run', events, next, headNumber: Math.max(last, head.sequenceNumber), head }
+}
+
+function lengthOf(events: readonly StoredEvent[]): number {
+  return events.reduce((sum, { json }) => sum + json.byteLength, 0)
 }
 
 /** The bytes of a run's body, in pieces. */

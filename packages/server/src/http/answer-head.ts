@@ -4,6 +4,8 @@
  */
 import { STATUS_CODES } from '../node-http.ts'
 import type { Head } from '../storage/storage.ts'
+import { sameOriginOnly } from './cross-origin.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import type { Answer, Exchange, Headers } from './exchange.ts'
 import type { Spending } from './key-limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -83,6 +85,7 @@ function bodyLines(answer: Answer): string {
 
 export function answerHeads(
   limits: Pick<ServiceLimits, 'keepAliveTimeoutMs' | 'maxRequestsPerSocket'>,
+  sharedWith: CrossOrigin = sameOriginOnly,
 ): AnswerHeads {
   const seconds = Math.floor(limits.keepAliveTimeoutMs / 1_000)
   const stays = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}, max=${limits.maxRequestsPerSocket}\r\n\r\n`
@@ -99,13 +102,14 @@ export function answerHeads(
     `${statusLine(status)}${beforeId}${requestId}${afterId}${lines}Date: ${httpDate()}\r\n${isLast ? ends : stays}`
 
   return {
-    fields({ request, routed, answer, spending }) {
+    fields(exchange) {
+      const { request, routed, answer, spending } = exchange
       const feed = feedOf(answer)
       const fields: Record<string, string> = {
         ...commonHeaders(request.id),
         ...tokenHeaders(spending),
         ...routed.headers,
-        ...(answer.kind === 'none' ? {} : answer.headers),
+        ...(answer.kind === 'none' ? {} : sharedWith(exchange, answer.headers)),
         ...(feed === undefined ? {} : feedHeaders(feed)),
       }
       addBodyHeaders(answer, (name, value) => {
@@ -113,12 +117,13 @@ export function answerHeads(
       })
       return fields
     },
-    text({ request, routed, answer, spending }, isLast) {
+    text(exchange, isLast) {
+      const { request, routed, answer, spending } = exchange
       const feed = feedOf(answer)
       const lines =
         tokenLines(spending) +
         operationLines(routed.headers) +
-        (answer.kind === 'none' ? '' : ownLines(answer.headers)) +
+        (answer.kind === 'none' ? '' : ownLines(sharedWith(exchange, answer.headers))) +
         (feed === undefined ? '' : feedLines(feed)) +
         bodyLines(answer)
       return head(statusOf(answer), request.id, lines, isLast)

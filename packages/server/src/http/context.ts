@@ -1,3 +1,4 @@
+import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { Logger } from 'pino'
 import type { CurrentPages } from '../feed/current-pages.ts'
 import type { ErasureRecipients } from '../feed/erasure-recipients.ts'
@@ -29,6 +30,7 @@ import type {
   LeavingStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { ReadsUnderWay } from './reads-under-way.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -61,6 +63,8 @@ export interface HttpContext {
   readonly moved: MovedFeeds
   readonly pages: PageReader
   readonly currentPages: CurrentPages
+  /** Types of events, and their numbers in the store. */
+  readonly catalogue: EventTypeCatalogue
   /** How event types are numbered for a key. */
   readonly numberingOf: NumberingOf
   readonly publisher: Publisher
@@ -78,6 +82,8 @@ export interface HttpContext {
   /** Where failures go: not to the log, of which they would take megabytes. */
   readonly outages: Outages
   readonly requestLines: RequestLines
+  /** Which web pages of other origins may read answers. */
+  readonly crossOrigin: CrossOrigin
   /** Path prefix of every route, such as `/feed`; empty for none (D21). */
   readonly basePath: string
   /** Proxies of our own in front of the service, whose `X-Forwarded-For` is believed. */

@@ -90,6 +90,8 @@ export type Answer =
       readonly headers: Headers
       /** Empty: the answer has no body. */
       readonly body: string
+      /** As of `pieces`. */
+      readonly isFree?: boolean
     }
   | {
       /** 200 with bytes that are made while they are sent. */

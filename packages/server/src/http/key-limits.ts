@@ -190,7 +190,7 @@ function leaveWithAnswer(exchange: Exchange, { limit: { own }, isUnderWay }: Spe
 
 /** A 304 costs nothing, nor does waiting in vain: asking whether there is something new is to be cheap. */
 function isFree(answer: Answer): boolean {
-  return answer.kind === 'notModified' || (answer.kind === 'pieces' && answer.isFree === true)
+  return answer.kind === 'notModified' || ('isFree' in answer && answer.isFree)
 }
 
 function payFor(spending: Spending, isGivenBack: boolean): void {

@@ -28,6 +28,7 @@ import type { FeedKey, StorageEngine } from '../storage/storage.ts'
 import { createBytesInFlight, nodeCounts } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { HttpContext } from './context.ts'
+import { crossOrigin } from './cross-origin.ts'
 import { keyLimits } from './key-limits.ts'
 import { defaultLimits } from './limits.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -71,6 +72,8 @@ export interface ServiceParts extends TableOptions {
   readonly maintenanceFreshMs?: number | undefined
   /** Test keys work, and open the sandbox (PROTOCOL §2.8). Default false. */
   readonly testKeys?: boolean
+  /** Origins whose pages may read answers in a browser, as browsers write them. Default: none. */
+  readonly corsOrigins?: readonly string[]
   /** What all threads of the node share, if there are others (D10). */
   readonly shared?: SharedMemories
   /** Where the outages lie that other threads of the node see too. */
@@ -150,6 +153,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   async function shutDown(): Promise<void> {
     // What waits for events is answered now, and nothing begins to wait any more.
     context.tail.close()
+    context.moved.endWaits()
     await transport.close()
     await publisher.drained()
     await verifier.close()
@@ -226,6 +230,8 @@ function contextOf(
   metrics.store.watchWork(() => storage.work())
   const inFlight = createBytesInFlight(limits, options.counts)
   metrics.watchInFlight(() => inFlight.state())
+  const rates = ratesOf(options, limits, node)
+  metrics.live.watchWaiting(() => rates.waiting.state())
   return {
     ...storeParts(storage),
     keyIssuer: createKeyIssuer({ keys, admin, nodes, peppers }),
@@ -248,9 +254,10 @@ function contextOf(
     outages,
     requestLines: requestLines(log),
     basePath: options.basePath,
+    crossOrigin: crossOrigin(options.corsOrigins ?? [], options.basePath),
     trustedProxies,
     node,
-    ...ratesOf(options, limits, node),
+    ...rates,
     stopping,
   }
 }

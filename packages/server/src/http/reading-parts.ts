@@ -16,15 +16,19 @@ export function readingParts(
   options: Pick<ServiceParts, 'storage' | 'pages'>,
   clock: () => number,
   outages: Outages,
-): Pick<HttpContext, 'ranges' | 'positions' | 'moved' | 'pages' | 'currentPages' | 'numberingOf'> {
+): Pick<
+  HttpContext,
+  'ranges' | 'positions' | 'moved' | 'pages' | 'currentPages' | 'numberingOf' | 'catalogue'
+> {
   const { events, moments, settings } = options.storage
   const ranges = createKnownRanges(events)
   return {
     ranges,
     positions: createKnownPositions(),
-    moved: movedFeeds(events),
+    moved: movedFeeds(events, outages),
     pages: pagesOf(options, outages),
     currentPages: createCurrentPages({ events, moments, ranges, clock }),
+    catalogue: settings.catalogue,
     numberingOf: numberingsOver(settings.catalogue),
   }
 }

@@ -1,5 +1,6 @@
 /** Requests that wait are looked at now and then: what their key may do ends for them as for all others (D11). */
 import { feeds } from '@property-events/protocol'
+import type { KeyVerdict } from '../keys/index.ts'
 import type { FeedKey } from '../storage/storage.ts'
 import { standingCodes } from './access.ts'
 import type { HttpContext } from './context.ts'
@@ -16,11 +17,17 @@ export async function refusalSince(
   { tenantId, feed }: FeedKey,
 ): Promise<Refusal | undefined> {
   const verdict = await verifier.look(keyId)
-  if (verdict.kind === 'unknown') return { code: 'unauthorized' }
-  if (verdict.kind !== 'valid') return { code: standingCodes[verdict.kind] }
+  const refusal = refusalOfKey(verdict)
+  if (refusal !== undefined || verdict.kind !== 'valid') return refusal
   const { readScope } = feeds[feed]
   const isGranted = verdict.key.grants.some(
     (grant) => grant.tenantId === tenantId && grant.scopes.includes(readScope),
   )
   return isGranted ? undefined : { code: 'key_disabled' }
+}
+
+/** Why a key may do nothing any more. */
+export function refusalOfKey({ kind }: Pick<KeyVerdict, 'kind'>): Refusal | undefined {
+  if (kind === 'valid') return undefined
+  return { code: kind === 'unknown' ? 'unauthorized' : standingCodes[kind] }
 }

@@ -1,4 +1,5 @@
 /** How many requests wait for events at the same time: of a key, and of a node with all its threads. */
+import type { WaitingKind } from '../observability/live-metrics.ts'
 import { nodeCounts, nodeCountWords } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
 import type { ServiceLimits } from './limits.ts'
@@ -6,7 +7,9 @@ import type { TokenBuckets } from './token-bucket.ts'
 
 export interface WaitingReaders {
   /** Counts a request that waits, and returns what takes it away again, which may be called twice; `undefined`: there are as many as may be. */
-  enter(keyId: string): (() => void) | undefined
+  enter(keyId: string, kind: WaitingKind): (() => void) | undefined
+  /** On this thread. */
+  state(): Readonly<Record<WaitingKind, number>>
 }
 
 export function createWaitingReaders(
@@ -15,20 +18,24 @@ export function createWaitingReaders(
   counts: NodeCounts = nodeCounts(),
 ): WaitingReaders {
   const words = new Int32Array(counts.words)
+  const own = { long_poll: 0, heads: 0, stream: 0 }
   return {
-    enter(keyId) {
+    enter(keyId, kind) {
       const ofKey = buckets.of(`waiting of ${keyId}`)
       if (ofKey.underWay >= limits.waitingPerKey) return undefined
       if (Atomics.load(words, nodeCountWords.waiting) >= limits.waitingPerNode) return undefined
       ofKey.enter()
       Atomics.add(words, nodeCountWords.waiting, 1)
+      own[kind] += 1
       let isIn = true
       return () => {
         if (!isIn) return
         isIn = false
         ofKey.leave()
         Atomics.sub(words, nodeCountWords.waiting, 1)
+        own[kind] -= 1
       }
     },
+    state: () => ({ ...own }),
   }
 }

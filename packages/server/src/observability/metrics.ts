@@ -9,6 +9,8 @@ import type { PublishOutcome } from '../feed/publish.ts'
 import type { FeedKey } from '../storage/storage.ts'
 import { addInFlight } from './in-flight-metrics.ts'
 import type { InFlightState } from './in-flight-metrics.ts'
+import { liveMetrics } from './live-metrics.ts'
+import type { LiveMetrics } from './live-metrics.ts'
 import type { MetricJson } from './metric-json.ts'
 import type { Outages } from './outages.ts'
 import { publishMetrics } from './publish-metrics.ts'
@@ -31,6 +33,7 @@ export interface Metrics {
   /** Events that are new on disk. */
   stored(key: FeedKey, events: number): void
   readonly commits: Pick<PublishMetrics, 'waited' | 'committed'>
+  readonly live: LiveMetrics
   readonly store: StoreMetrics
   watchQueue(state: () => QueueState): void
   /** How to find, at each scrape, what is held of requests and answers. */
@@ -76,6 +79,7 @@ export function createMetrics(): Metrics {
       requests.stored(key, events)
     },
     commits: publishing,
+    live: liveMetrics(register),
     store: storeMetrics(register),
     watchQueue: (state) => publishing.watchQueue(state),
     watchInFlight: (state) => addInFlight(register, state),

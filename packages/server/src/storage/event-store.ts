@@ -25,6 +25,15 @@ export interface FeedMark {
   readonly count: number
 }
 
+/** Of one state of the store. As no count ever falls, the same sums of as many feeds are the same state. */
+export interface MarksTotal {
+  readonly feeds: number
+  /** The sum of their counts. */
+  readonly total: bigint
+  /** The sum of the weights of their epochs (`epochWeight`): one may begin without a number in between. */
+  readonly epochs: number
+}
+
 export interface LocateQuery {
   readonly key: FeedKey
   readonly view: ViewName
@@ -208,8 +217,10 @@ export interface EventStore {
   head(key: FeedKey): Promise<Head | undefined>
   /** The same of many feeds, all of one state of the store, in the order of the keys. */
   heads(keys: readonly FeedKey[]): Promise<readonly (Head | undefined)[]>
-  /** The marks of every feed, all of one state of the store. Costs some microseconds a feed. */
-  marks(): Promise<readonly FeedMark[]>
+  /** The marks of every feed, or of those that are named and exist, all of one state of the store. Costs some microseconds a feed. */
+  marks(keys?: readonly FeedKey[]): Promise<readonly FeedMark[]>
+  /** What the marks of every feed come to. Costs a tenth of reading them. */
+  marksTotal(): Promise<MarksTotal>
   /** What the counters say: of the feeds of a tenant, or of all, in no order. Costs some microseconds a feed. */
   counts(tenantId?: string): Promise<readonly FeedCount[]>
   /**

@@ -29,6 +29,7 @@ export interface ServingThreadData {
   readonly pictures: boolean
   readonly retention: RetentionDefaults
   readonly testKeys: boolean
+  readonly corsOrigins: readonly string[]
   readonly shared: SharedMemories
   readonly outages: OutageMemories
   readonly counts: NodeCounts

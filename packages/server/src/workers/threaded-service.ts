@@ -62,6 +62,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   /** As in `ServiceParts`. */
   readonly testKeys?: boolean
   /** As in `ServiceParts`. */
+  readonly corsOrigins?: readonly string[]
+  /** As in `ServiceParts`. */
   readonly erasureList?: ErasureList | undefined
   readonly retention?: RetentionDefaults
 }

@@ -46,6 +46,7 @@ export function threadStarter(
       pictures: options.pictures ?? false,
       retention: options.retention ?? noRetention,
       testKeys: options.testKeys ?? false,
+      corsOrigins: options.corsOrigins ?? [],
       shared,
       outages,
       counts,

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { answerHeads, statusOf } from '../../src/http/answer-head.ts'
+import type { AnswerHeads } from '../../src/http/answer-head.ts'
+import { crossOrigin } from '../../src/http/cross-origin.ts'
 import type { Answer, Exchange } from '../../src/http/exchange.ts'
 import { defaultLimits } from '../../src/http/limits.ts'
 import { problemAnswer } from '../../src/http/problem-answer.ts'
@@ -68,14 +70,18 @@ const spendings = [
 ] as const
 
 it('the head of an answer says the same as text and as fields, whatever came before it (D6, D10, D20)', () => {
-  const heads = answerHeads(defaultLimits)
+  const shared = crossOrigin(['https://www.example.com'], '')
+  for (const heads of [answerHeads(defaultLimits), answerHeads(defaultLimits, shared)]) saysTheSame(heads)
+})
+
+function saysTheSame(heads: AnswerHeads): void {
   const router = createRouter({ operations: [], basePath: '', limits: defaultLimits })
   const announced = { deprecation: '@1769817600', sunset: 'Sun, 31 Jan 2027 12:00:00 GMT' }
   for (const round of [0, 1, 2, 3]) {
     for (const [index, answer] of answers.entries()) {
       const routed = router('GET', '/')
       const exchange: Exchange = {
-        request: testRequest(),
+        request: testRequest(index % 2 === 0 ? {} : { origin: 'https://www.example.com' }),
         routed: (round + index) % 2 === 0 ? routed : { ...routed, headers: announced },
         answer,
         keyId: undefined,
@@ -104,4 +110,4 @@ it('the head of an answer says the same as text and as fields, whatever came bef
       }
     }
   }
-})
+}

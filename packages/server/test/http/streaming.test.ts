@@ -1,12 +1,15 @@
 /** A stream of events as they are published, read with a foreign parser (PROTOCOL §13). */
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openStream } from '../support/event-stream.ts'
+import type { StreamReader } from '../support/event-stream.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { postErasure } from '../support/canary.ts'
 import { contact, property } from '../support/property.ts'
+import { startTestService } from '../support/test-service.ts'
+import type { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
 const path = '/v1/property-events'
@@ -229,5 +232,50 @@ onEngines('a stream of a short time', { limits: { streamMs: 300 } }, (service) =
       seen,
       items.map(({ sequenceNumber }) => sequenceNumber),
     )
+  })
+})
+
+// What is sent, and to whom, is the same on every engine.
+describe('a reader that takes nothing', () => {
+  /** Resolves with a reader to whom more is sent than the kernel takes for it: the next piece waits for that to drain. */
+  async function stopped(service: TestService): Promise<StreamReader> {
+    const reader = await openStream(service, `${stream}?after=head`, { key: service.tenant.readKey })
+    reader.rest()
+    const long = { details: { summary: 'S', description: 'x'.repeat(60_000) } }
+    for (let round = 0; round < 20; round += 1) {
+      await publish(
+        service,
+        Array.from({ length: 10 }, () => ({ payload: property(long) })),
+      )
+    }
+    return reader
+  }
+  const isFree = (service: TestService) => async () => {
+    const another = await openStream(service, `${stream}?after=head`, { key: service.tenant.readKey })
+    another.close()
+    return another.status === 200
+  }
+
+  it('and is cut gives its place back, whatever waits to be sent to it (W5)', async () => {
+    const service = await startTestService({ limits: { waitingPerKey: 1 } })
+    try {
+      const reader = await stopped(service)
+      assert.equal(await isFree(service)(), false)
+      reader.close()
+      await until(isFree(service), { what: 'a free place', everyMs: 100 })
+    } finally {
+      await service.stop()
+    }
+  })
+
+  it('is closed after a while, and its place is free (W5, PROTOCOL §13)', async () => {
+    const service = await startTestService({ limits: { waitingPerKey: 1, idleSocketTimeoutMs: 1_000 } })
+    try {
+      const reader = await stopped(service)
+      await until(isFree(service), { what: 'the place of a reader that takes nothing', everyMs: 100 })
+      reader.close()
+    } finally {
+      await service.stop()
+    }
   })
 })

@@ -18,7 +18,11 @@ const deployed = join(import.meta.dirname, '../../../../deploy/nginx/property-ev
 
 /** The file of deploy/nginx with the addresses and folders of a test, each of which has to be there to be replaced. */
 export function adaptedNginx(replacements: readonly (readonly [RegExp, string])[]): string {
-  let text = readFileSync(deployed, 'utf8')
+  return replaced(readFileSync(deployed, 'utf8'), replacements)
+}
+
+function replaced(given: string, replacements: readonly (readonly [RegExp, string])[]): string {
+  let text = given
   for (const [pattern, replacement] of replacements) {
     assert.match(text, pattern, `${pattern.source} in ${deployed}`)
     text = text.replace(pattern, replacement)
@@ -38,14 +42,15 @@ function plainNginx(port: number, [one, two]: readonly [number, number], folder:
   ])
 }
 
-/** nginx as it is deployed, with the addresses of a test. Resolves once it answers. */
+/** nginx as it is deployed, with the addresses of a test, and with what is replaced in it. Resolves once it answers. */
 export async function startNginx(
   root: string,
   port: number,
   nodePorts: readonly [number, number],
+  replacements: readonly (readonly [RegExp, string])[] = [],
 ): Promise<ChildProcess> {
   const folder = join(root, 'nginx')
-  const adapted = plainNginx(port, nodePorts, folder)
+  const adapted = replaced(plainNginx(port, nodePorts, folder), replacements)
   mkdirSync(folder)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,

@@ -53,6 +53,7 @@ export interface TestServiceOptions {
   readonly maintenanceFreshMs?: number
   readonly pictures?: boolean
   readonly testKeys?: boolean
+  readonly corsOrigins?: readonly string[]
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
   /** In place of a database of the tests' own server. */
@@ -124,6 +125,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ...(options.deprecations === undefined ? {} : { deprecations: options.deprecations }),
     pictures: options.pictures ?? false,
     testKeys: options.testKeys ?? false,
+    corsOrigins: options.corsOrigins ?? [],
     erasureList: options.erasureList,
     maintenanceFreshMs: options.maintenanceFreshMs,
   } as const

@@ -1,5 +1,5 @@
 /** Parameters of our own reads, as the OpenAPI document describes them. */
-import { apiEventTypePattern, feeds } from '@property-events/protocol'
+import { apiEventTypePattern, feeds, standardCodes } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
 import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
@@ -30,15 +30,30 @@ export function cursorSchemas(
     },
     head: { ...whole, description: 'As of this number, to go on with a snapshot that was cut off.' },
     apiEventType: apiEventTypeSchema(feed),
-    wait: {
-      type: 'integer',
-      minimum: 1,
-      maximum: longestWaitSeconds,
-      description:
-        'Seconds for which the answer may wait until there is an event to be told of. Left out: it does not wait.',
-    },
+    types: typesSchema(feed),
+    wait: waitSchema('an event to be told of'),
   }
   return Object.fromEntries(names.map((name) => [name, schemas[name]]))
+}
+
+/** The codes themselves are those of the store, which a document that is made without one does not know. */
+function typesSchema(feed: FeedName): ParameterSchema {
+  const { appeared, gone } = standardCodes[feed]
+  return {
+    type: 'string',
+    pattern: '^[A-Za-z][A-Za-z0-9]{0,63}(?:,[A-Za-z][A-Za-z0-9]{0,63})*$',
+    description: `Only events with these short codes, with commas between them, such as \`${appeared}\`. Removals (\`${gone}\`) come always. Left out: all.`,
+    examples: [appeared],
+  }
+}
+
+export function waitSchema(what: string): ParameterSchema {
+  return {
+    type: 'integer',
+    minimum: 1,
+    maximum: longestWaitSeconds,
+    description: `Seconds for which the answer may wait until there is ${what}. Left out: it does not wait.`,
+  }
 }
 
 /** Which view of a feed. Its pattern takes every spelling that the service takes (D1). */

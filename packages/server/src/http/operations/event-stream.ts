@@ -2,6 +2,7 @@
 import type { ViewName } from '@property-events/protocol'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import type { TapeReading } from '../../feed/live-tape.ts'
+import { turnForStep } from '../../step-turns.ts'
 import type { Head, StoredEvent } from '../../storage/storage.ts'
 
 export interface StreamParts {
@@ -18,6 +19,8 @@ export interface StreamParts {
   readonly gone: AbortSignal
   /** Reads, with what is read noted as sent before it is handed out. */
   readonly read: (after: number) => Promise<TapeReading>
+  /** Events that came after this reader had caught up are with the kernel. */
+  readonly told: (events: readonly StoredEvent[]) => void
   /** Whether the service stops, or the key ended. Asked every `lookEveryMs`. */
   readonly isOver: () => Promise<boolean>
 }
@@ -35,6 +38,7 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
   let { head, after } = parts
   let nextMarkMs = performance.now() + markEveryMs
   let nextLookMs = 0
+  let hasCaughtUp = false
   yield Buffer.from(`retry: ${retryMs}\n${markOf(head, after)}`)
   for (;;) {
     const nowMs = performance.now()
@@ -51,15 +55,21 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
       return
     }
     head = now
-    if (after < head.sequenceNumber) {
-      const reading = await parts.read(after)
-      after = reading.through
-      if (reading.events.length > 0)
-        yield Buffer.concat(reading.events.flatMap((event) => piecesOf(epoch, event)))
-    } else if (nowMs >= nextMarkMs) {
+    if (nowMs >= nextMarkMs) {
+      // Also while there is more to read: of what is read, none may be for this reader.
       nextMarkMs = nowMs + markEveryMs
       yield Buffer.from(markOf(head, after))
+    } else if (after < head.sequenceNumber) {
+      const { events, through } = await parts.read(after)
+      after = through
+      if (events.length === 0) await turnForStep()
+      else {
+        yield Buffer.concat(events.flatMap((event) => piecesOf(epoch, event)))
+        if (hasCaughtUp) parts.told(events)
+        hasCaughtUp &&= after >= head.sequenceNumber
+      }
     } else {
+      hasCaughtUp = true
       const untilMs = Math.min(nextMarkMs, nextLookMs, endsMs)
       await follower.moved({ ...head, sequenceNumber: after }, untilMs - nowMs, gone)
     }

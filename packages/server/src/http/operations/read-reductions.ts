@@ -44,7 +44,7 @@ export function readReductions(context: HttpContext, feedName: FeedName): Operat
     },
 
     prepare({ query }) {
-      const reading = readCursorParameters(query, names, feedName, limits)
+      const reading = readCursorParameters(query, names, feedName, context)
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const { after, limit, epoch } = reading.parameters

@@ -8,12 +8,12 @@ import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
-import { readCursorParameters } from '../requests/cursor-parameters.ts'
+import { hasWait, readCursorParameters } from '../requests/cursor-parameters.ts'
 import type { Operation } from './operation.ts'
 import { answerRun } from './run-answer.ts'
 import { waitForRun } from './wait-for-run.ts'
 
-const names = ['after', 'limit', 'epoch', 'apiEventType', 'wait'] as const
+const names = ['after', 'limit', 'epoch', 'apiEventType', 'types', 'wait'] as const
 
 export function readEventRun(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
@@ -28,7 +28,7 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
       operationId: `read${capital(feedName)}Events`,
       summary: `Read ${feedName} events after a number`,
       description:
-        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch` and `apiEventType` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for so many seconds at most; an answer without events then costs no token. A greater `revision` than before tells that payloads read earlier have been reduced.',
+        'The next events in ascending `sequenceNumber`. Ask again with `after` = `next`, and the `epoch`, `apiEventType` and `types` as before; nothing is left when `next` has reached `head`. With `wait`, the answer waits until there is an event, for so many seconds at most; an answer without events then costs no token. A greater `revision` than before tells that payloads read earlier have been reduced.',
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
@@ -48,7 +48,7 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
     }),
 
     prepare({ query }) {
-      const reading = readCursorParameters(query, names, feedName, limits)
+      const reading = readCursorParameters(query, names, feedName, context)
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       return (request, access) => {
@@ -63,9 +63,4 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
       }
     },
   }
-}
-
-/** Such a request leaves the bare socket before it is handled. */
-function hasWait(query: string): boolean {
-  return /(?:^|&)wait=/.test(query)
 }

@@ -60,7 +60,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
     }),
 
     prepare({ query }) {
-      const reading = readCursorParameters(query, names, feedName, limits)
+      const reading = readCursorParameters(query, names, feedName, context)
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const { head: headNumber, ...cursor } = reading.parameters

@@ -7,6 +7,7 @@ import type { TapeReading } from '../../feed/live-tape.ts'
 import { renumberAll } from '../../feed/numbering.ts'
 import type { Numbering } from '../../feed/numbering.ts'
 import { sentEvents } from '../../feed/sent.ts'
+import { ofTypes } from '../../feed/type-filter.ts'
 import type { FeedKey, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
@@ -18,6 +19,7 @@ import { refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { lastIdHeader, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
 import type { StreamQuery, StreamStart } from '../requests/stream-parameters.ts'
 import { lookAtKeyEveryMs, refusalSince } from '../still-granted.ts'
+import { secondsSince } from '../../feed/told-delay.ts'
 import { eventStream } from './event-stream.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 
@@ -35,7 +37,6 @@ const pieceBytes = 65_536
 
 export function streamEvents(context: HttpContext, feedName: FeedName): Operation {
   const feed = feeds[feedName]
-  const { limits } = context
   return {
     method: 'GET',
     path: `${feed.publishPath}/stream`,
@@ -45,7 +46,7 @@ export function streamEvents(context: HttpContext, feedName: FeedName): Operatio
     schema: () => schemaFor(context, feedName),
 
     prepare({ query }) {
-      const reading = readStreamQuery(query, feedName, limits)
+      const reading = readStreamQuery(query, feedName, context)
       if ('errors' in reading) return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       return (request, access) => {
         const start = streamStart(request, reading)
@@ -68,7 +69,7 @@ async function openStream(
   query: StreamQuery,
   start: StreamStart,
 ): Promise<Outcome> {
-  const leave = context.waiting.enter(asked.access.keyId ?? '')
+  const leave = context.waiting.enter(asked.access.keyId ?? '', 'stream')
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
   // Before the head is read: what is stored after it is told of.
   const follower = context.tail.follow(asked.key)
@@ -88,7 +89,8 @@ async function openStream(
       return refused(refusalOfCursor(head))
     }
     const from = after === 'head' ? head.sequenceNumber : after
-    const pieces = () => piecesOf(context, asked, { follower, head, view: query.view, after: from })
+    const pieces = () =>
+      piecesOf(context, asked, { follower, head, view: query.view, types: query.types, after: from })
     return {
       kind: 'stream',
       headers,
@@ -110,19 +112,21 @@ interface StreamPlace {
   readonly follower: FeedFollower
   readonly head: Head
   readonly view: StreamQuery['view']
+  readonly types: StreamQuery['types']
   readonly after: number
 }
 
 function piecesOf(
   context: HttpContext,
   { request, access, key }: StreamAsked,
-  { follower, head, view, after }: StreamPlace,
+  { follower, head, view, types, after }: StreamPlace,
 ): AsyncGenerator<Uint8Array> {
   const { limits, metrics, ledger, reads } = context
   const { keyId = '' } = access
   const numbering = context.numberingOf(access.reading?.eventTypes, key.feed)
   const readNow = async (from: number): Promise<TapeReading> => {
-    const reading = seenWith(numbering, await follower.read(view, from, pieceBytes))
+    const found = await follower.read(view, from, pieceBytes)
+    const reading = seenWith(numbering, { ...found, events: ofTypes(found.events, types) })
     metrics.streamed(
       key.tenantId,
       reading.events.reduce((sum, { json }) => sum + json.byteLength, 0),
@@ -146,6 +150,7 @@ function piecesOf(
       reads.add(reading)
       return reading
     },
+    told: (events) => metrics.live.told('stream', secondsSince(events)),
     isOver: async () => context.stopping() || (await refusalSince(context, access, key)) !== undefined,
   })
 }
@@ -159,7 +164,7 @@ function seenWith(numbering: Numbering | undefined, reading: TapeReading): TapeR
 }
 
 function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema {
-  const others = cursorSchemas(['epoch', 'apiEventType'], feedName, limits)
+  const others = cursorSchemas(['epoch', 'apiEventType', 'types'], feedName, limits)
   return {
     operationId: `stream${capital(feedName)}Events`,
     summary: `Follow ${feedName} events as they are published`,

@@ -43,7 +43,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
     }),
 
     prepare({ query, params }) {
-      const reading = readCursorParameters(query, names, feedName, limits)
+      const reading = readCursorParameters(query, names, feedName, context)
       if (reading.kind === 'faults')
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       const subject = readSubject(params[0], feedName)

@@ -2,6 +2,8 @@
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import { readRun } from '../../feed/read-run.ts'
 import type { EventRun, RunQuery } from '../../feed/read-run.ts'
+import { secondsSince } from '../../feed/told-delay.ts'
+import { ofTypes } from '../../feed/type-filter.ts'
 import type { Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
@@ -27,7 +29,7 @@ export async function waitForRun(
   query: RunQuery,
   waitMs: number,
 ): Promise<Outcome> {
-  const leave = context.waiting.enter(asked.access.keyId ?? '')
+  const leave = context.waiting.enter(asked.access.keyId ?? '', 'long_poll')
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
   // Before the first read: what is stored after it is told of.
   const follower = context.tail.follow(asked.key)
@@ -50,8 +52,8 @@ async function whileWaiting(
   let after = query.after
   let seen: Head | undefined
   for (;;) {
-    // From the store the first time, and where numbers may mean something else now.
-    const head = seen === undefined ? undefined : await follower.head()
+    // From the store the first time, as long as there is more to look at, and where numbers may mean something else now.
+    const head = seen === undefined || after < seen.sequenceNumber ? undefined : await follower.head()
     const isContinued = seen !== undefined && head?.epoch === seen.epoch
     const reading = isContinued
       ? keptRun(follower, head, { ...query, after })
@@ -61,10 +63,12 @@ async function whileWaiting(
     if (found.kind !== 'run') return answerRun(context, asked, () => Promise.resolve(found))
     const leftMs = untilMs - performance.now()
     const isOver = leftMs <= 0 || gone.aborted || context.stopping()
+    if (found.events.length > 0 && isContinued)
+      context.metrics.live.told('long_poll', secondsSince(found.events))
     if (found.events.length > 0 || isOver) return answerOf(context, asked, found)
     after = found.next
     seen = found.head
-    await follower.moved(seen, Math.min(leftMs, lookAtKeyEveryMs), gone)
+    if (after >= seen.sequenceNumber) await follower.moved(seen, Math.min(leftMs, lookAtKeyEveryMs), gone)
     const refusal = await refusalSince(context, asked.access, asked.key)
     if (refusal !== undefined) return refused(refusal)
   }
@@ -83,13 +87,14 @@ function storedRun({ events }: HttpContext, query: RunQuery) {
 
 /** Of what has been read for all who wait. */
 async function keptRun(follower: FeedFollower, head: Head | undefined, query: RunQuery): Promise<FoundRun> {
-  const { view, after, limit } = query
+  const { view, after, limit, types } = query
   if (head === undefined) return { kind: 'unknownFeed' }
   const reading =
     after < head.sequenceNumber ? await follower.read(view, after, mostBytes) : { events: [], through: after }
-  const events = reading.events.slice(0, limit)
+  const passing = ofTypes(reading.events, types)
+  const events = passing.slice(0, limit)
   const last = events.at(-1)?.sequenceNumber ?? after
-  const next = events.length < reading.events.length ? last : reading.through
+  const next = events.length < passing.length ? last : reading.through
   return { kind: 'run', events, next, headNumber: Math.max(head.sequenceNumber, next), head }
 }
 

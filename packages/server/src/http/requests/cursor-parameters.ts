@@ -1,14 +1,16 @@
-/** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `wait`. Strict (D19). */
+/** Parameters of our own reads (PROTOCOL §11, §13): `after`, `limit`, `epoch`, `head`, `apiEventType`, `types`, `wait`. Strict (D19). */
 import { parseUuid } from '@property-events/protocol'
-import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
+import type { EventTypeCatalogue, FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { CursorRefusal } from '../../feed/read-run.ts'
+import type { TypeFilter } from '../../feed/type-filter.ts'
 import type { ServiceLimits } from '../limits.ts'
 import type { Refusal } from '../problem.ts'
 import { readApiEventType } from './api-event-type.ts'
 import { quoteInput } from './echo-text.ts'
 import { readQuery } from './query.ts'
+import { readTypes } from './types-parameter.ts'
 
-export type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'wait'
+export type CursorName = 'after' | 'limit' | 'epoch' | 'head' | 'apiEventType' | 'types' | 'wait'
 
 export interface CursorParameters {
   readonly after: number
@@ -16,8 +18,16 @@ export interface CursorParameters {
   readonly epoch: string | undefined
   readonly head: number | undefined
   readonly view: ViewName
+  /** `undefined`: events of all types. */
+  readonly types: TypeFilter | undefined
   /** Seconds; `undefined`: answered at once. */
   readonly wait: number | undefined
+}
+
+export interface CursorRules {
+  readonly limits: Pick<ServiceLimits, 'maxParameters' | 'maxPageSize'>
+  /** Of the store. */
+  readonly catalogue: EventTypeCatalogue
 }
 
 /** Proxies end what says nothing for a minute, many already after half of it. */
@@ -32,22 +42,19 @@ export function readCursorParameters(
   queryText: string,
   names: readonly CursorName[],
   feed: FeedName,
-  limits: ServiceLimits,
+  { limits, catalogue }: CursorRules,
 ): CursorReading {
   const query = readQuery(queryText, { names, style: 'own', maxParameters: limits.maxParameters })
   const errors: ProblemError[] = [...query.errors]
   const number = (name: CursorName, least: number, most: number): number | undefined => {
-    const text = query.values.get(name)
-    if (text === undefined) return undefined
-    if (/^(?:0|[1-9]\d{0,15})$/.test(text) && Number(text) >= least && Number(text) <= most)
-      return Number(text)
-    const message = `${quoteInput(text)} is not allowed; ${name} is a whole number from ${least} to ${most}, in plain digits.`
-    errors.push({ parameter: name, code: 'not_a_count', message })
+    const read = readCount(name, query.values.get(name), least, most)
+    if (typeof read !== 'object') return read
+    errors.push(read)
     return undefined
   }
   const after = number('after', 0, Number.MAX_SAFE_INTEGER) ?? 0
   const head = number('head', 0, Number.MAX_SAFE_INTEGER)
-  const wait = number('wait', 1, longestWaitSeconds)
+  const wait = readWait(query.values.get('wait'))
   const limit = number('limit', 1, limits.maxPageSize) ?? limits.maxPageSize
   const epoch = query.values.get('epoch')
   if (epoch !== undefined && !/^[0-9A-Za-z]{1,64}$/.test(epoch)) {
@@ -61,8 +68,34 @@ export function readCursorParameters(
   const type = query.values.get('apiEventType')
   const view = type === undefined ? 'all' : readApiEventType(feed, type)
   if (typeof view !== 'string') return { kind: 'faults', errors: [...errors, view] }
-  if (errors.length > 0) return { kind: 'faults', errors }
-  return { kind: 'parameters', parameters: { after, limit, epoch, head, view, wait } }
+  const types = readTypes(query.values.get('types'), feed, catalogue)
+  if ('message' in types) return { kind: 'faults', errors: [...errors, types] }
+  if (typeof wait === 'object') errors.push(wait)
+  if (typeof wait === 'object' || errors.length > 0) return { kind: 'faults', errors }
+  return { kind: 'parameters', parameters: { after, limit, epoch, head, view, types: types.filter, wait } }
+}
+
+/** A number in plain digits; `undefined`: it is not there. */
+function readCount(
+  name: CursorName,
+  text: string | undefined,
+  least: number,
+  most: number,
+): number | undefined | ProblemError {
+  if (text === undefined) return undefined
+  if (/^(?:0|[1-9]\d{0,15})$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+  const message = `${quoteInput(text)} is not allowed; ${name} is a whole number from ${least} to ${most}, in plain digits.`
+  return { parameter: name, code: 'not_a_count', message }
+}
+
+/** Seconds for which an answer may wait; `undefined`: it does not. */
+export function readWait(text: string | undefined): number | undefined | ProblemError {
+  return readCount('wait', text, 1, longestWaitSeconds)
+}
+
+/** Whether a request waits. It then leaves the bare socket before it is handled. */
+export function hasWait(query: string): boolean {
+  return /(?:^|&)wait=/.test(query)
 }
 
 /** The subject in a path, in lower case; a fault when it is not a UUID (D8, D16), which repeats no contact's (D18). */

@@ -1,12 +1,15 @@
 /** Where a stream begins (PROTOCOL §13): after the last id its reader has, or after what its query says. */
 import type { FeedName, ProblemError, ViewName } from '@property-events/protocol'
 import type { Request } from '../exchange.ts'
-import type { ServiceLimits } from '../limits.ts'
+import type { TypeFilter } from '../../feed/type-filter.ts'
 import { readCursorParameters } from './cursor-parameters.ts'
+import type { CursorRules } from './cursor-parameters.ts'
 import { quoteInput } from './echo-text.ts'
 
 export interface StreamQuery {
   readonly view: ViewName
+  /** `undefined`: events of all types. */
+  readonly types: TypeFilter | undefined
   /** `head`: only what comes from now on. `undefined`: the query does not say. */
   readonly after: number | 'head' | undefined
   readonly epoch: string | undefined
@@ -17,23 +20,23 @@ export interface StreamStart {
   readonly epoch: string | undefined
 }
 
-export const streamNames = ['after', 'epoch', 'apiEventType'] as const
+export const streamNames = ['after', 'epoch', 'apiEventType', 'types'] as const
 
 export const lastIdHeader = 'last-event-id'
 
 export function readStreamQuery(
   queryText: string,
   feed: FeedName,
-  limits: ServiceLimits,
+  rules: CursorRules,
 ): StreamQuery | { readonly errors: readonly ProblemError[] } {
   const parts = queryText.split('&')
   // Read as a number: it is checked like one, and refused when it is there twice.
   const text = parts.map((part) => (part === 'after=head' ? 'after=0' : part)).join('&')
-  const reading = readCursorParameters(text, streamNames, feed, limits)
+  const reading = readCursorParameters(text, streamNames, feed, rules)
   if (reading.kind === 'faults') return { errors: reading.errors }
-  const { view, epoch, after } = reading.parameters
-  if (parts.includes('after=head')) return { view, epoch, after: 'head' }
-  return { view, epoch, after: parts.some(isAfter) ? after : undefined }
+  const { view, types, epoch, after } = reading.parameters
+  if (parts.includes('after=head')) return { view, types, epoch, after: 'head' }
+  return { view, types, epoch, after: parts.some(isAfter) ? after : undefined }
 }
 
 function isAfter(part: string): boolean {

@@ -39,7 +39,7 @@ export function createTransport(
   { plainConnections, counts }: { readonly plainConnections: boolean; readonly counts: NodeCounts },
 ): Transport {
   const { limits } = context
-  const heads = answerHeads(limits)
+  const heads = answerHeads(limits, context.crossOrigin)
   const underWay = responsesUnderWay()
   const onClientError = clientErrorHandler(context, heads, underWay)
   const listener = nodeExchanges(context, router, heads, underWay)

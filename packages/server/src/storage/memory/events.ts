@@ -11,7 +11,7 @@ import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read-range.ts'
 import { readLatest, readSubject } from './read-subject.ts'
-import { feedOf, headOf, marksOf } from './state.ts'
+import { feedOf, headOf, marksOf, marksTotalOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
 export function memoryEvents(
@@ -47,7 +47,8 @@ export function memoryEvents(
         const feed = feedOf(store, key)
         return feed && headOf(feed)
       }),
-    marks: async () => marksOf(store),
+    marks: async (keys) => marksOf(store, keys),
+    marksTotal: async () => marksTotalOf(store),
     counts: async (tenantId) => countsOf(store, tenantId),
     watch: (listener) => watching.watch(listener),
     changeCount: (key) => watching.changeCount(key),

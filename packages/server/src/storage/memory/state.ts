@@ -4,7 +4,7 @@ import { feedNames, viewsOf } from '@property-events/protocol'
 import type { SharedClock } from '../clock.ts'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
-import { StorageFailure, feedName } from '../storage.ts'
+import { StorageFailure, epochWeight, feedName } from '../storage.ts'
 import type {
   AuditRow,
   Erasure,
@@ -15,6 +15,7 @@ import type {
   KeyRecord,
   Leaving,
   Maintenance,
+  MarksTotal,
   Moment,
   MoveState,
   NodeAnnouncement,
@@ -214,15 +215,27 @@ export function headOf(feed: MemoryFeed): Head {
   }
 }
 
-/** Every feed's mark. */
-export function marksOf(store: MemoryStore): readonly FeedMark[] {
+/** The marks of these feeds, or of every feed. */
+export function marksOf(store: MemoryStore, keys: readonly FeedKey[] = allFeeds(store)): readonly FeedMark[] {
+  return keys.flatMap((key) => {
+    const feed = feedOf(store, key)
+    if (feed === undefined) return []
+    return { key, epoch: feed.epoch, count: feed.offset + feed.events.length + feed.revision }
+  })
+}
+
+export function marksTotalOf(store: MemoryStore): MarksTotal {
+  const marks = marksOf(store)
+  return {
+    feeds: marks.length,
+    total: marks.reduce((sum, { count }) => sum + BigInt(count), 0n),
+    epochs: marks.reduce((sum, { epoch }) => sum + epochWeight(epoch), 0),
+  }
+}
+
+function allFeeds(store: MemoryStore): readonly FeedKey[] {
   return [...openState(store).tenants.keys()].flatMap((tenantId) =>
-    feedNames.flatMap((name) => {
-      const key = { tenantId, feed: name }
-      const feed = feedOf(store, key)
-      if (feed === undefined) return []
-      return { key, epoch: feed.epoch, count: feed.offset + feed.events.length + feed.revision }
-    }),
+    feedNames.map((feed) => ({ tenantId, feed })),
   )
 }
 

@@ -9,7 +9,7 @@ import type { EngineParts } from './engine-parts.ts'
 import type { InFeedLines } from './feed-lines.ts'
 import { positionFinder } from './find-positions.ts'
 import { earlierPositions, latestPositions } from './latest-positions.ts'
-import { readHead, readHeads, readMarks } from './locate.ts'
+import { readHead, readHeads, readMarks, readMarksTotal } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
 import { measureRange, readRange, readRangeWithin } from './read-range.ts'
@@ -70,7 +70,8 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     latestPositions: (query) => guarded(() => latestPositions(database, query)),
     earlierPositions: (query) => guarded(() => earlierPositions(database, query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
-    marks: () => guarded(() => readMarks(database)),
+    marks: (keys) => guarded(() => readMarks(database, keys)),
+    marksTotal: () => guarded(() => readMarksTotal(database)),
     counts: (tenantId) => guarded(() => readCounts(database, tenantId)),
     watch(listener) {
       listen()

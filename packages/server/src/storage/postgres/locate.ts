@@ -1,5 +1,6 @@
 import { feedNames } from '@property-events/protocol'
-import type { FeedKey, FeedMark, Head, LocateQuery, Located } from '../storage.ts'
+import { epochWeightSql } from '../epoch-weight.ts'
+import type { FeedKey, FeedMark, Head, LocateQuery, Located, MarksTotal } from '../storage.ts'
 import { smallints, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
@@ -21,6 +22,17 @@ export const locateStatements = {
   marks: {
     name: 'marks',
     text: `SELECT tenant::text, feed, epoch, number_offset + last_position + revision AS count FROM feed`,
+  },
+  someMarks: {
+    name: 'some-marks',
+    text: `SELECT f.tenant::text, f.feed, f.epoch, f.number_offset + f.last_position + f.revision AS count
+      FROM unnest($1::uuid[], $2::smallint[]) AS given (tenant, feed)
+      JOIN feed f ON f.tenant = given.tenant AND f.feed = given.feed`,
+  },
+  marksTotal: {
+    name: 'marks-total',
+    text: `SELECT count(*) AS feeds, coalesce(sum(number_offset + last_position + revision), 0)::text AS total,
+        coalesce(sum(${epochWeightSql('ascii')}), 0)::text AS epochs FROM feed`,
   },
   all: {
     name: 'locate-all',
@@ -77,9 +89,7 @@ export async function readHeads(
   database: Database,
   keys: readonly FeedKey[],
 ): Promise<readonly (Head | undefined)[]> {
-  const tenants = uuids(keys.map(({ tenantId }) => tenantId))
-  const feeds = smallints(keys.map(({ feed }) => feedNumbers[feed]))
-  const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, [tenants, feeds])
+  const rows = await database.read<HeadRow & { n: string }>(locateStatements.heads, namesOf(keys))
   const heads = new Map(rows.map((row) => [Number(row.n), headOf(row)]))
   return keys.map((_key, index) => heads.get(index + 1))
 }
@@ -91,10 +101,34 @@ interface MarkRow {
   readonly count: string
 }
 
-export async function readMarks(database: Database): Promise<readonly FeedMark[]> {
-  const rows = await database.read<MarkRow>(locateStatements.marks, [])
+export async function readMarks(
+  database: Database,
+  keys: readonly FeedKey[] | undefined,
+): Promise<readonly FeedMark[]> {
+  const rows =
+    keys === undefined
+      ? await database.read<MarkRow>(locateStatements.marks, [])
+      : await database.read<MarkRow>(locateStatements.someMarks, namesOf(keys))
   return rows.flatMap(({ tenant, feed: number, epoch, count }) => {
     const feed = feedNames.find((name) => feedNumbers[name] === number)
     return feed === undefined ? [] : [{ key: { tenantId: tenant, feed }, epoch, count: Number(count) }]
   })
+}
+
+export async function readMarksTotal(database: Database): Promise<MarksTotal> {
+  const [row] = await database.read<{
+    readonly feeds: string
+    readonly total: string
+    readonly epochs: string
+  }>(locateStatements.marksTotal, [])
+  return {
+    feeds: Number(row?.feeds ?? 0),
+    total: BigInt(row?.total ?? 0),
+    epochs: Number(row?.epochs ?? 0),
+  }
+}
+
+/** As two lists, one of tenants and one of feeds. */
+function namesOf(keys: readonly FeedKey[]): readonly [Buffer, Buffer] {
+  return [uuids(keys.map(({ tenantId }) => tenantId)), smallints(keys.map(({ feed }) => feedNumbers[feed]))]
 }

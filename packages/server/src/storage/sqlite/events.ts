@@ -8,7 +8,7 @@ import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { countsReader, newestReader, tallier } from './counts.ts'
 import { earlierFinder, latestFinder } from './latest-positions.ts'
-import { feedReader, headReader, marksReader } from './feed-row.ts'
+import { feedReader, headReader, marksReader, marksTotalReader } from './feed-row.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
 import { rangeMeasurer, rangeReader } from './read-range.ts'
@@ -37,6 +37,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const latestPositions = latestFinder(db)
   const earlierPositions = earlierFinder(db)
   const marks = marksReader(db)
+  const marksTotal = marksTotalReader(db)
   const tally = tallier(db)
   const counts = countsReader(db)
   return {
@@ -65,7 +66,8 @@ export function fileEvents(parts: FileEventsParts): EventStore {
     latestPositions: (query) => guarded(() => latestPositions(query)),
     earlierPositions: (query) => guarded(() => earlierPositions(query)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
-    marks: () => guarded(() => marks()),
+    marks: (keys) => guarded(() => marks(keys)),
+    marksTotal: () => guarded(() => marksTotal()),
     counts: (tenantId) => guarded(() => counts(tenantId)),
     watch(listener) {
       const stop = watching.watch(listener)

@@ -1,7 +1,8 @@
 /** A feed's counter row: where every verb begins. */
 import type { FeedName, Ticks } from '@property-events/protocol'
+import { epochWeightSql } from '../epoch-weight.ts'
 import { moveStateOf } from '../move-store.ts'
-import type { FeedKey, FeedMark, Head, MoveState } from '../storage.ts'
+import type { FeedKey, FeedMark, Head, MarksTotal, MoveState } from '../storage.ts'
 import type { Connection } from './connection.ts'
 
 export interface FeedRow {
@@ -59,13 +60,42 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
   }
 }
 
-/** Every feed's mark, in one run through the table. */
-export function marksReader(db: Connection): () => readonly FeedMark[] {
+/** The marks of these feeds; without keys of every feed, in one run through the table. */
+export function marksReader(db: Connection): (keys?: readonly FeedKey[]) => readonly FeedMark[] {
+  const count = 'offset + last_position + revision AS count'
   const select = db.prepare<[], { tenant: string; feed: FeedName; epoch: string; count: number }>(
-    'SELECT tenant, feed, epoch, offset + last_position + revision AS count FROM feed',
+    `SELECT tenant, feed, epoch, ${count} FROM feed`,
   )
-  return () =>
-    select.all().map(({ tenant, feed, epoch, count }) => ({ key: { tenantId: tenant, feed }, epoch, count }))
+  const selectOne = db.prepare<[string, string], { epoch: string; count: number }>(
+    `SELECT epoch, ${count} FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`,
+  )
+  const some = db.transaction((keys: readonly FeedKey[]) =>
+    keys.flatMap((key) => {
+      const row = selectOne.get(key.tenantId, key.feed)
+      return row === undefined ? [] : [{ key, ...row }]
+    }),
+  )
+  return (keys) => {
+    if (keys !== undefined) return some(keys)
+    return select
+      .all()
+      .map(({ tenant, feed, epoch, count }) => ({ key: { tenantId: tenant, feed }, epoch, count }))
+  }
+}
+
+/** In two parts: SQLite refuses a sum of 2^63 and more, which 2,048 feeds that begin at 2^52 have. */
+export function marksTotalReader(db: Connection): () => MarksTotal {
+  const select = db.prepare<[], { feeds: number; high: number; low: number; epochs: number }>(
+    `SELECT count(*) AS feeds, coalesce(sum(count >> 20), 0) AS high, coalesce(sum(count & 1048575), 0) AS low,
+        coalesce(sum(weight), 0) AS epochs
+      FROM (SELECT offset + last_position + revision AS count, ${epochWeightSql('unicode')} AS weight FROM feed)`,
+  )
+  return () => {
+    const row = select.get()
+    if (row === undefined) return { feeds: 0, total: 0n, epochs: 0 }
+    const { feeds, high, low, epochs } = row
+    return { feeds, total: (BigInt(high) << 20n) + BigInt(low), epochs }
+  }
 }
 
 /** Feed numbers, asked for once: a feed never gets another, and none is ever removed. */

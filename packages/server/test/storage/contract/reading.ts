@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { freeBytes } from '../../../src/free-bytes.ts'
-import { feedName } from '../../../src/storage/storage.ts'
+import { epochWeight, feedName } from '../../../src/storage/storage.ts'
 import type { StorageEngine } from '../../../src/storage/storage.ts'
 import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
 import { headOf, list, located, numbers, parseEvent, publish } from '../support/read-back.ts'
@@ -52,7 +52,19 @@ export function readingContract(factory: StoreFactory): void {
       const began = (await marks()).get(feedName(feedKey()))
       assert.notEqual(began?.epoch, after.get(feedName(feedKey()))?.epoch)
       assert.ok((began?.count ?? 0) > (after.get(feedName(feedKey()))?.count ?? 0))
-      const asked = [...keys.toReversed(), feedKey(uuid('nobody'))]
+      const nobody = feedKey(uuid('nobody'))
+      const ofAll = await store.events.marks()
+      assert.deepEqual(
+        await store.events.marks([feedKey(), nobody]),
+        ofAll.filter(({ key }) => feedName(key) === feedName(feedKey())),
+      )
+      assert.deepEqual(await store.events.marks([]), [])
+      assert.deepEqual(await store.events.marksTotal(), {
+        feeds: ofAll.length,
+        total: ofAll.reduce((sum, { count }) => sum + BigInt(count), 0n),
+        epochs: ofAll.reduce((sum, { epoch }) => sum + epochWeight(epoch), 0),
+      })
+      const asked = [...keys.toReversed(), nobody]
       const one = await Promise.all(asked.map((key) => store.events.head(key)))
       assert.deepEqual(await store.events.heads(asked), one)
       assert.deepEqual(await store.events.heads([]), [])

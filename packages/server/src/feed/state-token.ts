@@ -1,0 +1,34 @@
+/** A state of the store as a text, for a reader to come back with (docs/decisions/0035). */
+
+export interface StateToken {
+  /** The sum of all counts in it. */
+  readonly total: bigint
+  /** Of all feeds and their epochs. */
+  readonly print: string
+  /** Of the feeds that the reader may read. */
+  readonly ofReadable: string
+  /** The thread that wrote it, with how far that one had learnt of changes: it may know of more than the sum says. */
+  readonly thread: string | undefined
+  readonly serial: number
+}
+
+/** As `writeToken` writes it. */
+export const tokenPattern = '^[0-9a-z]{1,20}(?:-[0-9a-z]{1,7}){2}(?:-[0-9a-z]{1,7}-[0-9a-z]{1,10})?$'
+
+const written = new RegExp(tokenPattern)
+
+export function isToken(text: string): boolean {
+  return written.test(text)
+}
+
+export function writeToken({ total, print, ofReadable, thread, serial }: StateToken): string {
+  const state = `${total.toString(36)}-${print}-${ofReadable}`
+  return thread === undefined ? state : `${state}-${thread}-${serial.toString(36)}`
+}
+
+export function readToken(text: string): StateToken {
+  const [digits = '', print = '', ofReadable = '', thread, serial = '0'] = text.split('-')
+  let total = 0n
+  for (const digit of digits) total = total * 36n + BigInt(Number.parseInt(digit, 36))
+  return { total, print, ofReadable, thread, serial: Number.parseInt(serial, 36) }
+}

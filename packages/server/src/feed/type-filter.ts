@@ -1,0 +1,46 @@
+/** Events of some types alone, for readers that asked for these (PROTOCOL §13.4). Removals are among them always. */
+import { standardCodes } from '@property-events/protocol'
+import type { FeedEvent, FeedName } from '@property-events/protocol'
+import type { StoredEvent } from '../storage/storage.ts'
+
+/** Whether a reader gets an event. */
+export type TypeFilter = (event: Pick<StoredEvent, 'json'>) => boolean
+
+/**
+ * Lets events with these short codes through, and whatever removes its subject: a copy that missed a removal would show for ever what is
+ * gone.
+ */
+export function typeFilter(feed: FeedName, codes: Iterable<string>): TypeFilter {
+  const { appeared, changed, gone } = standardCodes[feed]
+  const passing = new Set([...codes, gone])
+  const known = new Set([appeared, changed, gone])
+  return ({ json }) => {
+    const code = shortCodeOf(json)
+    return passing.has(code) || (!known.has(code) && isRemoval(json))
+  }
+}
+
+/** The events that pass; all of them without a filter. */
+export function ofTypes<Event extends Pick<StoredEvent, 'json'>>(
+  events: readonly Event[],
+  filter: TypeFilter | undefined,
+): readonly Event[] {
+  return filter === undefined ? events : events.filter(filter)
+}
+
+const codeMember = Buffer.from(',"eventTypeShortCode":"')
+const quote = 0x22
+
+/** Before it in an event are an id and two numbers, so the first member of this name is the event's own. */
+function shortCodeOf(json: Uint8Array): string {
+  const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
+  const start = text.indexOf(codeMember) + codeMember.length
+  return text.toString('latin1', start, text.indexOf(quote, start))
+}
+
+/** Of a code of a catalogue's own, the payload says it. Parsed for these alone: 30 µs for an event of 4.5 kB. */
+function isRemoval(json: Uint8Array): boolean {
+  const { payload }: FeedEvent = JSON.parse(Buffer.from(json).toString())
+  const value: unknown = JSON.parse(payload)
+  return typeof value === 'object' && value !== null && 'published' in value && value.published === false
+}

@@ -1,0 +1,104 @@
+/**
+ * Web pages of other origins (the Fetch standard's CORS protocol): what tells a browser that a page may read an answer. Off by default,
+ * since the key of a page is a key of everybody. Credentials are never allowed: the service has no cookies, and keys are headers.
+ */
+import type { Exchange, Headers } from './exchange.ts'
+import { routedTarget } from './requests/target.ts'
+
+/** The headers of an answer with those for the page that asked; `given` itself where there is nothing to add. */
+export type CrossOrigin = (exchange: Exchange, given: Headers) => Headers
+
+export const sameOriginOnly: CrossOrigin = (_exchange, given) => given
+
+/** Of ours and of the contract's; browsers show pages only the simplest ones by themselves. */
+const exposed = [
+  'etag',
+  'location',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'deprecation',
+  'sunset',
+  'x-request-id',
+  'x-feed-head',
+  'x-feed-epoch',
+  'x-feed-revision',
+  'x-current-as-of',
+  'x-ignored-parameters',
+].join(', ')
+
+const sendable = [
+  'x-api-key',
+  'x-tenant',
+  'x-feed-min-sequence',
+  'x-request-id',
+  'if-none-match',
+  'last-event-id',
+  'content-type',
+  'content-encoding',
+  'traceparent',
+].join(', ')
+
+/** A page asks again after this time: an origin that is taken off the list is refused within it. */
+const preflightSeconds = 600
+
+/** `origins`: as browsers write them, such as `https://www.example.com`. Administration is for none of them. */
+export function crossOrigin(origins: readonly string[], basePath: string): CrossOrigin {
+  if (origins.length === 0) return sameOriginOnly
+  const allowed = new Set(origins)
+  const varied = withVary()
+  return (exchange, given) => {
+    const { request, answer } = exchange
+    const headers = varied(given)
+    const origin = request.header('origin')
+    if (origin === undefined || !allowed.has(origin) || isAdmin(exchange, basePath)) return headers
+    const isPreflight =
+      request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined
+    return {
+      ...headers,
+      'access-control-allow-origin': origin,
+      ...(isPreflight ? preflightHeaders(answer) : { 'access-control-expose-headers': exposed }),
+    }
+  }
+}
+
+/** However its path is spelt. A preflight is led to no operation, and neither is what has none. */
+function isAdmin({ request, routed }: Exchange, basePath: string): boolean {
+  const path = routed.route === 'none' ? decoded(routedTarget(request.target, basePath)) : routed.route
+  return path.startsWith(adminStart)
+}
+
+const adminStart = '/v1/admin'
+
+/** What cannot be decoded leads nowhere. */
+function decoded(target: string): string {
+  try {
+    return decodeURI(target)
+  } catch {
+    return adminStart
+  }
+}
+
+/** The methods are those of the path, which `Allow` has. */
+function preflightHeaders(answer: Exchange['answer']): Headers {
+  const methods = 'headers' in answer ? answer.headers['allow'] : undefined
+  if (methods === undefined) return {}
+  return {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': sendable,
+    'access-control-max-age': String(preflightSeconds),
+  }
+}
+
+/** An answer may be for one origin and not for another, which its `Vary` says. One object for the same headers. */
+function withVary(): (headers: Headers) => Headers {
+  const known = new WeakMap<Headers, Headers>()
+  return (headers) => {
+    const found = known.get(headers)
+    if (found !== undefined) return found
+    const { vary } = headers
+    const made = { ...headers, vary: vary === undefined ? 'origin' : `${vary}, origin` }
+    known.set(headers, made)
+    return made
+  }
+}

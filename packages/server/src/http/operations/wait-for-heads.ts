@@ -1,0 +1,68 @@
+/** `GET /v1/heads` that is answered once one of many feeds has moved (PROTOCOL §13.3). */
+import type { ReadableFeeds } from '../../feed/moved-feeds.ts'
+import type { Grant } from '../../storage/storage.ts'
+import type { HttpContext } from '../context.ts'
+import { refused } from '../exchange.ts'
+import type { Access, Outcome, Request } from '../exchange.ts'
+import { lookAtKeyEveryMs, refusalOfKey } from '../still-granted.ts'
+import { headsAnswer, readableOf } from './heads-answer.ts'
+
+/** Such an answer belongs to one moment. */
+const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+interface HeadsAsked {
+  readonly request: Request
+  readonly access: Access
+}
+
+/**
+ * Answers as soon as a feed that the key reads has moved since the token, else after `waitMs` with none; before that when the service
+ * stops, or when the key's feeds are others now. An answer without feeds costs no token of the key's rate (D10).
+ */
+export async function waitForHeads(
+  context: HttpContext,
+  asked: HeadsAsked,
+  since: string | undefined,
+  waitMs: number,
+): Promise<Outcome> {
+  const leave = context.waiting.enter(asked.access.keyId ?? '', 'heads')
+  if (leave === undefined) return refused({ code: 'too_many_waiting' })
+  try {
+    return await whileWaiting(context, asked, since, performance.now() + waitMs)
+  } finally {
+    leave()
+  }
+}
+
+async function whileWaiting(
+  context: HttpContext,
+  { request, access }: HeadsAsked,
+  since: string | undefined,
+  untilMs: number,
+): Promise<Outcome> {
+  const readable = readableOf(access.grants)
+  let seen = access.grants
+  let isSame = true
+  for (;;) {
+    const leftMs = Math.max(0, Math.min(untilMs - performance.now(), lookAtKeyEveryMs))
+    const moved = await context.moved.wait(since, readable, leftMs, request.gone)
+    const verdict = await context.verifier.look(access.keyId ?? '')
+    const refusal = refusalOfKey(verdict)
+    if (refusal !== undefined) return refused(refusal)
+    if (verdict.kind === 'valid' && verdict.key.grants !== seen) {
+      seen = verdict.key.grants
+      isSame = reads(seen, access.grants, readable)
+    }
+    const isOver = untilMs <= performance.now() || request.gone.aborted || context.stopping()
+    if (isSame && moved.keys.length === 0 && !isOver) continue
+    // Of feeds that the key may not read any more, nothing is told: its next request is looked at anew.
+    const told = isSame ? moved : { ...moved, keys: [] }
+    return { ...(await headsAnswer(context, told, headers)), isFree: told.keys.length === 0 }
+  }
+}
+
+/** Whether a key with these grants reads the same feeds of the tenants that it was asked for. */
+function reads(grants: readonly Grant[], asked: readonly Grant[], readable: ReadableFeeds): boolean {
+  const tenants = new Set(asked.map(({ tenantId }) => tenantId))
+  return readableOf(grants.filter(({ tenantId }) => tenants.has(tenantId))).print === readable.print
+}

@@ -1,0 +1,45 @@
+/** Metrics of requests that wait for events, and of how late events are told. */
+import { Gauge, Histogram } from 'prom-client'
+import type { Registry } from 'prom-client'
+
+/** How a request waits: for events of a feed, for a feed among many, or on a stream. */
+export const waitingKinds = ['long_poll', 'heads', 'stream'] as const
+export type WaitingKind = (typeof waitingKinds)[number]
+
+export interface LiveMetrics {
+  /**
+   * An event was told to a reader that had caught up, so many seconds after its commit: on a stream, when its last byte was with the
+   * kernel; of a long-poll, when its answer was made.
+   */
+  told(kind: WaitingKind, seconds: number): void
+  /** How to find, at each scrape, how many wait. */
+  watchWaiting(state: () => Readonly<Record<WaitingKind, number>>): void
+}
+
+/** Half a second is what is aimed at, and a second is lost with a notice. */
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export function liveMetrics(register: Registry): LiveMetrics {
+  const delays: Histogram<'kind'> = new Histogram({
+    name: 'property_events_live_delay_seconds',
+    help: 'Time from the commit of an event until it was told to a reader that waited for it.',
+    labelNames: ['kind'],
+    buckets,
+    registers: [register],
+  })
+  return {
+    told: (kind, seconds) => delays.observe({ kind }, Math.max(0, seconds)),
+    watchWaiting(state) {
+      const waiting: Gauge<'kind'> = new Gauge({
+        name: 'property_events_waiting_requests',
+        help: 'Requests that wait for events, by how they do.',
+        labelNames: ['kind'],
+        registers: [register],
+        collect() {
+          const counts = state()
+          for (const kind of waitingKinds) waiting.set({ kind }, counts[kind])
+        },
+      })
+    },
+  }
+}
