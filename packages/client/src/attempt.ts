@@ -10,6 +10,8 @@ export interface Attempt {
   listen(): void
   /** The caller is reading: until `listen`, a pause is not the sender's silence. */
   pause(): void
+  /** The deadline does not count any more. */
+  lift(): void
   /** The error to throw for an error that ended the attempt; it says which limit was the reason. */
   explain(cause: unknown): PropertyEventsError
   /** The attempt is over; no limit ends it any more. */
@@ -54,6 +56,7 @@ export function beginAttempt(
     signal: controller.signal,
     listen,
     pause: () => clearTimeout(silence),
+    lift: () => clearTimeout(deadline),
     explain(cause) {
       settle()
       if (signal?.aborted === true) return new AbortedError({ cause: signal.reason })

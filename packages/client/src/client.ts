@@ -2,10 +2,13 @@ import { connectionOf } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
 import { countErased, erase, getErasure, listErasures } from './erase.ts'
 import { getEvent, getHeads, getHistory, getMovedHeads, getSubject, requestRun } from './get.ts'
-import type { CallOptions, RunQuery } from './get.ts'
+import type { CallOptions, MovedHeadsOptions, RunQuery } from './get.ts'
 import { addHold, endHold, listHolds } from './hold.ts'
 import { list } from './list.ts'
 import type { EventList, ListQuery } from './list.ts'
+import { follow } from './live/follow.ts'
+import { followMany } from './live/follow-many.ts'
+import type { EventFollower, FollowedEvent, FollowManyQuery, FollowQuery } from './live/follow-options.ts'
 import { publish, publishText } from './publish.ts'
 import type { PublishOptions, PublishTextOptions } from './publish.ts'
 import { endRestriction, getRestriction, listRestrictions, restrictContact } from './restrict.ts'
@@ -35,6 +38,17 @@ export interface Client<F extends FeedName = 'property'> {
   list(query?: ListQuery): EventList
   /** The event with this id; `undefined` if the feed has none. */
   get(eventId: string, options?: CallOptions): Promise<FeedEvent | undefined>
+  /**
+   * The events of the feed as they come: `for await (const event of client.follow())`. In order, each once; it connects again by itself.
+   * `event.checkpoint` is the place to go on from. It takes no more from the network than the loop takes, and leaving the loop closes
+   * the connection. For a copy use `sync`.
+   */
+  follow(query?: FollowQuery): EventFollower
+  /**
+   * The same for all tenants of a key, over one request that waits. Events of one tenant come in order; `event.tenantId` says whose
+   * they are. Needs PROTOCOL §11.
+   */
+  followMany(query?: FollowManyQuery): AsyncIterable<FollowedEvent>
   /** Keeps a copy in step with the feed. */
   sync(options: SyncOptions<F>): Promise<SyncResult>
   /** Publishes events in batches; repeats within the call publish nothing twice. */
@@ -59,7 +73,7 @@ export interface Client<F extends FeedName = 'property'> {
    * The heads of the feeds that have changed since the `next` of an earlier answer; of all without one. For a key of many tenants:
    * read the feeds that it names, each with a client that has its `tenant`. Needs PROTOCOL §11.
    */
-  movedHeads(since?: string, options?: CallOptions): Promise<Heads>
+  movedHeads(since?: string, options?: MovedHeadsOptions): Promise<Heads>
   /** Takes the payloads of a property, a contact or one event out of the feed. Needs a key with the feed's erase scope. */
   erase(request: ErasureRequest, options?: CallOptions): Promise<Erasure>
   /** How many events `erase` would reduce. */
@@ -92,6 +106,8 @@ export function createClient<F extends FeedName = 'property'>(
   return {
     list: (query) => list(connection, query),
     get: (eventId, call) => getEvent(connection, eventId, call),
+    follow: (query) => follow(connection, query),
+    followMany: (query) => followMany(connection, query),
     sync: (syncOptions) => sync(connection, syncOptions),
     publish: (publications, publishOptions) => publish(connection, publications, publishOptions),
     publishText: (ndjson, publishOptions) => publishText(connection, ndjson, publishOptions),

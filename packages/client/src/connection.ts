@@ -1,5 +1,7 @@
 /** The address of a service and the patience of a client: options, checked once. */
 import { InvalidOptionError } from './errors.ts'
+import { createWays } from './live/ways.ts'
+import type { Ways } from './live/ways.ts'
 import { retryLimitsOf, sleep } from './retry.ts'
 import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
 import type { FeedName } from './wire.ts'
@@ -43,6 +45,8 @@ export interface Connection {
   readonly sleep: Sleep
   readonly random: () => number
   readonly now: () => number
+  /** What is known of the ways to wait for events. */
+  readonly ways: Ways
 }
 
 /** Throws `InvalidOptionError` with a sentence that says what is allowed. */
@@ -50,7 +54,7 @@ export function connectionOf<F extends FeedName = 'property'>(
   options: ClientOptions & { readonly feed?: F },
 ): Connection & { readonly feed: F }
 export function connectionOf(options: ClientOptions): Connection {
-  const { attemptTimeoutMs = 30_000, deadlineMs = 300_000 } = options
+  const { attemptTimeoutMs = 30_000, deadlineMs = 300_000, now = Date.now } = options
   checkDuration('attemptTimeoutMs', attemptTimeoutMs)
   checkDuration('deadlineMs', deadlineMs)
   return {
@@ -65,7 +69,8 @@ export function connectionOf(options: ClientOptions): Connection {
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
-    now: options.now ?? Date.now,
+    now,
+    ways: createWays(now),
   }
 }
 

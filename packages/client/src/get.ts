@@ -64,14 +64,19 @@ export async function getHeads(
   return (await getMovedHeads(connection, undefined, options)).heads
 }
 
+export interface MovedHeadsOptions extends CallOptions {
+  /** Seconds, 1 to 30: the answer waits for so long until a feed has moved (PROTOCOL §13). Needs a `since`. */
+  readonly wait?: number | undefined
+}
+
 /** The heads of the feeds that have changed since `next` of an earlier answer; of all without one. Needs PROTOCOL §11. */
 export async function getMovedHeads(
   connection: Connection,
   since: string | undefined,
-  options: CallOptions = {},
+  { wait, signal }: MovedHeadsOptions = {},
 ): Promise<Heads> {
-  const request = { method: 'GET', path: headsPath, query: { since } } as const
-  return (await requestJson(connection, request, decodeHeads, options.signal)).value
+  const request = { method: 'GET', path: headsPath, query: { since, wait } } as const
+  return (await requestJson(patientFor(connection, wait), request, decodeHeads, signal)).value
 }
 
 export interface RunQuery {
@@ -80,8 +85,12 @@ export interface RunQuery {
   /** By default, the most that the service gives. */
   readonly limit?: number
   readonly apiEventType?: string | undefined
+  /** Short codes: only events of these types, and every removal (PROTOCOL §13). */
+  readonly types?: readonly string[] | undefined
   /** The epoch of the number: in another epoch, the service refuses with `epoch_changed`. */
   readonly epoch?: string
+  /** Seconds, 1 to 30: the answer waits for so long until there is an event (PROTOCOL §13). */
+  readonly wait?: number | undefined
 }
 
 export async function requestRun(
@@ -91,7 +100,21 @@ export async function requestRun(
   signal: AbortSignal | undefined,
 ): Promise<EventRun> {
   const decode = (value: unknown) => runAfter(query.after, decodeRun(value))
-  return (await requestJson(connection, { method: 'GET', path, query: { ...query } }, decode, signal)).value
+  const { types, ...rest } = query
+  const request = { method: 'GET', path, query: { ...rest, types: types?.join(',') } } as const
+  return (await requestJson(patientFor(connection, query.wait), request, decode, signal)).value
+}
+
+/** For a request whose answer waits: silence counts from when it is due. */
+export function patientFor(connection: Connection, waitSeconds = 0): Connection {
+  const { attemptTimeoutMs, deadlineMs } = connection
+  const waitMs = waitSeconds * 1_000
+  const mostMs = 2 ** 31 - 1
+  return {
+    ...connection,
+    attemptTimeoutMs: Math.min(mostMs, attemptTimeoutMs + waitMs),
+    deadlineMs: Math.min(mostMs, deadlineMs + waitMs),
+  }
 }
 
 /**

@@ -36,6 +36,8 @@ export interface OpenAnswer {
   readonly headers: Headers
   readonly chunks: () => AsyncGenerator<Uint8Array>
   readonly close: () => void
+  /** From now on it may last: `endsAt` does not end it any more, silence does. */
+  readonly lift: () => void
 }
 
 /** Longest body that is kept in memory: 1,000 events of 256 KiB, the largest page that a service may send. */
@@ -103,6 +105,7 @@ export async function openAnswer(
       attempt.settle()
       attempt.end()
     },
+    lift: attempt.lift,
   }
   if (response.ok) return answer
   const redirected = redirectErrorOf(response, { name: nameOf(request), path: request.path, url })

@@ -12,8 +12,18 @@ export {
   NetworkError,
   PropertyEventsError,
 } from './errors.ts'
-export type { CallOptions, RunQuery } from './get.ts'
+export type { CallOptions, MovedHeadsOptions, RunQuery } from './get.ts'
 export type { EventList, ListQuery } from './list.ts'
+export type {
+  EventFollower,
+  FollowedEvent,
+  FollowManyQuery,
+  FollowMark,
+  FollowPlace,
+  FollowQuery,
+  TenantMark,
+} from './live/follow-options.ts'
+export type { Transport } from './live/ways.ts'
 export { readContactPayload } from './payload/contact.ts'
 export type { Contact } from './payload/contact.ts'
 export { readPropertyPayload } from './payload/property.ts'

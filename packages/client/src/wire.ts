@@ -260,6 +260,7 @@ interface FeedPaths {
   readonly get: string
   /** Our own: publishing, and events after a number. */
   readonly events: string
+  readonly stream: string
   readonly snapshot: string
   /** Our own: one subject. */
   readonly subjects: string
@@ -270,6 +271,7 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
     list: '/api/func/api/v1/events/getevents',
     get: '/api/func/api/v1/events/geteventbyid/',
     events: '/v1/property-events',
+    stream: '/v1/property-events/stream',
     snapshot: '/v1/property-events/snapshot',
     subjects: '/v1/properties/',
   },
@@ -277,6 +279,7 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
     list: '/api/func/api/v1/contactevents/getevents',
     get: '/api/func/api/v1/contactevents/geteventbyid/',
     events: '/v1/contact-events',
+    stream: '/v1/contact-events/stream',
     snapshot: '/v1/contact-events/snapshot',
     subjects: '/v1/contacts/',
   },

@@ -53,6 +53,7 @@ describe('what the client knows of the wire', () => {
         list: `${eventsPath}/getevents`,
         get: `${eventsPath}/geteventbyid/`,
         events: publishPath,
+        stream: `${publishPath}/stream`,
         snapshot: `${publishPath}/snapshot`,
         subjects: `${subjectsPath}/`,
       })

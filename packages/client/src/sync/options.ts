@@ -1,4 +1,5 @@
 /** The options of `sync`, and its results. */
+import type { Transport } from '../live/ways.ts'
 import type { FeedName } from '../wire.ts'
 import type { BreakerOptions } from './breaker.ts'
 import type { Change } from './change.ts'
@@ -29,9 +30,14 @@ export interface CopyView {
 }
 
 export interface FollowOptions {
-  /** The wait after an answer with events, 1 s by default. It doubles while there are none. */
+  /**
+   * How it waits for events: `auto`, the default, uses a stream, else requests that wait, else polls, whichever works on the way to the
+   * service (PROTOCOL §13). Servers of the contract alone are always polled.
+   */
+  readonly transport?: Transport | 'auto'
+  /** Polls: the wait after an answer with events, 1 s by default. It doubles while there are none. */
   readonly minIntervalMs?: number
-  /** The longest wait, 30 s by default. */
+  /** Polls, and after a failure: the longest wait, 30 s by default. */
   readonly maxIntervalMs?: number
 }
 
@@ -62,7 +68,7 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly breaker?: BreakerOptions
   /** Allows this run to remove as many subjects as the feed says. */
   readonly allowMassRemoval?: boolean
-  /** Continues for ever, with one request after another; end it with `signal`. */
+  /** Continues for ever, as events come; end it with `signal`. */
   readonly follow?: boolean | FollowOptions
   /** Events in one request: by default as many as the service gives, or 100 on pages. */
   readonly pageSize?: number
@@ -75,8 +81,8 @@ export interface SyncOptions<F extends FeedName = FeedName> {
   readonly overlapMs?: number
   readonly onProgress?: (progress: SyncProgress) => void
   /**
-   * The copy has everything that the feed had at the last request: called after each complete round, with changes or
-   * without. An error it throws ends the sync.
+   * The copy has everything that the feed had at the last answer: called after each complete round, with changes or
+   * without; while a stream is read, after each piece of it that comes to the head, and every 15 s. An error it throws ends the sync.
    */
   readonly onCaughtUp?: () => void | Promise<void>
   /** Called when the whole feed is read again, with the reason. Not called for the first read. */

@@ -1,7 +1,7 @@
 /** Reads with the contract's list alone (spec §4.1): a walk over the feed, later over a window of time. */
 import type { Connection } from '../connection.ts'
 import { requestPage } from '../list.ts'
-import type { FeedEvent } from '../wire.ts'
+import type { EventPage, FeedEvent } from '../wire.ts'
 import { createFalls } from './falls.ts'
 import { forgettableBeforeMs, pageRead, resumedAt, wantsLastPage } from './plan.ts'
 import type { ResyncReason } from './plan.ts'
@@ -9,17 +9,49 @@ import type { PagesReading } from './reading.ts'
 import type { RoundOptions } from './round.ts'
 import type { Session } from './session.ts'
 
-/**
- * Walks to the last page. A walk that an earlier run began is followed by one from page 1, because a service that lists
- * the newest events first has put new ones before the page where the walk was resumed. Returns a reason when reading
- * must start over.
- */
+/** What a request of a walk brought. */
+export type Walked =
+  | {
+      readonly kind: 'page'
+      readonly page: EventPage
+      /** Of this page, and of the last one where that was asked for too. */
+      readonly events: readonly FeedEvent[]
+      /** Where the next request begins. */
+      readonly reading: PagesReading
+      readonly isCaughtUp: boolean
+    }
+  | { readonly kind: 'startOver'; readonly reason: ResyncReason }
+
+/** Puts into the session what a walk brings. Returns a reason when reading must start over. */
 export async function walkPages(
   connection: Connection,
   session: Session,
   from: PagesReading,
   round: RoundOptions,
 ): Promise<ResyncReason | undefined> {
+  let reading = from
+  for await (const walked of walk(connection, from, round)) {
+    if (walked.kind === 'startOver') return walked.reason
+    const { page, events, isCaughtUp } = walked
+    session.checkTenant(page.items[0]?.tenantId ?? '')
+    session.gather(events, walked.reading)
+    round.report(reading.from === undefined ? 'whole' : 'new', reading.page, Math.max(1, page.totalPages))
+    if (isCaughtUp) await session.finish(forgettableBeforeMs(walked.reading, round.overlapMs))
+    else await session.flushIfFull()
+    reading = walked.reading
+  }
+  return undefined
+}
+
+/**
+ * Walks to the last page. A walk that an earlier run began is followed by one from page 1, because a service that lists
+ * the newest events first has put new ones before the page where the walk was resumed.
+ */
+export async function* walk(
+  connection: Connection,
+  from: PagesReading,
+  round: Omit<RoundOptions, 'report'>,
+): AsyncGenerator<Walked, void, undefined> {
   const ask = (page: number, bound: string | undefined) =>
     requestPage(connection, {
       page,
@@ -44,16 +76,14 @@ export async function walkPages(
       : []
     const mark = markOf(headers)
     const step = pageRead(reading, { page, mark, lastPage, overlapMs: round.overlapMs })
-    if (step.kind === 'startOver') return step.reason
-    session.checkTenant(page.items[0]?.tenantId ?? '')
-    session.gather([...page.items, ...lastPage], step.reading)
-    round.report(reading.from === undefined ? 'whole' : 'new', reading.page, Math.max(1, page.totalPages))
-    if (step.kind === 'caughtUp') {
-      await session.finish(forgettableBeforeMs(step.reading, round.overlapMs))
-      if (!wasBegunBefore) return undefined
+    if (step.kind === 'startOver') return yield step
+    const isCaughtUp = step.kind === 'caughtUp'
+    yield { kind: 'page', page, events: [...page.items, ...lastPage], reading: step.reading, isCaughtUp }
+    if (isCaughtUp) {
+      if (!wasBegunBefore) return
       wasBegunBefore = false
       falls.forget()
-    } else await session.flushIfFull()
+    }
     reading = step.reading
   }
 }

@@ -1,12 +1,12 @@
 /** Keeps a copy in step with a feed: load the checkpoint, ask, keep the latest per subject, apply, save, again. */
 import type { Connection } from '../connection.ts'
-import { decodeHeads } from '../decode.ts'
-import { AbortedError, InvalidAnswerError, PropertyEventsError } from '../errors.ts'
-import { requestJson } from '../http.ts'
+import { AbortedError, InvalidAnswerError } from '../errors.ts'
 import { ServiceError } from '../service-errors.ts'
-import { headsPath } from '../wire.ts'
-import type { FeedHead, FeedName } from '../wire.ts'
+import type { FeedName } from '../wire.ts'
+import { afterCatchingUp } from './caught-up.ts'
+import { follow } from './follow.ts'
 import type { SyncOptions, SyncResult } from './options.ts'
+import { askHead, ownHead } from './own-reads.ts'
 import { firstWalk } from './reading.ts'
 import type { ResyncReason } from './plan.ts'
 import { readNumbers, resyncReasonOf, takeSnapshot } from './read-numbers.ts'
@@ -48,48 +48,14 @@ export async function sync<F extends FeedName>(
   }
   try {
     await catchUp(connection, session, round)
-    await options.onCaughtUp?.()
+    await afterCatchingUp({ connection, session, options })
     if (options.follow === undefined || options.follow === false) return resultOf(session, 'caughtUp')
-    await follow(connection, session, round, options)
+    await follow({ connection, session, round, options, catchUp: () => catchUp(connection, session, round) })
   } catch (error) {
     if (error instanceof AbortedError && options.signal?.aborted === true) return resultOf(session, 'aborted')
     throw error
   }
   return resultOf(session, 'aborted')
-}
-
-/** The longest `Retry-After` a following sync waits for: a service that comes back sooner should not be missed for long. */
-const maxAskedMs = 3_600_000
-
-/** Repeats rounds until an abort ends it. */
-async function follow<F extends FeedName>(
-  connection: Connection,
-  session: Session,
-  round: RoundOptions,
-  options: SyncOptions<F>,
-): Promise<void> {
-  const { minIntervalMs = 1_000, maxIntervalMs = 30_000 } =
-    options.follow === true ? {} : options.follow || {}
-  let intervalMs = minIntervalMs
-  let askedMs = 0
-  while (options.signal?.aborted !== true) {
-    await connection.sleep(askedMs + intervalMs * (0.75 + connection.random() / 2), options.signal)
-    askedMs = 0
-    const before = session.counts.changes
-    try {
-      await catchUp(connection, session, round)
-      intervalMs = session.counts.changes > before ? minIntervalMs : Math.min(maxIntervalMs, intervalMs * 2)
-    } catch (error) {
-      // The retries are used up, but a service may be away for an hour, and a follower should continue when it is back.
-      const isOver = !(error instanceof PropertyEventsError) || error.again === 'never'
-      if (session.broken || isOver) throw error
-      options.onTrouble?.(error)
-      intervalMs = maxIntervalMs
-      askedMs = error instanceof ServiceError ? Math.min(maxAskedMs, error.retryAfterMs ?? 0) : 0
-      continue
-    }
-    await options.onCaughtUp?.()
-  }
 }
 
 /** The most resyncs in one round: a server that changes its epoch all the time is broken. */
@@ -145,24 +111,16 @@ async function readOn(
   return next.kind === 'numbers' ? readNumbers(connection, session, next, round) : undefined
 }
 
-/**
- * Finds out whether the server has the reads of PROTOCOL §11. Only while that is not known: later, in the middle of
- * reading by numbers, a temporary fault must not be taken for a plain server.
- */
+/** Finds out whether the server has the reads of PROTOCOL §11. */
 async function hasOwnReads(
   connection: Connection,
   session: Session,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   if (session.reading.kind === 'snapshot' || session.reading.kind === 'numbers') return true
-  try {
-    const head = await askHead(connection, signal)
-    if (head !== undefined) session.checkTenant(head.tenantId)
-    return head !== undefined
-  } catch (error) {
-    if (error instanceof ServiceError && error.again !== 'operator') return false
-    throw error
-  }
+  const head = await ownHead(connection, signal)
+  if (head !== undefined) session.checkTenant(head.tenantId)
+  return head !== undefined
 }
 
 /**
@@ -181,19 +139,6 @@ async function checkTenantAnew(
     // A permanent refusal says nothing about the tenant; after a temporary one the request can be repeated.
     if (!(error instanceof ServiceError) || error.again !== 'never') throw error
   }
-}
-
-/** The head of the feed, and its tenant; `undefined` when the answer does not come from a Property Events service. */
-async function askHead(
-  connection: Connection,
-  signal: AbortSignal | undefined,
-): Promise<FeedHead | undefined> {
-  const request = { method: 'GET', path: headsPath } as const
-  // Some servers answer every path with 200 and a page, so an answer in another form is a valid result, too.
-  const { value } = await requestJson(connection, request, (body) => decodeHeads(body) ?? 'notOurs', signal)
-  if (value === 'notOurs') return undefined
-  const heads = value.heads.filter(({ feed }) => feed === connection.feed)
-  return heads.length === 1 ? heads[0] : undefined
 }
 
 function resultOf(session: Session, ended: SyncResult['ended']): SyncResult {

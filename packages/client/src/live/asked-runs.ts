@@ -1,0 +1,94 @@
+/** Runs of events by one request after another: requests that wait, or pauses between requests that do not. */
+import type { Connection } from '../connection.ts'
+import { requestRun } from '../get.ts'
+import { InvalidAnswerError } from '../errors.ts'
+import { ServiceError } from '../service-errors.ts'
+import { feedPaths } from '../wire.ts'
+import type { EventRun } from '../wire.ts'
+import type { LivePlace, LiveQuery } from './live-place.ts'
+
+export interface Pauses {
+  /** After an answer with events; it doubles while there are none. */
+  readonly minIntervalMs: number
+  readonly maxIntervalMs: number
+}
+
+export const usualPauses: Pauses = { minIntervalMs: 1_000, maxIntervalMs: 30_000 }
+
+/** An empty answer that comes sooner than this did not wait: something in between answers for the service, or it stops. */
+export const tooSoonMs = 500
+
+/** Requests that wait (PROTOCOL §13.1), until `isOver` says so between two of them. */
+export async function* waitRuns(
+  connection: Connection,
+  place: LivePlace,
+  query: LiveQuery,
+  isOver: () => boolean,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EventRun, void, undefined> {
+  while (!isOver()) {
+    const askedMs = connection.now()
+    const run = await ask(connection, place, query, signal, connection.ways.waitSeconds)
+    yield run
+    const tookMs = connection.now() - askedMs
+    if (run.items.length === 0 && tookMs < tooSoonMs) await pause(connection, usualPauses.minIntervalMs, signal)
+  }
+}
+
+/** Requests with pauses between them, until `isOver` says so after everything was read. */
+export async function* pollRuns(
+  connection: Connection,
+  place: LivePlace,
+  query: LiveQuery,
+  isOver: () => boolean,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EventRun, void, undefined> {
+  let intervalMs = usualPauses.minIntervalMs
+  for (;;) {
+    const run = await ask(connection, place, query, signal)
+    yield run
+    if (run.next < run.head) continue
+    if (isOver()) return
+    intervalMs = nextPause(intervalMs, run.items.length > 0, usualPauses)
+    await pause(connection, intervalMs, signal)
+  }
+}
+
+export function nextPause(intervalMs: number, hasNews: boolean, pauses: Pauses): number {
+  return hasNews ? pauses.minIntervalMs : Math.min(pauses.maxIntervalMs, intervalMs * 2)
+}
+
+/** A quarter shorter or longer, so that many clients do not ask at the same moment. */
+export function pause(connection: Connection, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return connection.sleep(ms * (0.75 + connection.random() / 2), signal)
+}
+
+/** One attempt: the caller repeats it, by whatever way is best then. */
+async function ask(
+  connection: Connection,
+  place: LivePlace,
+  { apiEventType, types }: LiveQuery,
+  signal: AbortSignal | undefined,
+  wait?: number,
+): Promise<EventRun> {
+  const once = { ...connection, retry: { ...connection.retry, attempts: 1 } }
+  const { after, epoch } = place
+  const asked = connection.ways.has('types') ? types : undefined
+  const query = { after, epoch, apiEventType, types: asked, wait }
+  const run = await requestRun(once, feedPaths[connection.feed].events, query, signal)
+  if (run.epoch !== epoch) {
+    throw new InvalidAnswerError(`The request was for epoch ${epoch}, and the answer is of epoch ${run.epoch}.`)
+  }
+  place.after = Math.max(after, run.next)
+  place.answers += 1
+  return run
+}
+
+/** Whether a service refused a request because it does not know this parameter. */
+export function isUnknownParameter(error: unknown, name: string): boolean {
+  return (
+    error instanceof ServiceError &&
+    error.status === 400 &&
+    error.faults.some(({ parameter }) => parameter === name)
+  )
+}

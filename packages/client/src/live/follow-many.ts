@@ -1,0 +1,193 @@
+/** `client.followMany`: the events of all tenants of a key as they come. One request waits for whichever moves (PROTOCOL §11.5). */
+import type { Connection } from '../connection.ts'
+import { AbortedError, NetworkError, PropertyEventsError } from '../errors.ts'
+import { getMovedHeads, requestRun } from '../get.ts'
+import { AccessError, NotFoundError, ServiceError } from '../service-errors.ts'
+import { resyncReasonOf } from '../sync/read-numbers.ts'
+import { feedPaths } from '../wire.ts'
+import type { EventRun, Heads } from '../wire.ts'
+import { isUnknownParameter, nextPause, pause, tooSoonMs, usualPauses } from './asked-runs.ts'
+import { checkQuery, restAfter } from './follow.ts'
+import type { FollowedEvent, FollowManyQuery } from './follow-options.ts'
+import { isOfTypes } from './live-place.ts'
+import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeBehind } from './many-places.ts'
+import type { ManyPlaces, TenantPlace } from './many-places.ts'
+
+/** Tenants that are read at the same time. */
+const atATime = 8
+/** Events of one answer: eight of them are some 6 MB, and 400 at the most. */
+const eventsAtATime = 200
+/** Attempts of a request for one tenant, while others wait for their turn. */
+const attemptsAtMost = 3
+/** How long heads are waited for while a tenant is left that could not be read. */
+const soonSeconds = 5
+
+/** Checks the query at once; asks nothing before the first event is asked for. */
+export function followMany(
+  connection: Connection,
+  query: FollowManyQuery = {},
+): AsyncIterable<FollowedEvent> {
+  checkQuery({ after: query.after, types: query.types })
+  const places = manyPlaces(query.places)
+  return { [Symbol.asyncIterator]: () => eventsOf(connection, query, places) }
+}
+
+async function* eventsOf(
+  connection: Connection,
+  query: FollowManyQuery,
+  places: ManyPlaces,
+): AsyncGenerator<FollowedEvent, void, undefined> {
+  const { signal, after = 'head' } = query
+  const watch = createWatch(connection, query, places)
+  try {
+    for (let isFirst = true; ; isFirst = false) {
+      const heads = await watch.next()
+      const ofFeed = heads.filter(({ feed }) => feed === connection.feed)
+      noteHeads(places, ofFeed, isFirst ? after : 0)
+      while (places.behind.size > 0) yield* readSome(connection, query, places)
+    }
+  } catch (error) {
+    if (error instanceof AbortedError && signal?.aborted === true) return
+    throw error
+  }
+}
+
+/** Asks again and again for heads that have moved: with requests that wait, where the service has them. */
+function createWatch(connection: Connection, query: FollowManyQuery, places: ManyPlaces) {
+  const { ways } = connection
+  const { signal, onTrouble } = query
+  let since: string | undefined
+  let intervalMs = usualPauses.minIntervalMs
+  let waits = true
+
+  async function ask(wait: number | undefined): Promise<Heads['heads']> {
+    // A request that waits is made once: the next one that does not says what is the matter.
+    const retry = wait === undefined ? connection.retry : { ...connection.retry, attempts: 1 }
+    const askedMs = connection.now()
+    const isFirst = since === undefined
+    const { heads, next } = await getMovedHeads({ ...connection, retry }, since, { wait, signal })
+    since = next
+    const isTooSoon = wait === undefined || connection.now() - askedMs < tooSoonMs
+    intervalMs = nextPause(intervalMs, heads.length > 0, usualPauses)
+    if (!isFirst && heads.length === 0 && isTooSoon) await pause(connection, intervalMs, signal)
+    return heads
+  }
+
+  function waitNow(): number | undefined {
+    if (!waits || since === undefined || !ways.has('heads')) return undefined
+    return places.failed.size > 0 ? Math.min(soonSeconds, ways.waitSeconds) : ways.waitSeconds
+  }
+
+  return {
+    async next(): Promise<Heads['heads']> {
+      for (;;) {
+        const wait = waitNow()
+        waits = true
+        try {
+          return await ask(wait)
+        } catch (error) {
+          if (wait !== undefined && isUnknownParameter(error, 'wait')) ways.giveUp('heads')
+          else if (!(error instanceof PropertyEventsError) || error.again === 'never') throw error
+          else if (wait !== undefined) {
+            waits = false
+            const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0
+            await pause(connection, Math.max(usualPauses.minIntervalMs, askedMs), signal)
+          } else if (since === undefined) throw error
+          else {
+            onTrouble?.(error)
+            await restAfter(connection, error, signal)
+          }
+        }
+      }
+    },
+  }
+}
+
+type Outcome = { readonly place: TenantPlace } & (
+  | { readonly kind: 'run'; readonly run: EventRun }
+  | { readonly kind: 'failed'; readonly error: unknown }
+)
+
+/** One answer of each of a few tenants. */
+async function* readSome(
+  connection: Connection,
+  query: FollowManyQuery,
+  places: ManyPlaces,
+): AsyncGenerator<FollowedEvent, void, undefined> {
+  const { signal, types, onMark } = query
+  const taken = takeBehind(places, atATime)
+  const outcomes = await Promise.all(taken.map((place) => readOne(connection, query, place)))
+  // Left in the middle, the others are read again.
+  for (const place of taken) places.behind.add(place)
+  for (const outcome of outcomes) {
+    const { place } = outcome
+    if (outcome.kind === 'failed') {
+      places.behind.delete(place)
+      await handle(outcome.error, connection, query, places, place)
+      continue
+    }
+    const { run } = outcome
+    for (const event of run.items) {
+      if (!isOfTypes(event.eventTypeShortCode, types)) continue
+      if (signal?.aborted === true) throw new AbortedError()
+      place.after = event.sequenceNumber
+      place.epoch = run.epoch
+      yield { ...event, checkpoint: { after: event.sequenceNumber, epoch: run.epoch } }
+    }
+    places.behind.delete(place)
+    noteRun(places, place, run)
+    const { tenantId, after, epoch } = place
+    if (run.next < run.head) continue
+    await onMark?.({ tenantId, checkpoint: { after, epoch }, head: run.head, revision: run.revision })
+  }
+}
+
+async function readOne(
+  connection: Connection,
+  { apiEventType, types, signal }: FollowManyQuery,
+  place: TenantPlace,
+): Promise<Outcome> {
+  const { tenantId, after, epoch } = place
+  const attempts = Math.min(attemptsAtMost, connection.retry.attempts)
+  const ofTenant = { ...connection, tenant: tenantId, retry: { ...connection.retry, attempts } }
+  const query = {
+    after,
+    apiEventType,
+    limit: eventsAtATime,
+    types: connection.ways.has('types') ? types : undefined,
+    ...(epoch === '' ? {} : { epoch }),
+  }
+  try {
+    return { kind: 'run', place, run: await requestRun(ofTenant, feedPaths[connection.feed].events, query, signal) }
+  } catch (error) {
+    return { kind: 'failed', place, error }
+  }
+}
+
+/** What a failure of one tenant means for it and for the others. Throws what ends the loop. */
+async function handle(
+  error: unknown,
+  { ways }: Connection,
+  { onReset, onTrouble }: FollowManyQuery,
+  places: ManyPlaces,
+  place: TenantPlace,
+): Promise<void> {
+  if (!(error instanceof PropertyEventsError) || error instanceof AbortedError) throw error
+  const { tenantId } = place
+  const reason = resyncReasonOf(error)
+  if (onReset !== undefined && reason !== undefined && reason !== 'server_changed') {
+    await onReset(reason, tenantId)
+    beginAnew(places, place)
+  } else if (isUnknownParameter(error, 'types') && ways.has('types')) {
+    ways.giveUp('types')
+    places.behind.add(place)
+  } else if (error.again !== 'never') {
+    places.failed.add(place)
+    // The service is away: no need to find that out with each tenant.
+    if (error instanceof NetworkError) failAll(places)
+    onTrouble?.(error, tenantId)
+  } else if (error instanceof AccessError || error instanceof NotFoundError) {
+    // Of this tenant alone, as when it is suspended: it is read again when it moves.
+    onTrouble?.(error, tenantId)
+  } else throw error
+}

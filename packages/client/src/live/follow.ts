@@ -1,0 +1,145 @@
+/** `client.follow`: the events of a feed as they come, as an async iterable. */
+import type { Connection } from '../connection.ts'
+import { AbortedError, InvalidOptionError, PropertyEventsError } from '../errors.ts'
+import { ServiceError } from '../service-errors.ts'
+import { ownHead } from '../sync/own-reads.ts'
+import { resyncReasonOf } from '../sync/read-numbers.ts'
+import type { EventRun } from '../wire.ts'
+import { usualPauses } from './asked-runs.ts'
+import type { EventFollower, FollowedEvent, FollowMark, FollowPlace, FollowQuery } from './follow-options.ts'
+import type { LivePlace } from './live-place.ts'
+import { liveRuns } from './live-runs.ts'
+import { pageRuns, pagesPlace } from './page-runs.ts'
+import type { PagesPlace } from './page-runs.ts'
+
+/** Checks the query at once; asks nothing before the first event is asked for. */
+export function follow(connection: Connection, query: FollowQuery = {}): EventFollower {
+  checkQuery(query)
+  const state: State = { mark: undefined }
+  return {
+    get checkpoint() {
+      return state.mark?.checkpoint
+    },
+    get head() {
+      return state.mark?.head
+    },
+    get revision() {
+      return state.mark?.revision
+    },
+    [Symbol.asyncIterator]: () => eventsOf(connection, query, state),
+  }
+}
+
+interface State {
+  mark: FollowMark | undefined
+}
+
+const transports: readonly unknown[] = ['auto', 'stream', 'wait', 'polls', undefined]
+
+/** Throws `InvalidOptionError`. */
+export function checkQuery({ after = 'head', transport, types }: FollowQuery): void {
+  if (after !== 'head' && !(Number.isSafeInteger(after) && after >= 0)) {
+    throw new InvalidOptionError(`after must be a number from 0, or 'head', not ${String(after)}.`)
+  }
+  if (!transports.includes(transport)) {
+    throw new InvalidOptionError(`transport must be 'auto', 'stream', 'wait' or 'polls', not ${String(transport)}.`)
+  }
+  const isShortCode = (type: unknown) => typeof type === 'string' && /^[A-Za-z]{1,100}$/.test(type)
+  if (types !== undefined && !(types.length > 0 && types.every(isShortCode))) {
+    throw new InvalidOptionError("types must be short codes of events, such as ['PropertyPublished'].")
+  }
+}
+
+async function* eventsOf(
+  connection: Connection,
+  query: FollowQuery,
+  state: State,
+): AsyncGenerator<FollowedEvent, void, undefined> {
+  const { signal, onMark } = query
+  try {
+    for await (const { items, next, head, revision, epoch } of runsFor(connection, query, state)) {
+      const placeAt = (after: number): FollowPlace => (epoch === '' ? { after } : { after, epoch })
+      for (const event of items) {
+        if (signal?.aborted === true) return
+        const checkpoint = placeAt(event.sequenceNumber)
+        state.mark = { checkpoint, head, revision }
+        yield { ...event, checkpoint }
+      }
+      state.mark = { checkpoint: placeAt(next), head, revision }
+      await onMark?.(state.mark)
+    }
+  } catch (error) {
+    if (error instanceof AbortedError && signal?.aborted === true) return
+    throw error
+  }
+}
+
+type Place =
+  | { readonly by: 'numbers'; readonly place: LivePlace }
+  | { readonly by: 'pages'; readonly place: PagesPlace }
+
+/** For ever: through failures, once there was an answer, and through resets, where the caller has something to do about them. */
+async function* runsFor(
+  connection: Connection,
+  query: FollowQuery,
+  state: State,
+): AsyncGenerator<EventRun, void, undefined> {
+  const { onReset, onTrouble, signal } = query
+  let start: FollowQuery = { ...query, ...state.mark?.checkpoint }
+  let hasBegun = false
+  for (let at: Place | undefined; ;) {
+    try {
+      at ??= await placeOf(connection, start)
+      hasBegun = true
+      yield* runsFrom(connection, at, query)
+    } catch (error) {
+      const reason = resyncReasonOf(error)
+      if (onReset !== undefined && reason !== undefined && reason !== 'server_changed') {
+        await onReset(reason)
+        state.mark = undefined
+        start = { ...query, after: (query.after ?? 'head') === 'head' ? 'head' : 0, epoch: undefined }
+        at = undefined
+        continue
+      }
+      if (!hasBegun || !(error instanceof PropertyEventsError) || error.again === 'never') throw error
+      onTrouble?.(error)
+      await restAfter(connection, error, signal)
+    }
+  }
+}
+
+/** The attempts of the client are used up: a longer wait, and none shorter than the service asks for, an hour at most. */
+export async function restAfter(
+  connection: Connection,
+  error: PropertyEventsError,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const askedMs = error instanceof ServiceError ? Math.min(3_600_000, error.retryAfterMs ?? 0) : 0
+  await connection.sleep(askedMs + usualPauses.maxIntervalMs * (0.5 + connection.random() / 2), signal)
+}
+
+async function placeOf(
+  connection: Connection,
+  { after = 'head', epoch, signal }: FollowQuery,
+): Promise<Place> {
+  // A number with its epoch is refused where it means nothing; nothing has to be known before.
+  if (after !== 'head' && epoch !== undefined) return numbersAt(after, epoch)
+  const head = await ownHead(connection, signal)
+  if (head === undefined) return { by: 'pages', place: pagesPlace(after) }
+  return numbersAt(after === 'head' ? head.sequenceNumber : after, epoch ?? head.epoch)
+}
+
+function numbersAt(after: number, epoch: string): Place {
+  return { by: 'numbers', place: { after, epoch, answers: 0 } }
+}
+
+function runsFrom(
+  connection: Connection,
+  at: Place,
+  { apiEventType, types, transport = 'auto', signal }: FollowQuery,
+): AsyncGenerator<EventRun, void, undefined> {
+  const options = { apiEventType, types, transport, signal }
+  return at.by === 'pages'
+    ? pageRuns(connection, at.place, options)
+    : liveRuns(connection, at.place, options)
+}

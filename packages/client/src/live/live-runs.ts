@@ -1,0 +1,103 @@
+/** Follows a feed in the best way that works: a stream, else requests that wait, else pauses between requests. */
+import type { Connection } from '../connection.ts'
+import { InvalidAnswerError, NetworkError } from '../errors.ts'
+import { beginAttempts } from '../retry.ts'
+import { ServiceError } from '../service-errors.ts'
+import type { EventRun } from '../wire.ts'
+import { isUnknownParameter, pause, pollRuns, waitRuns } from './asked-runs.ts'
+import { isOfTypes } from './live-place.ts'
+import type { LivePlace, LiveQuery } from './live-place.ts'
+import { streamRuns } from './stream-runs.ts'
+import type { Transport } from './ways.ts'
+
+export interface LiveOptions extends LiveQuery {
+  /** `auto`: the best that works here. Another one is kept to, even where it does not work. */
+  readonly transport: Transport | 'auto'
+  readonly signal: AbortSignal | undefined
+}
+
+/** Where a service that has too many waiting does not say for how long. */
+const usualCrowdMs = 5_000
+
+/**
+ * The events after `place` as they come, for ever: in order, each once, in runs that say how far the reader is. It connects again by
+ * itself. Throws what no attempt mends: a place that is not valid any more, a key that may not read, a service that stays away for all
+ * attempts of the client.
+ */
+export async function* liveRuns(
+  connection: Connection,
+  place: LivePlace,
+  options: LiveOptions,
+): AsyncGenerator<EventRun, void, undefined> {
+  const { ways, retry, sleep, random } = connection
+  const { transport, signal } = options
+  const attempts = beginAttempts(connection, signal)
+  let isCrowded = false
+  for (;;) {
+    const way = isCrowded ? 'polls' : transport === 'auto' ? ways.best : transport
+    // Once where there is no room to wait; else as long as there is no better way.
+    const isOver = (): boolean => isCrowded || (transport === 'auto' && ways.best !== way)
+    const answersBefore = place.answers
+    try {
+      for await (const run of runsBy(way, connection, place, options, isOver)) yield ofTypes(run, options)
+      isCrowded = false
+      attempts.renew()
+    } catch (error) {
+      isCrowded = false
+      if (learnsFrom(error, way, connection, options)) continue
+      // An answer that cannot be used may come again and again: what came before it is no progress.
+      if (place.answers > answersBefore && !(error instanceof InvalidAnswerError)) attempts.renew()
+      if (isTooCrowded(error) && transport === 'auto') {
+        isCrowded = true
+        const waitMs = (error.retryAfterMs ?? usualCrowdMs) * (1 + random() / 2)
+        retry.onWait?.(error, waitMs)
+        await sleep(waitMs, signal)
+      } else await attempts.failed(error)
+    }
+  }
+}
+
+async function* runsBy(
+  way: Transport,
+  connection: Connection,
+  place: LivePlace,
+  options: LiveOptions,
+  isOver: () => boolean,
+): AsyncGenerator<EventRun, void, undefined> {
+  const { signal } = options
+  if (way === 'polls') return yield* pollRuns(connection, place, options, isOver, signal)
+  if (way === 'wait') return yield* waitRuns(connection, place, options, isOver, signal)
+  const end = yield* streamRuns(connection, place, options, signal)
+  if (end.kind === 'ended') return pause(connection, end.retryMs, signal)
+  if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
+  connection.ways.giveUp('stream')
+}
+
+/** Whether the error says that a way does not work here, so that another one is used from now on. */
+function learnsFrom(error: unknown, way: Transport, { ways }: Connection, { transport }: LiveOptions): boolean {
+  if (ways.has('types') && isUnknownParameter(error, 'types')) {
+    ways.giveUp('types')
+    return true
+  }
+  if (way !== 'wait') return false
+  if (transport === 'auto' && isUnknownParameter(error, 'wait')) {
+    ways.giveUp('wait')
+    return true
+  }
+  const isCutShort = error instanceof ServiceError ? error.code === 'gateway_timeout' : isSilence(error)
+  if (isCutShort) ways.shortenWait()
+  return false
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof NetworkError && error.code === 'deadline'
+}
+
+function isTooCrowded(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'too_many_waiting'
+}
+
+function ofTypes(run: EventRun, { types }: LiveQuery): EventRun {
+  if (types === undefined) return run
+  return { ...run, items: run.items.filter(({ eventTypeShortCode }) => isOfTypes(eventTypeShortCode, types)) }
+}

@@ -1,0 +1,104 @@
+/** Follows a server of the contract alone: all its pages, or those of a window of time, again and again. */
+import type { Connection } from '../connection.ts'
+import { requestPage } from '../list.ts'
+import { ConflictError } from '../service-errors.ts'
+import { createdMsOf, forgettableBeforeMs, windowBound } from '../sync/plan.ts'
+import { walk } from '../sync/read-pages.ts'
+import { firstWalk } from '../sync/reading.ts'
+import type { PagesReading } from '../sync/reading.ts'
+import type { EventRun, FeedEvent } from '../wire.ts'
+import { nextPause, pause, usualPauses } from './asked-runs.ts'
+import { isOfTypes } from './live-place.ts'
+import type { LiveQuery } from './live-place.ts'
+
+/** How far the reading of pages is. */
+export interface PagesPlace {
+  reading: PagesReading | undefined
+  /** Events up to this number are not handed out: of the first walk, since later an event may appear late. */
+  floor: number
+  /** The greatest number that was handed out. */
+  next: number
+  /** When each event was created that was read, by its id: for the window, and while the first walk lasts for all of it. */
+  readonly known: Map<string, number>
+}
+
+export function pagesPlace(after: number | 'head'): PagesPlace {
+  const next = after === 'head' ? 0 : after
+  // All that is there at the first walk is not new to a reader who begins at the head.
+  return { reading: undefined, floor: after === 'head' ? Infinity : after, next, known: new Map() }
+}
+
+/** As in `sync`: how much older than the newest event a new one may be when it appears. */
+const overlapMs = 3_600_000
+
+/**
+ * Every event once, by its id, as it becomes visible; those of a page by rising number. Such a server can show a greater number before
+ * a smaller one. Throws a `ConflictError` with the code `epoch_changed` when the feed is another one.
+ */
+export async function* pageRuns(
+  connection: Connection,
+  place: PagesPlace,
+  { apiEventType, types, signal }: LiveQuery & { readonly signal: AbortSignal | undefined },
+): AsyncGenerator<EventRun, void, undefined> {
+  const round = { apiEventType, pageSize: undefined, overlapMs, signal }
+  let intervalMs = usualPauses.minIntervalMs
+  for (;;) {
+    place.reading ??= place.floor === Infinity ? await fromNewest(connection, round) : firstWalk
+    const before = place.next
+    for await (const walked of walk(connection, place.reading, round)) {
+      if (walked.kind === 'startOver') throw anotherFeed()
+      const items = newOf(place, walked.events).filter((event) => isOfTypes(event.eventTypeShortCode, types))
+      place.reading = walked.reading
+      if (items.length > 0) yield runOf(place, items)
+    }
+    place.floor = -Infinity
+    const forgetMs = forgettableBeforeMs(place.reading, overlapMs)
+    for (const [id, createdMs] of place.known) if (createdMs < forgetMs) place.known.delete(id)
+    yield runOf(place, [])
+    intervalMs = nextPause(intervalMs, place.next > before, usualPauses)
+    await pause(connection, intervalMs, signal)
+  }
+}
+
+/** Those that were not read before; a page and the last page, which is read with it, may have the same. */
+function newOf(place: PagesPlace, events: readonly FeedEvent[]): readonly FeedEvent[] {
+  const fresh = new Map(events.filter(({ id }) => !place.known.has(id)).map((event) => [event.id, event]))
+  for (const [id, { createdDate }] of fresh) place.known.set(id, createdMsOf(createdDate))
+  return [...fresh.values()]
+    .filter(({ sequenceNumber }) => sequenceNumber > place.floor)
+    .sort((one, other) => one.sequenceNumber - other.sequenceNumber)
+}
+
+function runOf(place: PagesPlace, items: readonly FeedEvent[]): EventRun {
+  place.next = Math.max(place.next, items.at(-1)?.sequenceNumber ?? 0)
+  return { items, next: place.next, head: place.next, epoch: '', revision: 0 }
+}
+
+/** A window that begins an overlap before the newest event, which stands on the first or on the last page. */
+async function fromNewest(
+  connection: Connection,
+  { apiEventType, signal }: { readonly apiEventType: string | undefined; readonly signal: AbortSignal | undefined },
+): Promise<PagesReading> {
+  const pageAt = async (page: number) => (await requestPage(connection, { page, apiEventType, signal })).value
+  const first = await pageAt(1)
+  const last = first.totalPages > 1 ? await pageAt(first.totalPages) : first
+  const newestMs = Math.max(
+    ...[...first.items, ...last.items].map(({ createdDate }) => createdMsOf(createdDate)),
+  )
+  return Number.isFinite(newestMs) ? { ...firstWalk, from: windowBound(newestMs - overlapMs) } : firstWalk
+}
+
+function anotherFeed(): ConflictError {
+  const detail =
+    'The newest event that was read is not in the feed any more, so numbers may mean other events now. Begin with the first event again.'
+  return new ConflictError({
+    code: 'epoch_changed',
+    serviceCode: undefined,
+    status: 200,
+    message: detail,
+    detail,
+    requestId: undefined,
+    faults: [],
+    retryAfterMs: undefined,
+  })
+}

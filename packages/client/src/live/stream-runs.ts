@@ -1,0 +1,163 @@
+/** One stream (PROTOCOL §13.2), as runs of events: what came together, and how far the reader is with it. */
+import type { Connection } from '../connection.ts'
+import { decodeEvent, isObject, isWhole, parseJson } from '../decode.ts'
+import { InvalidAnswerError, NetworkError } from '../errors.ts'
+import { openAnswer } from '../http.ts'
+import type { OpenAnswer } from '../http.ts'
+import { NotFoundError, ServiceError } from '../service-errors.ts'
+import { feedPaths } from '../wire.ts'
+import type { EventRun, FeedEvent } from '../wire.ts'
+import { createEventStreamParser } from './event-stream.ts'
+import type { StreamMessage } from './event-stream.ts'
+import type { LivePlace, LiveQuery } from './live-place.ts'
+
+/** How a stream came to its end. */
+export type StreamEnd =
+  /** It worked, and is over or was cut: the next one goes on after it. */
+  | { readonly kind: 'ended'; readonly retryMs: number }
+  /** No stream comes through here. */
+  | { readonly kind: 'missing'; readonly reason: string }
+
+/** A stream begins with a mark. One that does not come within this time is held back by something in between. */
+const firstMarkMs = 5_000
+/** Three times the pause between two marks: the connection is dead. */
+const silenceMs = 45_000
+/** Where the service does not say. */
+const usualRetryMs = 2_000
+
+/**
+ * Reads a stream from `place` on and moves `place` along. Takes from the network what the caller takes: a slow caller slows the
+ * service down, and nothing gathers here. Throws what any request throws, as for a place that is not valid any more.
+ */
+export async function* streamRuns(
+  connection: Connection,
+  place: LivePlace,
+  query: LiveQuery,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EventRun, StreamEnd, undefined> {
+  const { answer, missing } = await open(connection, place, query, signal)
+  if (answer === undefined) return { kind: 'missing', reason: missing }
+  const parser = createEventStreamParser()
+  const reading: StreamReading = { mark: undefined, isOver: false }
+  try {
+    for await (const chunk of answer.chunks()) {
+      const run = take(reading, place, parser.push(chunk))
+      if (run === undefined) continue
+      answer.lift()
+      place.answers += 1
+      yield run
+      if (reading.isOver) break
+    }
+  } catch (error) {
+    if (reading.mark === undefined && isDeadline(error)) return { kind: 'missing', reason: heldBack }
+    if (reading.mark === undefined || !(error instanceof NetworkError)) throw error
+  }
+  if (reading.mark === undefined) throw new NetworkError('network', 'The stream ended before its first mark.')
+  return { kind: 'ended', retryMs: parser.retryMs ?? usualRetryMs }
+}
+
+const heldBack = `No mark of the stream came within ${firstMarkMs / 1_000} s. A proxy in between seems to gather answers before it passes them on.`
+
+type Opened =
+  | { readonly answer: OpenAnswer; readonly missing?: never }
+  | { readonly answer?: never; readonly missing: string }
+
+async function open(
+  connection: Connection,
+  { after, epoch }: LivePlace,
+  { apiEventType, types }: LiveQuery,
+  signal: AbortSignal | undefined,
+): Promise<Opened> {
+  const path = feedPaths[connection.feed].stream
+  // The place stands in the query and says the same as `Last-Event-ID`, which browsers would have to ask for first.
+  const asked = connection.ways.has('types') ? types?.join(',') : undefined
+  const request = { method: 'GET', path, query: { after, epoch, apiEventType, types: asked } } as const
+  const patient = { ...connection, attemptTimeoutMs: silenceMs, deadlineMs: firstMarkMs }
+  try {
+    const answer = await openAnswer(patient, request, signal, connection.now() + firstMarkMs)
+    if (/^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '')) return { answer }
+    answer.close()
+    return { missing: `GET ${path} is answered with something other than a stream.` }
+  } catch (error) {
+    if (error instanceof NotFoundError || isWithoutStreams(error)) {
+      return { missing: `The service has no streams: ${error.message}` }
+    }
+    if (isDeadline(error)) return { missing: heldBack }
+    throw error
+  }
+}
+
+/** What servers say that know the path and not the method, or refuse the type of the answer. */
+function isWithoutStreams(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && [405, 406, 501].includes(error.status)
+}
+
+function isDeadline(error: unknown): boolean {
+  return error instanceof NetworkError && error.code === 'deadline'
+}
+
+interface StreamReading {
+  /** The last one. */
+  mark: Mark | undefined
+  isOver: boolean
+}
+
+interface Mark {
+  readonly next: number
+  readonly head: number
+  readonly revision: number
+}
+
+/** What the messages tell; `undefined` where that is nothing yet. Where it throws, `place` stays, and all of it is asked for again. */
+function take(
+  reading: StreamReading,
+  place: LivePlace,
+  messages: readonly StreamMessage[],
+): EventRun | undefined {
+  const { epoch } = place
+  const items: FeedEvent[] = []
+  let { after } = place
+  let hasNews = false
+  for (const message of messages) {
+    if (message.event === 'reset') {
+      // The next request is refused, and the refusal says why.
+      reading.isOver = true
+      hasNews = reading.mark !== undefined
+      break
+    }
+    // Kinds of messages that a later version may have.
+    if (message.event !== 'message' && message.event !== 'mark') continue
+    const number = numberOf(message, epoch)
+    if (message.event === 'mark') reading.mark = markOf(message, number)
+    else items.push(eventOf(message, number, after))
+    after = Math.max(after, number)
+    hasNews = true
+  }
+  const { mark } = reading
+  if (!hasNews) return undefined
+  if (mark === undefined) throw new InvalidAnswerError('The stream does not begin with a mark.')
+  place.after = after
+  return { items, next: after, head: Math.max(mark.head, after), epoch, revision: mark.revision }
+}
+
+/** The number in an id, `<epoch>.<number>`, of the epoch that was asked for. */
+function numberOf({ id = '' }: StreamMessage, epoch: string): number {
+  const number = id.startsWith(`${epoch}.`) ? id.slice(epoch.length + 1) : ''
+  if (/^(?:0|[1-9]\d{0,15})$/.test(number) && isWhole(Number(number))) return Number(number)
+  throw new InvalidAnswerError(`The stream has the id ${JSON.stringify(id.slice(0, 100))} in epoch ${epoch}.`)
+}
+
+function markOf({ data }: StreamMessage, number: number): Mark {
+  const value = parseJson(data)
+  const { next, head, revision } = isObject(value) ? value : {}
+  if (next === number && isWhole(head) && isWhole(revision)) return { next: number, head, revision }
+  throw new InvalidAnswerError('The stream has a mark in another form than PROTOCOL §13 gives it.')
+}
+
+function eventOf({ data }: StreamMessage, number: number, after: number): FeedEvent {
+  const event = decodeEvent(parseJson(data))
+  if (event !== undefined && event.sequenceNumber === number && number > after) return event
+  throw new InvalidAnswerError(
+    `The stream has ${event === undefined ? 'something other than an event' : `event ${event.sequenceNumber}`} with the number ${number} after ${after}.`,
+  )
+}
