@@ -37,6 +37,10 @@ final class PropertyFeed
     private bool $allowMassRemoval = false;
     /** Why there was no answer the last time. */
     private string $silence = '';
+    /** Seconds that this run waits for something new. */
+    private int $wait = 0;
+    /** False: the service does not wait, so that this end does. */
+    private bool $serviceWaits = true;
 
     /**
      * @param string $apiEventType property, salesproperty or lettingsproperty; belongs to the checkpoint
@@ -66,9 +70,15 @@ final class PropertyFeed
      * feed cannot be read; what was applied stays.
      *
      * @param bool $allowMassRemoval lets this run remove as much as the feed says
+     * @param int $wait 0 to 30: a copy that is up to date waits so many seconds at most for something new, and applies it at once. For a
+     *   program that stays: while (true) { $feed->sync($load, $apply, $copy, wait: 25); }
      */
-    public function sync(callable $load, callable $apply, ?PropertyCopy $copy = null, bool $allowMassRemoval = false): void
+    public function sync(callable $load, callable $apply, ?PropertyCopy $copy = null, bool $allowMassRemoval = false, int $wait = 0): void
     {
+        if ($wait < 0 || $wait > 30) {
+            throw new InvalidArgumentException("wait must be from 0 to 30 seconds, not $wait.");
+        }
+        $this->wait = $wait;
         $this->copy = $copy;
         $this->allowMassRemoval = $allowMassRemoval;
         $this->gathered = [];
@@ -140,15 +150,27 @@ final class PropertyFeed
     /** A snapshot, if the copy is new, and then what came after it. True: begin anew. */
     private function readNumbers(callable $apply): bool
     {
+        // What has just been read is applied at once.
+        $wait = $this->state['mode'] === 'numbers' ? $this->wait : 0;
         if ($this->state['mode'] !== 'numbers' && !$this->readSnapshot($apply)) {
             return true;
         }
         while (true) {
+            if ($wait > 0 && !$this->serviceWaits) {
+                sleep($wait);
+                $wait = 0;
+            }
             $query = ['after' => $this->state['after'], 'epoch' => $this->state['epoch'], 'apiEventType' => $this->apiEventType];
-            [$status, $body, $headers] = $this->request('/v1/property-events', $query);
+            [$status, $body, $headers] = $this->request('/v1/property-events', $query + ($wait > 0 ? ['wait' => $wait] : []), $wait);
             if ($status === 409 || $status === 404) {
                 return true;
             }
+            if ($status === 400 && $wait > 0) {
+                // A service of a version before waiting.
+                $this->serviceWaits = false;
+                continue;
+            }
+            $wait = 0;
             $run = $this->decoded('/v1/property-events', $status, $body, ['next' => 'is_int', 'head' => 'is_int', 'epoch' => 'is_string', 'revision' => 'is_int'], $headers);
             // Another revision says that earlier events were reduced: a copy of the latest of each property needs nothing for it.
             if ($run['epoch'] !== $this->state['epoch']) {
@@ -239,6 +261,9 @@ final class PropertyFeed
     {
         if ($this->state['mode'] !== 'pages') {
             $this->state = ['mode' => 'pages', 'from' => null, 'page' => 1, 'applied' => [], 'newest' => null] + $this->freshState();
+        } else {
+            // Such a server holds no request.
+            sleep($this->wait);
         }
         $walk = ['available' => 0, 'started' => $this->state['newest'][1] ?? null, 'newest' => $this->state['newest'], 'saw' => false];
         [$furthest, $falls] = [0, 0];
@@ -505,12 +530,13 @@ final class PropertyFeed
      * One request, made again while that may help. A 200 that is not whole JSON counts as cut off.
      *
      * @param array<string, int|string> $query
+     * @param int $wait seconds that the service may take for its answer, before it counts as silent
      * @return array{int, string, array<string, string>} status, body and headers
      */
-    private function request(string $path, array $query): array
+    private function request(string $path, array $query, int $wait = 0): array
     {
         for ($attempt = 1; ; $attempt++) {
-            $stream = $this->open($path, $query, $status, $headers);
+            $stream = $this->open($path, $query, $status, $headers, $wait);
             $body = $stream === null ? '' : (string) stream_get_contents($stream);
             if ($stream !== null) {
                 fclose($stream);
@@ -532,10 +558,10 @@ final class PropertyFeed
      * @param array<string, string>|null $headers in lower case
      * @return resource|null
      */
-    private function open(string $path, array $query, ?int &$status, ?array &$headers)
+    private function open(string $path, array $query, ?int &$status, ?array &$headers, int $wait = 0)
     {
         $context = stream_context_create(['http' => ['header' => ["x-api-key: {$this->key}", 'accept: */*'], 'ignore_errors' => true,
-            'timeout' => $this->timeoutSeconds, 'follow_location' => 0, 'protocol_version' => 1.1]]);
+            'timeout' => $this->timeoutSeconds + $wait, 'follow_location' => 0, 'protocol_version' => 1.1]]);
         $text = $query === [] ? '' : '?' . http_build_query($query, '', '&', PHP_QUERY_RFC3986);
         $warnings = [];
         set_error_handler(static function (int $level, string $message) use (&$warnings): bool {

@@ -1,6 +1,6 @@
 import type { LogForm } from '@property-events/server'
 import type { Environment } from './read-settings.ts'
-import { columnsOf, hasColours, styleOf } from './terminal-style.ts'
+import { columnsOf, hasColours, lineWidthOf, styleOf } from './terminal-style.ts'
 import type { Style } from './terminal-style.ts'
 import { jsonText } from './terminal-text.ts'
 
@@ -14,6 +14,8 @@ export interface Output {
   readonly logForm: LogForm
   /** Colours of stdout, where it has them. */
   readonly style: Style
+  /** Characters that fit into a line of stdout; `undefined` where it is no terminal. It may be made wider meanwhile. */
+  readonly columns: number | undefined
   /**
    * Writes to stdout as it is; resolves when more may be written, rejects with `OutputCut` when the reader has gone.
    */
@@ -35,6 +37,9 @@ export function createOutput(options: { readonly json: boolean; readonly environ
     showsProgress,
     logForm: logFormOf(options),
     style: styleOf(hasColours(process.stdout, options.environment)),
+    get columns() {
+      return lineWidthOf(process.stdout)
+    },
     write,
     writeJson: (value) => write(`${jsonText(value)}\n`),
     say(line) {

@@ -30,6 +30,12 @@ export function columnsOf(stream: MaybeTerminal): number {
   return columns === undefined || columns === 0 ? usualColumns : Math.min(columns, mostColumns)
 }
 
+/** Characters that fit into a line of output; `undefined` where it is no terminal, and lines may have any length. */
+export function lineWidthOf(stream: MaybeTerminal): number | undefined {
+  if (stream.isTTY !== true) return undefined
+  return stream.columns === undefined || stream.columns === 0 ? usualColumns : stream.columns
+}
+
 type Paint = (text: string) => string
 
 export interface Style {

@@ -1,21 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { createClient } from '@property-events/client'
+import { ConflictError, createClient } from '@property-events/client'
+import type { Client, FeedEvent, FeedHead, FeedName } from '@property-events/client'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
+import { tellingOptions } from '../outage.ts'
+import type { Output } from '../output.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { earlierListings } from '../tail/earlier-listings.ts'
-import { eventLine } from '../tail/event-line.ts'
+import { eventLines, shownOf } from '../tail/event-line.ts'
 
-/** How often new events are asked for. People cannot read faster, and 1/s is a fiftieth of a key's rate. */
-const intervalMs = 1_000
-/** Of a longer run nobody reads every line, and each look-up is a request. */
-const lookedUpAtMost = 50
+/** Look-ups of earlier versions within a second: of more lines than this nobody reads every one, and each look-up is a request. */
+const lookUpsASecond = 50
 
 export function addTail(events: Command, context: CommandContext): void {
   const command = events
@@ -27,8 +27,9 @@ export function addTail(events: Command, context: CommandContext): void {
     .option('--no-follow', 'end after the last event there is')
   addNote(
     command,
-    'A line has the number, the time (UTC), the type, the address, the price and what changed. For that the service is asked for the ' +
-      'version before, unless more than 50 events come at once. Of contacts nothing personal is shown; --json has whole events.',
+    'A line has the number, the time (UTC), the type, the address, the price and what changed; on a narrow terminal what changed ' +
+      'stands below. For that the service is asked for the version before, unless more than 50 events come in a second. Of contacts ' +
+      'nothing personal is shown. --json has whole events, and of properties "shown": address, price and changes.',
   )
   addSettings(command, [settings.url, settings.key, settings.keyTenant])
   addAction(command, context, tail)
@@ -40,25 +41,69 @@ async function tail(invocation: Invocation): Promise<void> {
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
   const last = flagNumber(invocation, '--last', { from: 0, to: 999_999_999 }) ?? 0
   const apiEventType = flagText(flags, 'type')
-  const client = createClient({ ...addressFromSettings(reader), feed })
+  const address = addressFromSettings(reader)
+  const say = (line: string): void => output.say(line)
+  const client: Client<FeedName> = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, say) })
   const signal = stopSignal()
+  const head = await headOf(client, feed, signal)
+  const print = printer(client, output)
+  const from = { after: Math.max(0, head.sequenceNumber - last), epoch: head.epoch }
+  const there = await printRuns(client, { ...from, apiEventType }, print, signal)
+  if (flags['follow'] === false) return
+  for (let after: number | 'head' = there, { epoch }: { epoch?: string } = head; !signal.aborted;) {
+    try {
+      const events = client.follow({ after, epoch, apiEventType, signal, onTrouble: ({ message }) => say(message) })
+      for await (const { checkpoint: _, ...event } of events) await print(event)
+      return
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+      say('The numbers of the feed mean other events now, as after a restore. What comes from now on:')
+      after = 'head'
+      epoch = undefined
+    }
+  }
+}
+
+async function headOf(client: Client<FeedName>, feed: FeedName, signal: AbortSignal): Promise<FeedHead> {
   const head = (await client.heads({ signal })).find((one) => one.feed === feed)
   if (head === undefined) throw new Refusal(`The key does not read the ${feed} feed.`)
-  const earlier = earlierListings(client)
-  for (let after = Math.max(0, head.sequenceNumber - last); !signal.aborted;) {
-    const run = await client.after({ after, epoch: head.epoch, apiEventType }, { signal })
-    const asks = run.items.length <= lookedUpAtMost
-    for (const event of run.items) {
-      if (output.json) await output.writeJson(event)
-      else {
-        const before = await earlier.before(event, { asks })
-        earlier.note(event)
-        await output.write(`${eventLine(event, before, output.style)}\n`)
-      }
-    }
+  return head
+}
+
+interface RunsFrom {
+  readonly after: number
+  readonly epoch: string
+  readonly apiEventType: string | undefined
+}
+
+/** Everything there is. Resolves with the number up to which that is. */
+async function printRuns(
+  client: Client<FeedName>,
+  from: RunsFrom,
+  print: (event: FeedEvent) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let { after } = from; ;) {
+    const run = await client.after({ ...from, after }, { signal })
+    for (const event of run.items) await print(event)
     after = run.next
-    if (run.next < run.head) continue
-    if (flags['follow'] === false) return
-    await delay(intervalMs, undefined, { signal }).catch(() => undefined)
+    if (run.next >= run.head || signal.aborted) return after
+  }
+}
+
+/** Writes events, each beside what was known of its property before. */
+function printer(client: Client<FeedName>, output: Output): (event: FeedEvent) => Promise<void> {
+  const earlier = earlierListings(client)
+  let secondBeganMs = -Infinity
+  let lookUps = 0
+  return async (event) => {
+    const nowMs = performance.now()
+    if (nowMs - secondBeganMs > 1_000) [secondBeganMs, lookUps] = [nowMs, 0]
+    const before = await earlier.before(event, { asks: lookUps < lookUpsASecond })
+    lookUps += 1
+    earlier.note(event)
+    if (!output.json) return output.write(`${eventLines(event, before, output.style, output.columns)}\n`)
+    const shown = shownOf(event, before)
+    return output.writeJson(shown === undefined ? event : { ...event, shown })
   }
 }

@@ -1,4 +1,4 @@
-/** One event as a line for a person. */
+/** One event as lines for a person, as wide as the terminal. */
 import { listing } from '@property-events/client/listing'
 import type { Listing } from '@property-events/client/listing'
 import type { FeedEvent } from '@property-events/client'
@@ -12,42 +12,78 @@ export type Before =
   | { readonly kind: 'none' }
   | { readonly kind: 'listing'; readonly listing: Listing }
 
+/** What an event shows of its property. */
+export interface Shown {
+  /** `null` where nothing is known of it. */
+  readonly address: string | null
+  readonly price: string | null
+  /** Short phrases; empty where nothing that a listing shows has changed, or where it is not known. */
+  readonly changes: readonly string[]
+}
+
 /** As wide as a reference, which stands there where there is no address. */
 const addressWidth = 36
 /** `Offers in excess of £560,000`. */
 const priceWidth = 28
+/** With some room for what changed. */
+const widthOfOneLine = 8 + 2 + 19 + 2 + 19 + 2 + addressWidth + 2 + priceWidth + 2 + 20
 
 /** The event's property; `undefined` for an event of another feed, and for one whose payload is gone. */
 export function listingOf({ payload }: FeedEvent): Listing | undefined {
   return payload === '' ? undefined : listing(payload)
 }
 
-/** Number, time (UTC), type, address, price and what changed; of a contact the transaction, and nothing personal. */
-export function eventLine(event: FeedEvent, before: Before, style: Style): string {
-  const { sequenceNumber, createdDate, eventTypeShortCode: code, transactionId } = event
-  const number = String(sequenceNumber).padStart(8)
-  const time = plainText(createdDate.slice(0, 19).replace('T', ' '))
-  const type = colourOf(code, style)(plainText(code).padEnd(19))
-  const begin = [style.dim(number), time, type].join('  ')
-  if (!code.startsWith('Property')) return `${begin}  ${plainText(transactionId)}`
+/** Address, price and what changed; `undefined` for a contact, of whom nothing is shown. */
+export function shownOf(event: FeedEvent, before: Before): Shown | undefined {
+  if (!event.eventTypeShortCode.startsWith('Property')) return undefined
   const now = listingOf(event)
   // What was erased or came without a payload is still somewhere.
-  const shown = now ?? (before.kind === 'listing' ? before.listing : undefined)
-  const address = fitted(shown?.address.display ?? transactionId, addressWidth)
-  const price = fitted(shown?.price.text ?? '', priceWidth)
-  return `${begin}  ${address}  ${price}  ${plainText(changeText(now, before))}`.trimEnd()
+  const seen = now ?? (before.kind === 'listing' ? before.listing : undefined)
+  return {
+    address: seen?.address.display ?? null,
+    price: seen?.price.text ?? null,
+    changes: changesOf(now, before),
+  }
 }
 
-function changeText(now: Listing | undefined, before: Before): string {
-  if (now === undefined) return 'payload erased'
-  if (before.kind === 'unknown') return now.removalReason ?? ''
-  if (before.kind === 'none') return 'new'
+/**
+ * Number, time (UTC), type, address, price and what changed; of a contact the transaction, and nothing personal. Where `columns` are too
+ * few for that, the type and the price are short, and what changed stands on a line of its own.
+ */
+export function eventLines(event: FeedEvent, before: Before, style: Style, columns = Infinity): string {
+  const shown = shownOf(event, before)
+  const place = shown?.address ?? event.transactionId
+  const paint = colourOf(event.eventTypeShortCode, style)
+  const changes = shown === undefined ? '' : plainText(shown.changes.join(', '))
+  const number = String(event.sequenceNumber)
+  if (columns >= widthOfOneLine) {
+    const time = plainText(event.createdDate.slice(0, 19).replace('T', ' '))
+    const type = paint(plainText(event.eventTypeShortCode).padEnd(19))
+    const begin = [style.dim(number.padStart(8)), time, type].join('  ')
+    if (shown === undefined) return `${begin}  ${plainText(place)}`
+    const cells = [begin, fitted(place, addressWidth), fitted(shown.price ?? '', priceWidth), changes]
+    return cells.join('  ').trimEnd()
+  }
+  const time = plainText(event.createdDate.slice(11, 19))
+  const begin = [style.dim(number.padStart(7)), time, paint(wordOf(event.eventTypeShortCode).padEnd(9))].join('  ')
+  const left = Math.max(12, columns - 7 - 2 - 8 - 2 - 9 - 2)
+  const price = plainText(shown?.price ?? '')
+  const room = price === '' ? left : Math.max(12, left - price.length - 2)
+  const first = price === '' ? [begin, cut(place, room)] : [begin, fitted(place, room), price]
+  const lines = [first.join('  ').trimEnd(), ...wrapped(changes, left).map((line) => ' '.repeat(30) + style.cyan(line))]
+  return lines.join('\n')
+}
+
+function changesOf(now: Listing | undefined, before: Before): readonly string[] {
+  if (now === undefined) return ['payload erased']
+  if (before.kind === 'unknown') return now.removalReason === null ? [] : [now.removalReason]
+  if (before.kind === 'none') return ['new']
   const changes = [
     ...(now.published === false ? [now.removalReason ?? 'taken off'] : []),
+    ...(before.listing.published === false && now.published === true ? ['back'] : []),
     ...listingChanges(before.listing, now),
   ]
-  if (before.listing.published === false && now.published === true) changes.unshift('back')
-  return changes.length === 0 ? 'details' : changes.join(', ')
+  return changes.length === 0 ? ['details'] : changes
 }
 
 function colourOf(code: string, style: Style): (text: string) => string {
@@ -56,7 +92,38 @@ function colourOf(code: string, style: Style): (text: string) => string {
   return style.yellow
 }
 
-function fitted(text: string, width: number): string {
+const words: Readonly<Record<string, string>> = {
+  PropertyPublished: 'published',
+  PropertyUpdated: 'updated',
+  PropertyUnpublished: 'removed',
+  ContactCreated: 'created',
+  ContactUpdated: 'updated',
+  ContactErased: 'erased',
+}
+
+/** Another server's code is cut, since it may be long. */
+function wordOf(code: string): string {
+  return words[code] ?? cut(code, 9)
+}
+
+function cut(text: string, width: number): string {
   const plain = plainText(text)
-  return plain.length > width ? `${plain.slice(0, width - 1)}…` : plain.padEnd(width)
+  return plain.length > width ? `${plain.slice(0, width - 1)}…` : plain
+}
+
+function fitted(text: string, width: number): string {
+  return cut(text, width).padEnd(width)
+}
+
+/** Lines of at most so many characters, broken at blanks; a longer word is broken where it must be. */
+function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ').flatMap((part) => part.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [])) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return line === '' ? lines : [...lines, line]
 }

@@ -1,11 +1,10 @@
 /** What changed from one version of a listing to the next, in the words of a person who reads listings. */
-import type { Listing } from '@property-events/client/listing'
+import type { Listing, ListingPrice } from '@property-events/client/listing'
 
 /** Short phrases, those that readers care about most first; empty where nothing that a listing shows has changed. */
 export function listingChanges(before: Listing, after: Listing): readonly string[] {
   return [
-    // The present price stands beside it.
-    before.price.text === after.price.text ? undefined : `was ${before.price.text ?? 'without a price'}`,
+    priceChange(before.price, after.price),
     moved('', before.status?.name, after.status?.name),
     moved('address ', before.address.display, after.address.display),
     counted('photograph', before.photographs.length, after.photographs.length),
@@ -17,6 +16,24 @@ export function listingChanges(before: Listing, after: Listing): readonly string
     before.description.text === after.description.text ? undefined : 'description',
     sameUrls(before, after) ? undefined : 'other photographs',
   ].filter((phrase) => phrase !== undefined)
+}
+
+/** `price 450,000 → 435,000`; with the whole texts where more than the amount has changed, as from a price to POA. */
+function priceChange(before: ListingPrice, after: ListingPrice): string | undefined {
+  if (before.text === after.text) return undefined
+  const isAmount = before.amount !== null && after.amount !== null
+  const frame = ({ text, amount }: ListingPrice) => text?.replace(amountText(amount), '#')
+  if (isAmount && frame(before) === frame(after)) {
+    return `price ${amountText(before.amount)} → ${amountText(after.amount)}`.replaceAll('£', '')
+  }
+  return `price ${before.text ?? 'none'} → ${after.text ?? 'none'}`
+}
+
+/** As `price.text` writes it. */
+function amountText(amount: number | null): string {
+  const hasPence = amount !== null && !Number.isInteger(amount)
+  const digits = { minimumFractionDigits: hasPence ? 2 : 0, maximumFractionDigits: 2 }
+  return `£${(amount ?? 0).toLocaleString('en-GB', digits)}`
 }
 
 type Shown = string | number | null | undefined

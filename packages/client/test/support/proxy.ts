@@ -13,10 +13,21 @@ export interface Proxy {
   close(): Promise<void>
 }
 
-const kinds = ['cut', 'stall', 'end', 'refuse'] as const
+const everyKind = ['cut', 'stall', 'end', 'refuse'] as const
+
+export interface Breaking {
+  readonly kinds?: readonly (typeof everyKind)[number][]
+  /** A connection is broken after fewer bytes of what the server sends. */
+  readonly bytesAtMost?: number
+}
 
 /** In front of a server on loopback; a share of the connections is broken, each after some bytes of what the server sends. */
-export async function startProxy(port: number, random: Random, share: number): Promise<Proxy> {
+export async function startProxy(
+  port: number,
+  random: Random,
+  share: number,
+  { kinds = everyKind, bytesAtMost = 120_000 }: Breaking = {},
+): Promise<Proxy> {
   const sockets = new Set<Socket>()
   const broken = new Map<string, number>()
   let isCalm = false
@@ -36,7 +47,7 @@ export async function startProxy(port: number, random: Random, share: number): P
     }
     client.pipe(server)
     client.on('close', () => server.destroy())
-    let left = kind === undefined ? Infinity : pick(random, 120_000)
+    let left = kind === undefined ? Infinity : pick(random, bytesAtMost)
     server.on('data', (bytes: Buffer) => {
       client.write(bytes.subarray(0, left))
       left -= bytes.length

@@ -1,0 +1,76 @@
+/** Following through a real nginx: as it is deployed here, and one that gathers answers whatever the service says. */
+import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { freePorts } from '../../../server/test/support/free-ports.ts'
+import { publish } from '../../../server/test/support/http-client.ts'
+import { needsNginx, startNginx } from '../../../server/test/support/nginx.ts'
+import { property } from '../../../server/test/support/property.ts'
+import { startTestService } from '../../../server/test/support/test-service.ts'
+import type { TestService } from '../../../server/test/support/test-service.ts'
+import { until } from '../../../server/test/support/until.ts'
+import { clientOf, numbersOf, watched } from '../support/live.ts'
+
+/** The service asks nginx to pass a stream on as it comes; these lines do not let it. */
+const gathering = 'proxy_buffering on; proxy_ignore_headers X-Accel-Buffering; proxy_buffers 8 64k;'
+
+describe('through nginx', { skip: needsNginx, concurrency: true }, () => {
+  let service: TestService
+  const proxies: ChildProcess[] = []
+  const folders: string[] = []
+
+  before(async () => {
+    service = await startTestService()
+  })
+  after(async () => {
+    for (const proxy of proxies) if (proxy.exitCode === null && proxy.kill('SIGTERM')) await once(proxy, 'exit')
+    await service.stop()
+    for (const folder of folders) await rm(folder, { recursive: true, force: true })
+  })
+
+  async function urlThrough(more: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'property-events-nginx-'))
+    folders.push(folder)
+    const [port] = await freePorts(1)
+    proxies.push(await startNginx(folder, port ?? 0, [service.port, service.port], more))
+    return `http://127.0.0.1:${port}`
+  }
+
+  for (const [what, more, way] of [
+    ['as it is deployed, events come on a stream', '', 'stream'],
+    ['that gathers answers, events come by requests that wait', gathering, 'wait'],
+  ] as const) {
+    it(`${what}, each once and in order (L1, PROTOCOL §13)`, async () => {
+      const url = await urlThrough(more)
+      const { fetch, seen } = watched()
+      const numbers: number[] = []
+      const ended = new AbortController()
+      let isWaiting = false
+      const follower = clientOf({ ...service, url }, { fetch }).follow({
+        after: 0,
+        signal: ended.signal,
+        onMark: () => void (isWaiting = true),
+      })
+      const reading = (async () => {
+        for await (const { sequenceNumber } of follower) numbers.push(sequenceNumber)
+      })()
+      await until(() => isWaiting, { what: 'the first mark' })
+      for (let round = 0; round < 5; round += 1) {
+        const { events } = await publish(service, [{ payload: property() }])
+        await until(() => (numbers.at(-1) ?? 0) >= (events[0]?.sequenceNumber ?? 0))
+      }
+      const { items } = await clientOf(service).after({ after: 0 })
+      await until(() => numbers.length >= items.length)
+      ended.abort()
+      await reading
+      assert.deepEqual(numbers.slice(0, items.length), numbersOf(items))
+      const used = seen.map(({ path }) => (path.includes('/stream') ? 'stream' : path.includes('wait=') ? 'wait' : 'ask'))
+      assert.equal(used.filter((one) => one === 'stream').length, 1)
+      assert.equal(used.includes('wait'), way === 'wait')
+    })
+  }
+})
