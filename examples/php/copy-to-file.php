@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 /**
  * A copy in one JSON file, checkpoint included: both are written at once, by a rename. With a database, write the rows
- * and the checkpoint in one transaction instead (docs/consuming.md).
+ * and the checkpoint in one transaction instead (docs/consuming.md). With --follow it stays, and has each change at once.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-file.php properties.json [--allow-mass-removal]
+ *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-file.php properties.json [--allow-mass-removal] [--follow]
  */
 
 require __DIR__ . '/PropertyFeed.php';
@@ -79,8 +79,8 @@ final class FileCopy implements PropertyCopy
 $flags = array_filter(array_slice($argv, 1), static fn (string $word): bool => str_starts_with($word, '--'));
 $paths = array_values(array_diff(array_slice($argv, 1), $flags));
 try {
-    if (array_diff($flags, ['--allow-mass-removal']) !== [] || count($paths) > 1) {
-        throw new InvalidArgumentException('Usage: php copy-to-file.php [properties.json] [--allow-mass-removal]');
+    if (array_diff($flags, ['--allow-mass-removal', '--follow']) !== [] || count($paths) > 1) {
+        throw new InvalidArgumentException('Usage: php copy-to-file.php [properties.json] [--allow-mass-removal] [--follow]');
     }
     $copy = new FileCopy($paths[0] ?? 'properties.json');
     $feed = new PropertyFeed(
@@ -89,8 +89,13 @@ try {
         pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
         attempts: (int) (getenv('ATTEMPTS') ?: 8),
     );
-    $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $flags !== []);
+    $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
+    $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $allowMassRemoval);
     echo $copy->count(), " properties\n";
+    while (in_array('--follow', $flags, true)) {
+        // The service answers once there is something new, and after 25 seconds with nothing.
+        $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, wait: 25);
+    }
 } catch (MassRemovalException $stopped) {
     $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
     fwrite(STDERR, 'The feed would remove ' . count($stopped->refs) . " of $stopped->held properties$before, so nothing of that was done.\n");

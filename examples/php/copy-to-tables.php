@@ -3,9 +3,10 @@
 declare(strict_types=1);
 
 /**
- * A website's listings in tables of SQLite, MySQL or MariaDB. Run it from cron, every few minutes.
+ * A website's listings in tables of SQLite, MySQL or MariaDB. Run it from cron, every few minutes; or let it stay with --follow, where
+ * something starts it again should it end: then the tables have each change at once.
  *
- *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-tables.php sqlite:website.db [--allow-mass-removal]
+ *     FEED_URL=https://feed.example.com FEED_KEY=pev_… php copy-to-tables.php sqlite:website.db [--allow-mass-removal] [--follow]
  *     … DB_USER=website DB_PASSWORD=… php copy-to-tables.php 'mysql:host=localhost;dbname=website;charset=utf8mb4'
  *
  * TABLE_PREFIX=feed_ begins the name of each table.
@@ -16,8 +17,8 @@ require __DIR__ . '/PropertyTables.php';
 $flags = array_filter(array_slice($argv, 1), static fn (string $word): bool => str_starts_with($word, '--'));
 $targets = array_values(array_diff(array_slice($argv, 1), $flags));
 try {
-    if (array_diff($flags, ['--allow-mass-removal']) !== [] || count($targets) !== 1 || preg_match('/^(sqlite|mysql):./', $targets[0]) !== 1) {
-        throw new InvalidArgumentException('Usage: php copy-to-tables.php sqlite:FILE|mysql:host=…;dbname=… [--allow-mass-removal]');
+    if (array_diff($flags, ['--allow-mass-removal', '--follow']) !== [] || count($targets) !== 1 || preg_match('/^(sqlite|mysql):./', $targets[0]) !== 1) {
+        throw new InvalidArgumentException('Usage: php copy-to-tables.php sqlite:FILE|mysql:host=…;dbname=… [--allow-mass-removal] [--follow]');
     }
     [$driver] = explode(':', $targets[0]);
     if (!extension_loaded("pdo_$driver")) {
@@ -31,8 +32,13 @@ try {
         pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
         attempts: (int) (getenv('ATTEMPTS') ?: 8),
     );
-    $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, $flags !== []);
+    $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
+    $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, $allowMassRemoval);
     echo $tables->count(), " listings\n";
+    while (in_array('--follow', $flags, true)) {
+        // The service answers once there is something new, and after 25 seconds with nothing.
+        $feed->sync($tables->checkpoint(...), $tables->apply(...), $tables, wait: 25);
+    }
 } catch (MassRemovalException $stopped) {
     $before = $stopped->removedBefore === 0 ? '' : ", after $stopped->removedBefore that went in the last day";
     fwrite(STDERR, 'The feed would remove ' . count($stopped->refs) . " of $stopped->held listings$before, so nothing of that was done.\n");

@@ -11,6 +11,7 @@ function outputTo(lines: string[], showsProgress = true): Output {
     showsProgress,
     logForm: 'json',
     style: styleOf(false),
+    columns: undefined,
     write: async () => undefined,
     writeJson: async () => undefined,
     say: () => undefined,

@@ -4,7 +4,11 @@ import { after, before, describe, it } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient } from '@property-events/client'
 import type { Publication } from '@property-events/client'
-import { run, startMarket } from './support/program.ts'
+import { until } from '../../server/test/support/until.ts'
+import { earlierListings } from '../src/tail/earlier-listings.ts'
+import { eventLines } from '../src/tail/event-line.ts'
+import { styleOf } from '../src/terminal-style.ts'
+import { finished, run, spawnProgram, startMarket } from './support/program.ts'
 import type { Market } from './support/program.ts'
 
 const home = '7d1c3a54-5c1e-4c4f-8e0b-6a1f0e9b2c33'
@@ -80,7 +84,7 @@ describe('events tail', () => {
     assert.match(lines[0]?.[3] ?? '', /£450,000$/)
     assert.match(lines[1]?.[2] ?? '', /^Flat 2, The Old Malthouse, Statio.*…$/)
     assert.deepEqual(lines[1]?.slice(3), ['£950 pcm', 'new'])
-    assert.match(lines[2]?.[4] ?? '', /^was .*£450,000, 2 → 3 photographs$/)
+    assert.equal(lines[2]?.[4], 'price 450,000 → 425,000, 2 → 3 photographs')
     assert.match(lines[3]?.[4] ?? '', / → /)
     assert.equal(lines[4]?.[4], 'details')
     assert.deepEqual(lines[5]?.slice(1, 3), ['PropertyUnpublished', '12 Mill Lane, Wrenfold'])
@@ -105,11 +109,17 @@ describe('events tail', () => {
     const events = stdout
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as { sequenceNumber: number })
+      .map((line) => JSON.parse(line) as { sequenceNumber: number; payload: string; shown: object })
     assert.deepEqual(
       events.map(({ sequenceNumber }) => sequenceNumber),
       [1, 2, 3, 4, 5, 6],
     )
+    assert.deepEqual(events[2]?.shown, {
+      address: '12 Mill Lane, Wrenfold',
+      price: 'Fixed Price £425,000',
+      changes: ['price 450,000 → 425,000', '2 → 3 photographs'],
+    })
+    assert.equal((JSON.parse(events[2]?.payload ?? '') as { agent_ref: string }).agent_ref, home)
     const client = createClient({ baseUrl: market.url, key: market.publishKey, feed: 'contact' })
     await client.publish([
       { payload: { contact_ref: home, forename: 'Jane', surname: 'Wren', email: 'jane@example.com' } },
@@ -117,5 +127,53 @@ describe('events tail', () => {
     const contacts = await run(['events', 'tail', '--no-follow', '--feed', 'contact'], { environment })
     assert.match(contacts.stdout, /ContactCreated/)
     assert.doesNotMatch(contacts.stdout, /Jane|Wren|example/)
+  })
+
+  it('stays, and shows each event when it is published; ends with its signal (PROTOCOL §13)', async () => {
+    for (const more of [[], ['--json']]) {
+      const child = spawnProgram(['events', 'tail', '--last', '1', ...more], { environment })
+      const ended = finished(child)
+      let output = ''
+      child.stdout?.on('data', (text) => (output += String(text)))
+      await until(() => output.includes('\n'), { what: 'the last event there was' })
+      const client = createClient({ baseUrl: market.url, key: market.publishKey })
+      await client.publish([sale(500_000)])
+      await client.publish([sale(495_000)])
+      await until(() => output.split('\n').length > 3, { what: `two more lines: ${output}` })
+      assert.match(output, /price 500,000 → 495,000/)
+      assert.doesNotMatch(output, /checkpoint/)
+      child.kill('SIGINT')
+      const { code, stderr } = await ended
+      assert.equal(code, 0, stderr)
+      assert.equal(stderr, '')
+    }
+  })
+
+  it('is readable on a terminal of 80 columns: what changed stands below, and no line is longer', async () => {
+    const client = createClient({ baseUrl: market.url, key: market.readKey })
+    const { items } = await client.after({ after: 0 })
+    const kept = earlierListings(client)
+    const plain = styleOf(false)
+    const linesAt = async (columns: number): Promise<readonly string[]> => {
+      const lines: string[] = []
+      for (const event of items) {
+        lines.push(eventLines(event, await kept.before(event, { asks: true }), plain, columns))
+        kept.note(event)
+      }
+      return lines
+    }
+    for (const columns of [40, 80, 100]) {
+      for (const text of await linesAt(columns)) {
+        for (const line of text.split('\n'))
+          assert.ok(line.length <= Math.max(columns, 64), `${line.length}: ${line}`)
+      }
+    }
+    const narrow = await linesAt(80)
+    const price = narrow.find((text) => text.includes('450,000 →'))
+    assert.match(
+      price ?? '',
+      / updated {4}12 Mill Lane, Wrenfold .* Fixed Price £425,000\n {30}price 450,000 → 425,000, 2 → 3 photographs$/,
+    )
+    assert.ok((await linesAt(200)).every((text) => !text.includes('\n')))
   })
 })

@@ -105,7 +105,7 @@ export async function openAnswer(
       attempt.settle()
       attempt.end()
     },
-    lift: attempt.lift,
+    lift: () => attempt.lift(),
   }
   if (response.ok) return answer
   const redirected = redirectErrorOf(response, { name: nameOf(request), path: request.path, url })

@@ -52,7 +52,13 @@ async function tail(invocation: Invocation): Promise<void> {
   if (flags['follow'] === false) return
   for (let after: number | 'head' = there, { epoch }: { epoch?: string } = head; !signal.aborted;) {
     try {
-      const events = client.follow({ after, epoch, apiEventType, signal, onTrouble: ({ message }) => say(message) })
+      const events = client.follow({
+        after,
+        epoch,
+        apiEventType,
+        signal,
+        onTrouble: ({ message }) => say(message),
+      })
       for await (const { checkpoint: _, ...event } of events) await print(event)
       return
     } catch (error) {

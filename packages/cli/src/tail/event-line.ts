@@ -25,6 +25,8 @@ export interface Shown {
 const addressWidth = 36
 /** `Offers in excess of £560,000`. */
 const priceWidth = 28
+/** Number, time and a word for the type. */
+const indentOfChanges = 7 + 2 + 8 + 2 + 9 + 2
 /** With some room for what changed. */
 const widthOfOneLine = 8 + 2 + 19 + 2 + 19 + 2 + addressWidth + 2 + priceWidth + 2 + 20
 
@@ -65,13 +67,18 @@ export function eventLines(event: FeedEvent, before: Before, style: Style, colum
     return cells.join('  ').trimEnd()
   }
   const time = plainText(event.createdDate.slice(11, 19))
-  const begin = [style.dim(number.padStart(7)), time, paint(wordOf(event.eventTypeShortCode).padEnd(9))].join('  ')
-  const left = Math.max(12, columns - 7 - 2 - 8 - 2 - 9 - 2)
+  const word = paint(wordOf(event.eventTypeShortCode).padEnd(9))
+  const begin = [style.dim(number.padStart(7)), time, word].join('  ')
+  const left = Math.max(12, columns - indentOfChanges)
   const price = plainText(shown?.price ?? '')
-  const room = price === '' ? left : Math.max(12, left - price.length - 2)
-  const first = price === '' ? [begin, cut(place, room)] : [begin, fitted(place, room), price]
-  const lines = [first.join('  ').trimEnd(), ...wrapped(changes, left).map((line) => ' '.repeat(30) + style.cyan(line))]
-  return lines.join('\n')
+  const room = left - price.length - 2
+  const fits = price === '' || room >= 16
+  const first =
+    price !== '' && fits ? `${begin}  ${fitted(place, room)}  ${price}` : `${begin}  ${cut(place, left)}`
+  const below = [...(fits ? [] : [price]), ...(changes === '' ? [] : [changes])].join(', ')
+  return [first, ...wrapped(below, left).map((line) => ' '.repeat(indentOfChanges) + style.cyan(line))].join(
+    '\n',
+  )
 }
 
 function changesOf(now: Listing | undefined, before: Before): readonly string[] {

@@ -3,7 +3,15 @@
  * own. Loaded before a fragment that is run, and read beside it where it is type-checked.
  */
 import { createClient } from '@property-events/client'
-import type { Batch, Change, Checkpoint, Client, Publication } from '@property-events/client'
+import type {
+  Batch,
+  Change,
+  Checkpoint,
+  Client,
+  FollowedEvent,
+  FollowPlace,
+  Publication,
+} from '@property-events/client'
 
 /** A website's own tables, in memory. */
 class WebsiteDatabase {
@@ -45,6 +53,34 @@ class WebsiteDatabase {
   }
 }
 
+/** Sends what is new to somebody. An operator stops it after the fifth, as programs that follow a feed are stopped. */
+class Notices {
+  #place: FollowPlace | undefined
+  readonly #places = new Map<string, FollowPlace>()
+  #sent = 0
+
+  loadPlace(): FollowPlace | undefined {
+    return this.#place
+  }
+
+  savePlace(place: FollowPlace): void {
+    this.#place = place
+  }
+
+  placesOfTenants(): ReadonlyMap<string, FollowPlace> {
+    return this.#places
+  }
+
+  savePlaceOf(tenantId: string, place: FollowPlace): void {
+    this.#places.set(tenantId, place)
+  }
+
+  async send(_: FollowedEvent): Promise<void> {
+    this.#sent += 1
+    if (this.#sent === 5) process.kill(process.pid, 'SIGTERM')
+  }
+}
+
 /** The address in the documents; requests to it go to the service under test. */
 const documented = 'https://feed.example.com'
 const { FEED_URL = '', FEED_KEY = '' } = process.env
@@ -64,6 +100,7 @@ const given = {
   key: FEED_KEY,
   feed: createClient({ baseUrl: documented, key: FEED_KEY }),
   db,
+  notices: new Notices(),
   website: { apply: (batch: Batch) => db.applyWithCheckpoint(batch) },
   changes: [
     { payload: { agent_ref: '7d1c3a54-5c1e-4c4f-8e0b-00000000f4a6', published: true } },
@@ -75,6 +112,7 @@ declare global {
   const key: string
   const feed: Client
   const db: WebsiteDatabase
+  const notices: Notices
   const website: { apply(batch: Batch): void }
   const changes: readonly Publication[]
 }

@@ -18,7 +18,10 @@ export const usualPauses: Pauses = { minIntervalMs: 1_000, maxIntervalMs: 30_000
 /** An empty answer that comes sooner than this did not wait: something in between answers for the service, or it stops. */
 export const tooSoonMs = 500
 
-/** Requests that wait (PROTOCOL §13.1), until `isOver` says so between two of them. */
+/**
+ * Requests that wait (PROTOCOL §13.1), until `isOver` says so between two of them. The very first one does not: it says at once where
+ * the feed is, as the first mark of a stream does.
+ */
 export async function* waitRuns(
   connection: Connection,
   place: LivePlace,
@@ -28,10 +31,11 @@ export async function* waitRuns(
 ): AsyncGenerator<EventRun, void, undefined> {
   while (!isOver()) {
     const askedMs = connection.now()
-    const run = await ask(connection, place, query, signal, connection.ways.waitSeconds)
+    const wait = place.answers === 0 ? undefined : connection.ways.waitSeconds
+    const run = await ask(connection, place, query, signal, wait)
+    const isTooSoon = wait !== undefined && connection.now() - askedMs < tooSoonMs
     yield run
-    const tookMs = connection.now() - askedMs
-    if (run.items.length === 0 && tookMs < tooSoonMs) await pause(connection, usualPauses.minIntervalMs, signal)
+    if (run.items.length === 0 && isTooSoon) await pause(connection, usualPauses.minIntervalMs, signal)
   }
 }
 
@@ -77,7 +81,9 @@ async function ask(
   const query = { after, epoch, apiEventType, types: asked, wait }
   const run = await requestRun(once, feedPaths[connection.feed].events, query, signal)
   if (run.epoch !== epoch) {
-    throw new InvalidAnswerError(`The request was for epoch ${epoch}, and the answer is of epoch ${run.epoch}.`)
+    throw new InvalidAnswerError(
+      `The request was for epoch ${epoch}, and the answer is of epoch ${run.epoch}.`,
+    )
   }
   place.after = Math.max(after, run.next)
   place.answers += 1

@@ -65,7 +65,10 @@ function createWatch(connection: Connection, query: FollowManyQuery, places: Man
     const retry = wait === undefined ? connection.retry : { ...connection.retry, attempts: 1 }
     const askedMs = connection.now()
     const isFirst = since === undefined
-    const { heads, next } = await getMovedHeads({ ...connection, retry }, since, { wait, signal })
+    const { heads, next } = await getMovedHeads({ ...connection, retry }, since, {
+      wait,
+      ...(signal === undefined ? {} : { signal }),
+    })
     since = next
     const isTooSoon = wait === undefined || connection.now() - askedMs < tooSoonMs
     intervalMs = nextPause(intervalMs, heads.length > 0, usualPauses)
@@ -158,7 +161,11 @@ async function readOne(
     ...(epoch === '' ? {} : { epoch }),
   }
   try {
-    return { kind: 'run', place, run: await requestRun(ofTenant, feedPaths[connection.feed].events, query, signal) }
+    return {
+      kind: 'run',
+      place,
+      run: await requestRun(ofTenant, feedPaths[connection.feed].events, query, signal),
+    }
   } catch (error) {
     return { kind: 'failed', place, error }
   }

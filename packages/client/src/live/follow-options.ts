@@ -53,8 +53,8 @@ export interface FollowQuery extends LiveChoices {
    */
   readonly transport?: Transport | 'auto' | undefined
   /**
-   * Called at the beginning, and whenever everything that came has been handed out: at least every 45 s, also while nothing happens. What it
-   * throws ends the loop.
+   * Called at the beginning, whenever everything that came has been handed out, and about every half minute while nothing happens. What
+   * it throws ends the loop.
    */
   readonly onMark?: ((mark: FollowMark) => void | Promise<void>) | undefined
   /**

@@ -42,7 +42,9 @@ export function checkQuery({ after = 'head', transport, types }: FollowQuery): v
     throw new InvalidOptionError(`after must be a number from 0, or 'head', not ${String(after)}.`)
   }
   if (!transports.includes(transport)) {
-    throw new InvalidOptionError(`transport must be 'auto', 'stream', 'wait' or 'polls', not ${String(transport)}.`)
+    throw new InvalidOptionError(
+      `transport must be 'auto', 'stream', 'wait' or 'polls', not ${String(transport)}.`,
+    )
   }
   const isShortCode = (type: unknown) => typeof type === 'string' && /^[A-Za-z]{1,100}$/.test(type)
   if (types !== undefined && !(types.length > 0 && types.every(isShortCode))) {
@@ -139,7 +141,5 @@ function runsFrom(
   { apiEventType, types, transport = 'auto', signal }: FollowQuery,
 ): AsyncGenerator<EventRun, void, undefined> {
   const options = { apiEventType, types, transport, signal }
-  return at.by === 'pages'
-    ? pageRuns(connection, at.place, options)
-    : liveRuns(connection, at.place, options)
+  return at.by === 'pages' ? pageRuns(connection, at.place, options) : liveRuns(connection, at.place, options)
 }

@@ -1,6 +1,6 @@
 /** Where a reader that follows a feed is, and which events it wants. */
 
-/** Moves on with each answer. `answers` counts those that could be used. */
+/** Moves on with each answer. `answers` counts those that could be used; with none, nothing is known of the feed yet. */
 export interface LivePlace {
   after: number
   readonly epoch: string

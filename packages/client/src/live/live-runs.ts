@@ -65,16 +65,23 @@ async function* runsBy(
   isOver: () => boolean,
 ): AsyncGenerator<EventRun, void, undefined> {
   const { signal } = options
-  if (way === 'polls') return yield* pollRuns(connection, place, options, isOver, signal)
-  if (way === 'wait') return yield* waitRuns(connection, place, options, isOver, signal)
-  const end = yield* streamRuns(connection, place, options, signal)
-  if (end.kind === 'ended') return pause(connection, end.retryMs, signal)
-  if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
-  connection.ways.giveUp('stream')
+  if (way === 'polls') yield* pollRuns(connection, place, options, isOver, signal)
+  else if (way === 'wait') yield* waitRuns(connection, place, options, isOver, signal)
+  else {
+    const end = yield* streamRuns(connection, place, options, signal)
+    if (end.kind === 'ended') await pause(connection, end.retryMs, signal)
+    else if (options.transport === 'stream') throw new InvalidAnswerError(end.reason)
+    else connection.ways.giveUp('stream')
+  }
 }
 
 /** Whether the error says that a way does not work here, so that another one is used from now on. */
-function learnsFrom(error: unknown, way: Transport, { ways }: Connection, { transport }: LiveOptions): boolean {
+function learnsFrom(
+  error: unknown,
+  way: Transport,
+  { ways }: Connection,
+  { transport }: LiveOptions,
+): boolean {
   if (ways.has('types') && isUnknownParameter(error, 'types')) {
     ways.giveUp('types')
     return true

@@ -77,7 +77,10 @@ function runOf(place: PagesPlace, items: readonly FeedEvent[]): EventRun {
 /** A window that begins an overlap before the newest event, which stands on the first or on the last page. */
 async function fromNewest(
   connection: Connection,
-  { apiEventType, signal }: { readonly apiEventType: string | undefined; readonly signal: AbortSignal | undefined },
+  {
+    apiEventType,
+    signal,
+  }: { readonly apiEventType: string | undefined; readonly signal: AbortSignal | undefined },
 ): Promise<PagesReading> {
   const pageAt = async (page: number) => (await requestPage(connection, { page, apiEventType, signal })).value
   const first = await pageAt(1)

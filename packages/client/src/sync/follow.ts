@@ -93,7 +93,7 @@ async function readLive<F extends FeedName>(
 ): Promise<Failure | undefined> {
   const { apiEventType, signal } = round
   const query = { apiEventType, types: undefined, transport, signal }
-  const runs = liveRuns(connection, { epoch, after, answers: 0 }, query)
+  const runs = liveRuns(connection, { epoch, after, answers: 1 }, query)
   try {
     for (;;) {
       const news = await nextOf(runs)

@@ -76,7 +76,10 @@ export async function* walk(
       : []
     const mark = markOf(headers)
     const step = pageRead(reading, { page, mark, lastPage, overlapMs: round.overlapMs })
-    if (step.kind === 'startOver') return yield step
+    if (step.kind === 'startOver') {
+      yield step
+      return
+    }
     const isCaughtUp = step.kind === 'caughtUp'
     yield { kind: 'page', page, events: [...page.items, ...lastPage], reading: step.reading, isCaughtUp }
     if (isCaughtUp) {

@@ -40,12 +40,27 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const lineEnd = fc.constantFrom('\n', '\r', '\r\n')
 const value = fc.oneof(
-  fc.constantFrom('', ' ', '  two', 'a:b', ': c', '{"price":450000}', 'Größe – 3 → 4 🏠', '7', '2000', '\uFEFF', '\0x'),
+  fc.constantFrom(
+    '',
+    ' ',
+    '  two',
+    'a:b',
+    ': c',
+    '{"price":450000}',
+    'Größe – 3 → 4 🏠',
+    '7',
+    '2000',
+    '\uFEFF',
+    '\0x',
+  ),
   fc.string({ unit: 'grapheme', maxLength: 12 }).map((text) => text.replaceAll(/[\r\n]/g, '')),
 )
 const name = fc.constantFrom('data', 'data', 'data', 'event', 'id', 'retry', '', 'other', 'datax', 'dat')
 const line = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(name, fc.constantFrom(':', ': ', ''), value).map((parts) => parts.join('')) },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(name, fc.constantFrom(':', ': ', ''), value).map((parts) => parts.join('')),
+  },
   { weight: 3, arbitrary: fc.constant('') },
 )
 const stream = fc
@@ -68,9 +83,13 @@ describe('the reader of event streams', () => {
 
   it('keeps the rules of the standard where parsers differ', () => {
     const read = (text: string) => readOurs(bytesOf(text)).messages
-    assert.deepEqual(read('data: a\ndata\ndata: b\n\n'), [{ event: 'message', data: 'a\n\nb', id: undefined }])
+    assert.deepEqual(read('data: a\ndata\ndata: b\n\n'), [
+      { event: 'message', data: 'a\n\nb', id: undefined },
+    ])
     assert.deepEqual(read('event: mark\n\ndata:x\n\n'), [{ event: 'message', data: 'x', id: undefined }])
-    assert.deepEqual(read('id: 1\0\nid: e.7\ndata:  two\n\n'), [{ event: 'message', data: ' two', id: 'e.7' }])
+    assert.deepEqual(read('id: 1\0\nid: e.7\ndata:  two\n\n'), [
+      { event: 'message', data: ' two', id: 'e.7' },
+    ])
     assert.deepEqual(read('data: never ended\n'), [])
     assert.deepEqual(read(': a comment\n\n:\n\n'), [])
     assert.equal(readOurs(bytesOf('retry: 1500\nretry: soon\nretry: -1\n')).retryMs, 1_500)

@@ -9,7 +9,7 @@ import type { TestService } from '../../../server/test/support/test-service.ts'
 import { until, within } from '../../../server/test/support/until.ts'
 import { AccessError } from '../../src/index.ts'
 import type { FollowPlace, TenantMark } from '../../src/index.ts'
-import { clientOf, take, watched } from '../support/live.ts'
+import { clientOf, watched } from '../support/live.ts'
 
 describe('following many tenants', () => {
   let service: TestService
@@ -46,7 +46,10 @@ describe('following many tenants', () => {
     )
 
   /** The logs of a reader by tenant, and what stops it. */
-  function following(query: Parameters<ReturnType<typeof clientOf>['followMany']>[0] = {}, inner?: typeof fetch) {
+  function following(
+    query: Parameters<ReturnType<typeof clientOf>['followMany']>[0] = {},
+    inner?: typeof fetch,
+  ) {
     const logs = new Map<string, number[]>()
     const places = new Map<string, FollowPlace>()
     const marks: TenantMark[] = []

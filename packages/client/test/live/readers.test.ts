@@ -16,7 +16,7 @@ import { pick, randomOf } from '../support/random.ts'
 import type { Random } from '../support/random.ts'
 
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 2 ** 31)
-const rounds = isLongRun ? 400 : 25
+const rounds = isLongRun ? 400 : 18
 const readersOfEach = isLongRun ? 4 : 2
 
 interface Entry {
@@ -166,7 +166,10 @@ describe(`readers of a feed that changes (seed ${seed})`, () => {
           last = await feedNow(whole, reader.apiEventType)
           return JSON.stringify(reader.log.map(({ event }) => event)) === JSON.stringify(last)
         }
-        await until(isWhole, { what: `the feed in the log of a reader by ${reader.what}`, everyMs: 50 }).catch(() =>
+        await until(isWhole, {
+          what: `the feed in the log of a reader by ${reader.what}`,
+          everyMs: 50,
+        }).catch(() =>
           assert.deepEqual(
             reader.log.map(({ event }) => event),
             last,

@@ -20,7 +20,8 @@ describe('a following sync', () => {
 
   async function fold(): Promise<ReadonlyMap<string, FeedEvent>> {
     const latest = new Map<string, FeedEvent>()
-    for await (const event of clientOf(service).list({ pageSize: 1_000 })) latest.set(event.transactionId, event)
+    for await (const event of clientOf(service).list({ pageSize: 1_000 }))
+      latest.set(event.transactionId, event)
     return latest
   }
 
@@ -67,8 +68,14 @@ describe('a following sync', () => {
       sync.consumer.checkEqual(await fold())
       assert.equal((await sync.stop()).ended, 'aborted')
       const live = sync.seen.filter(({ path }) => /\/stream|wait=/.test(path))
-      assert.equal(live.some(({ path }) => path.includes('/stream')), transport === 'auto')
-      assert.ok(live.length > 0 && sync.seen.length - live.length <= 4, sync.seen.map(({ path }) => path).join('\n'))
+      assert.equal(
+        live.some(({ path }) => path.includes('/stream')),
+        transport === 'auto',
+      )
+      assert.ok(
+        live.length > 0 && sync.seen.length - live.length <= 4,
+        sync.seen.map(({ path }) => path).join('\n'),
+      )
       await until(() => sync.seen.every(({ isClosed }) => isClosed))
     })
   }

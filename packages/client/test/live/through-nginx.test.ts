@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { freePorts } from '../../../server/test/support/free-ports.ts'
 import { publish } from '../../../server/test/support/http-client.ts'
 import { needsNginx, startNginx } from '../../../server/test/support/nginx.ts'
@@ -15,40 +15,50 @@ import type { TestService } from '../../../server/test/support/test-service.ts'
 import { until } from '../../../server/test/support/until.ts'
 import { clientOf, numbersOf, watched } from '../support/live.ts'
 
-/** The service asks nginx to pass a stream on as it comes; these lines do not let it. */
-const gathering = 'proxy_buffering on; proxy_ignore_headers X-Accel-Buffering; proxy_buffers 8 64k;'
+/** In place of the line that has nginx speak HTTP/1.1 to the service. */
+const lines = {
+  deployed: 'proxy_http_version 1.1;',
+  /** Whatever the service says of it. In chunks, as HTTP/1.1 has them, a stream comes through all the same. */
+  buffering: 'proxy_http_version 1.1; proxy_buffering on; proxy_ignore_headers X-Accel-Buffering;',
+  /** Without chunks nginx passes on full buffers. */
+  gathering: 'proxy_http_version 1.0; proxy_buffering on; proxy_ignore_headers X-Accel-Buffering;',
+} as const
 
 describe('through nginx', { skip: needsNginx, concurrency: true }, () => {
-  let service: TestService
+  const services: TestService[] = []
   const proxies: ChildProcess[] = []
   const folders: string[] = []
 
-  before(async () => {
-    service = await startTestService()
-  })
   after(async () => {
-    for (const proxy of proxies) if (proxy.exitCode === null && proxy.kill('SIGTERM')) await once(proxy, 'exit')
-    await service.stop()
+    for (const proxy of proxies)
+      if (proxy.exitCode === null && proxy.kill('SIGTERM')) await once(proxy, 'exit')
+    for (const service of services) await service.stop()
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
   })
 
-  async function urlThrough(more: string): Promise<string> {
+  async function urlThrough(line: string, service: TestService): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'property-events-nginx-'))
     folders.push(folder)
     const [port] = await freePorts(1)
-    proxies.push(await startNginx(folder, port ?? 0, [service.port, service.port], more))
+    const replacements = [[/proxy_http_version 1\.1;/, line]] as const
+    proxies.push(await startNginx(folder, port ?? 0, [service.port, service.port], replacements))
     return `http://127.0.0.1:${port}`
   }
 
-  for (const [what, more, way] of [
-    ['as it is deployed, events come on a stream', '', 'stream'],
-    ['that gathers answers, events come by requests that wait', gathering, 'wait'],
+  for (const [what, line, way] of [
+    ['as it is deployed, events come on a stream', lines.deployed, 'stream'],
+    ['that buffers, events come on a stream', lines.buffering, 'stream'],
+    ['that gathers answers, events come by requests that wait', lines.gathering, 'wait'],
   ] as const) {
-    it(`${what}, each once and in order (L1, PROTOCOL §13)`, async () => {
-      const url = await urlThrough(more)
+    it(`${what}, each once and in order (L1, PROTOCOL §13)`, async (context) => {
+      // Of its own: what there is at the beginning would fill the buffers of a proxy that gathers, and go through at once.
+      const service = await startTestService()
+      services.push(service)
+      const url = await urlThrough(line, service)
       const { fetch, seen } = watched()
       const numbers: number[] = []
       const ended = new AbortController()
+      context.after(() => ended.abort())
       let isWaiting = false
       const follower = clientOf({ ...service, url }, { fetch }).follow({
         after: 0,
@@ -68,7 +78,9 @@ describe('through nginx', { skip: needsNginx, concurrency: true }, () => {
       ended.abort()
       await reading
       assert.deepEqual(numbers.slice(0, items.length), numbersOf(items))
-      const used = seen.map(({ path }) => (path.includes('/stream') ? 'stream' : path.includes('wait=') ? 'wait' : 'ask'))
+      const used = seen.map(({ path }) =>
+        path.includes('/stream') ? 'stream' : path.includes('wait=') ? 'wait' : 'ask',
+      )
       assert.equal(used.filter((one) => one === 'stream').length, 1)
       assert.equal(used.includes('wait'), way === 'wait')
     })

@@ -25,7 +25,12 @@ function feedWith(ways: {
     if (kind === 'wait' && ways.wait !== undefined) return ways.wait(url, init)
     return own(input, init)
   }
-  return { events, asked, fetch, publish: () => void events.push(eventOf(events.length + 1, `p${events.length + 1}`)) }
+  return {
+    events,
+    asked,
+    fetch,
+    publish: () => void events.push(eventOf(events.length + 1, `p${events.length + 1}`)),
+  }
 }
 
 const notFound = () => Response.json({ code: 'path_not_found' }, { status: 404 })
@@ -74,12 +79,10 @@ function clientOf(fetch: typeof globalThis.fetch, more: Partial<ClientOptions> =
 
 /** Lets go by what a promise waits for, on the clock of this test, until it is settled. */
 async function ticking<T>(context: TestContext, promise: Promise<T>, stepMs = 1_000): Promise<T> {
-  let isSettled = false
-  void promise.then(
-    () => (isSettled = true),
-    () => (isSettled = true),
-  )
-  while (!isSettled) {
+  const settled = new AbortController()
+  const settle = (): void => settled.abort()
+  void promise.then(settle, settle)
+  while (!settled.signal.aborted) {
     await new Promise((resolve) => setImmediate(resolve))
     context.mock.timers.tick(stepMs)
   }
@@ -90,19 +93,19 @@ describe('a client that waits for events', () => {
   it('gives streams up for ten minutes when no mark comes within five seconds, and waits by requests (PROTOCOL §13)', async (context) => {
     context.mock.timers.enable({ apis: ['setTimeout'] })
     const { fetch, asked, publish } = feedWith({ stream: withheld })
-    const { client, clock } = clientOf(fetch)
-    const begun = take(client.follow({ after: 0, epoch: 'e' }), 3)
-    assert.deepEqual(numbersOf(await ticking(context, begun)), [1, 2, 3])
-    assert.deepEqual(asked, ['stream', 'wait'])
-    publish()
+    const { client, clock } = clientOf(fetch, { sleep: async () => publish() })
+    const begun = take(client.follow({ after: 0, epoch: 'e' }), 4)
+    assert.deepEqual(numbersOf(await ticking(context, begun)), [1, 2, 3, 4])
+    // The first request by another way says where the feed is.
+    assert.deepEqual(asked, ['stream', 'poll', 'wait', 'wait'])
     // Known for every reader of this client.
-    assert.deepEqual(numbersOf(await take(client.follow({ after: 3, epoch: 'e' }), 1)), [4])
+    await take(client.follow({ after: 3, epoch: 'e' }), 1)
     clock.ms += 599_000
     await take(client.follow({ after: 3, epoch: 'e' }), 1)
-    assert.deepEqual(asked, ['stream', 'wait', 'wait', 'wait'])
+    assert.deepEqual(asked.slice(4), ['poll', 'poll'])
     clock.ms += 2_000
     await ticking(context, take(client.follow({ after: 3, epoch: 'e' }), 1))
-    assert.deepEqual(asked.slice(4), ['stream', 'wait'])
+    assert.deepEqual(asked.slice(6), ['stream', 'poll'])
   })
 
   it('keeps to streams through what is no buffering proxy: refusals, cuts, answers that are late (PROTOCOL §13)', async () => {
@@ -159,11 +162,11 @@ describe('a client that waits for events', () => {
 
   it('polls a service of a version before waiting, and asks it no second time (PROTOCOL §9)', async () => {
     for (const wait of [refusedWait, undefined]) {
-      const { fetch, asked } = feedWith(wait === undefined ? {} : { wait })
-      const { client } = clientOf(fetch)
-      for (let round = 0; round < 2; round += 1) await take(client.follow({ after: 0 }), 3)
-      const way = wait === undefined ? 'wait' : 'poll'
-      assert.deepEqual(asked, ['stream', ...(wait === undefined ? [] : ['wait']), way, way])
+      const { fetch, asked, publish } = feedWith(wait === undefined ? {} : { wait })
+      const { client } = clientOf(fetch, { sleep: async () => publish() })
+      for (let round = 0; round < 2; round += 1) await take(client.follow({ after: 0 }), 4)
+      const first = wait === undefined ? ['wait', 'wait'] : ['wait', 'poll', 'poll']
+      assert.deepEqual(asked, ['stream', 'poll', ...first, 'poll'])
     }
   })
 
@@ -181,10 +184,10 @@ describe('a client that waits for events', () => {
       wait(url) {
         told.push(url.searchParams.get('wait') ?? '')
         if (told.length < 6) return new Response('', { status: 504 })
-        return Response.json({ items: eventsOf(1), next: 1, head: 1, epoch: 'e', revision: 0 })
+        return Response.json({ items: [eventOf(4, 'p4')], next: 4, head: 4, epoch: 'e', revision: 0 })
       },
     })
-    await take(clientOf(cut.fetch).client.follow({ after: 0, transport: 'wait' }), 1)
+    await take(clientOf(cut.fetch).client.follow({ after: 3, transport: 'wait' }), 1)
     assert.deepEqual(told, ['25', '12', '6', '3', '1', '1'])
   })
 })
@@ -231,7 +234,10 @@ describe('a server of the contract alone', () => {
     rounds = 0
     let log: number[] = []
     const onReset = () => void (log = [])
-    for await (const { sequenceNumber } of clientOf(server.fetch, { sleep }).client.follow({ after: 0, onReset })) {
+    for await (const { sequenceNumber } of clientOf(server.fetch, { sleep }).client.follow({
+      after: 0,
+      onReset,
+    })) {
       log.push(sequenceNumber)
       if (log.length === 8 && rounds > 1) break
     }

@@ -24,7 +24,10 @@ export function clientOf(
 }
 
 /** The first so many events; leaves the loop then. */
-export async function take(events: AsyncIterable<FollowedEvent>, count: number): Promise<readonly FollowedEvent[]> {
+export async function take(
+  events: AsyncIterable<FollowedEvent>,
+  count: number,
+): Promise<readonly FollowedEvent[]> {
   const taken: FollowedEvent[] = []
   if (count === 0) return taken
   for await (const event of events) {
@@ -46,7 +49,10 @@ export interface Seen {
 }
 
 /** `fetch`, with what goes through it written down. */
-export function watched(inner: typeof fetch = fetch): { readonly fetch: typeof fetch; readonly seen: readonly Seen[] } {
+export function watched(inner: typeof fetch = fetch): {
+  readonly fetch: typeof fetch
+  readonly seen: readonly Seen[]
+} {
   const seen: Seen[] = []
   return {
     seen,
@@ -54,6 +60,7 @@ export function watched(inner: typeof fetch = fetch): { readonly fetch: typeof f
       const url = new URL(input instanceof Request ? input.url : input)
       const one: Seen = { path: `${url.pathname}${url.search}`, bytes: 0, isClosed: false }
       seen.push(one)
+      init?.signal?.addEventListener('abort', () => (one.isClosed = true), { once: true })
       const answer = await inner(input, init)
       const reader = answer.body?.getReader()
       if (reader === undefined) return answer

@@ -1,4 +1,5 @@
 /** A stream of events as `text/event-stream` (PROTOCOL §13): events in order, and marks between them. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ViewName } from '@property-events/protocol'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import type { TapeReading } from '../../feed/live-tape.ts'
@@ -27,6 +28,11 @@ export interface StreamParts {
 
 /** How long a reader waits before it connects again. */
 const retryMs = 2_000
+/**
+ * Between the head of the answer and the first mark. A proxy that gathers passes on what comes together with the head, nginx for one:
+ * only a mark that comes by itself shows a reader that what comes later gets through too.
+ */
+const apartMs = 20
 
 /**
  * At once the place it begins at, then every event of the view after it, and a mark now and then, whose id is a place to go on from in
@@ -39,7 +45,9 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
   let nextMarkMs = performance.now() + markEveryMs
   let nextLookMs = 0
   let hasCaughtUp = false
-  yield Buffer.from(`retry: ${retryMs}\n${markOf(head, after)}`)
+  yield Buffer.from(`retry: ${retryMs}\n`)
+  await delay(apartMs)
+  yield Buffer.from(markOf(head, after))
   for (;;) {
     const nowMs = performance.now()
     if (gone.aborted || nowMs >= endsMs) return
