@@ -57,7 +57,7 @@ class WebsiteDatabase {
 class Notices {
   #place: FollowPlace | undefined
   readonly #places = new Map<string, FollowPlace>()
-  #sent = 0
+  readonly #sent: number[] = []
 
   loadPlace(): FollowPlace | undefined {
     return this.#place
@@ -75,9 +75,9 @@ class Notices {
     this.#places.set(tenantId, place)
   }
 
-  async send(_: FollowedEvent): Promise<void> {
-    this.#sent += 1
-    if (this.#sent === 5) process.kill(process.pid, 'SIGTERM')
+  async send({ sequenceNumber }: FollowedEvent): Promise<void> {
+    this.#sent.push(sequenceNumber)
+    if (this.#sent.length === 5) process.kill(process.pid, 'SIGTERM')
   }
 }
 
