@@ -64,6 +64,7 @@ describe('following a feed', () => {
       assert.deepEqual(numbersOf(events), (await numbersAfter(0)).slice(0, events.length))
       const [plain] = (await clientOf(service).after({ after: 0, limit: 1 })).items
       const [first] = events
+      assert.ok(plain !== undefined)
       assert.deepEqual(first, { ...plain, checkpoint: first?.checkpoint })
     })
   }
@@ -71,7 +72,8 @@ describe('following a feed', () => {
   it('goes on where it was left, with the same follower or with its checkpoint (L1)', async () => {
     const all = await numbersAfter(0)
     const follower = clientOf(service).follow({ after: 0 })
-    assert.equal(follower.checkpoint, undefined)
+    const placeBefore = follower.checkpoint
+    assert.equal(placeBefore, undefined)
     const first = await take(follower, 2)
     assert.deepEqual(follower.checkpoint, first[1]?.checkpoint)
     const second = await take(follower, 2)
