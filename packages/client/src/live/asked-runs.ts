@@ -95,6 +95,6 @@ export function isUnknownParameter(error: unknown, name: string): boolean {
   return (
     error instanceof ServiceError &&
     error.status === 400 &&
-    error.faults.some(({ parameter }) => parameter === name)
+    error.faults.some(({ parameter, code }) => parameter === name && code === 'unknown_parameter')
   )
 }

@@ -131,7 +131,7 @@ async function* readSome(
     }
     const { run } = outcome
     for (const event of run.items) {
-      if (!isOfTypes(event.eventTypeShortCode, types)) continue
+      if (!isOfTypes(event, types)) continue
       if (signal?.aborted === true) throw new AbortedError()
       place.after = event.sequenceNumber
       place.epoch = run.epoch

@@ -46,7 +46,8 @@ export function checkQuery({ after = 'head', transport, types }: FollowQuery): v
       `transport must be 'auto', 'stream', 'wait' or 'polls', not ${String(transport)}.`,
     )
   }
-  const isShortCode = (type: unknown) => typeof type === 'string' && /^[A-Za-z]{1,100}$/.test(type)
+  const isShortCode = (type: unknown) =>
+    typeof type === 'string' && /^[\x21-\x2b\x2d-\x7e]{1,100}$/.test(type)
   if (types !== undefined && !(types.length > 0 && types.every(isShortCode))) {
     throw new InvalidOptionError("types must be short codes of events, such as ['PropertyPublished'].")
   }

@@ -1,4 +1,6 @@
 /** Where a reader that follows a feed is, and which events it wants. */
+import { isObject, parseJson } from '../decode.ts'
+import type { FeedEvent } from '../wire.ts'
 
 /** Moves on with each answer. `answers` counts those that could be used; with none, nothing is known of the feed yet. */
 export interface LivePlace {
@@ -13,10 +15,25 @@ export interface LiveQuery {
   readonly types: readonly string[] | undefined
 }
 
-/** Removals are of every selection: without one, a copy would keep what has gone (PROTOCOL §13). */
-const removingCodes: readonly string[] = ['PropertyUnpublished', 'ContactErased']
+/** Whether a code removes a subject, for those that PROTOCOL §5.2 names. */
+const removes: ReadonlyMap<string, boolean> = new Map([
+  ['PropertyPublished', false],
+  ['PropertyUpdated', false],
+  ['PropertyUnpublished', true],
+  ['ContactCreated', false],
+  ['ContactUpdated', false],
+  ['ContactErased', true],
+])
 
-/** Whether an event is of the types asked for. A service filters itself; not every server does. */
-export function isOfTypes(shortCode: string, types: readonly string[] | undefined): boolean {
-  return types === undefined || types.includes(shortCode) || removingCodes.includes(shortCode)
+/**
+ * Whether an event is of the types asked for. Removals are of every selection, because a copy would keep what has gone (PROTOCOL
+ * §13.4). A service filters itself; not every server does.
+ */
+export function isOfTypes(event: FeedEvent, types: readonly string[] | undefined): boolean {
+  const { eventTypeShortCode: code } = event
+  if (types === undefined || types.includes(code)) return true
+  const known = removes.get(code)
+  if (known !== undefined) return known
+  const payload = parseJson(event.payload)
+  return isObject(payload) && payload['published'] === false
 }

@@ -106,5 +106,5 @@ function isTooCrowded(error: unknown): error is ServiceError {
 
 function ofTypes(run: EventRun, { types }: LiveQuery): EventRun {
   if (types === undefined) return run
-  return { ...run, items: run.items.filter(({ eventTypeShortCode }) => isOfTypes(eventTypeShortCode, types)) }
+  return { ...run, items: run.items.filter((event) => isOfTypes(event, types)) }
 }

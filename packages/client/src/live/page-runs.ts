@@ -47,7 +47,7 @@ export async function* pageRuns(
     const before = place.next
     for await (const walked of walk(connection, place.reading, round)) {
       if (walked.kind === 'startOver') throw anotherFeed()
-      const items = newOf(place, walked.events).filter((event) => isOfTypes(event.eventTypeShortCode, types))
+      const items = newOf(place, walked.events).filter((event) => isOfTypes(event, types))
       place.reading = walked.reading
       if (items.length > 0) yield runOf(place, items)
     }

@@ -11,6 +11,7 @@ import {
   AccessError,
   ConflictError,
   InvalidOptionError,
+  InvalidRequestError,
   NetworkError,
   createClient,
 } from '../../src/index.ts'
@@ -167,6 +168,13 @@ describe('following a feed', () => {
         )
         assert.deepEqual(codes, ['PropertyUpdated', 'PropertyUpdated', 'PropertyUnpublished'])
       }
+    }
+  })
+
+  it('is told that a type is misspelt, and does not read the rest as if it were nothing (D19, PROTOCOL §13.4)', async () => {
+    for (const transport of ['stream', 'wait', 'polls'] as const) {
+      const query = { after: 0, types: ['PropertyUpdatd'], transport }
+      await assert.rejects(within(take(clientOf(service).follow(query), 1)), InvalidRequestError)
     }
   })
 
