@@ -8,12 +8,12 @@ export const memorySettings = {
       description:
         'bodies being received and answers not yet taken that are held at once; more is refused with 503',
     },
-    { from: 64 * 2 ** 20, to: 2 ** 40 },
+    { from: 128 * 2 ** 20, to: 2 ** 40 },
     256 * 2 ** 20,
   ),
   inFlightBytesPerKey: wholeNumber(
     { name: 'in-flight-bytes-per-key', description: 'the share of these that one key may have' },
-    { from: 32 * 2 ** 20, to: 2 ** 40 },
+    { from: 64 * 2 ** 20, to: 2 ** 40 },
     64 * 2 ** 20,
   ),
   maxConnections: wholeNumber(

@@ -72,8 +72,8 @@ export function createBytesInFlight(
 ): BytesInFlight {
   const words = new Int32Array(counts.words)
   const size = Math.floor(limits.inFlightBytes / bytesPerUnit)
-  // A body of the largest size, and as much that gzip makes of it.
-  const leastOfKey = Math.ceil((2 * limits.maxBodyBytes) / bytesPerUnit)
+  // A body of the largest size, and the most that its events need beside it.
+  const leastOfKey = Math.ceil((4 * limits.maxBodyBytes) / bytesPerUnit)
   const mostOfKey = Math.max(leastOfKey, limits.inFlightBytesPerKey / bytesPerUnit / counts.threads)
   const mostOfStrangers = limits.inFlightBytesOfStrangers / bytesPerUnit
   const byKey = new Map<string, number>()

@@ -28,7 +28,10 @@ export interface BystanderReport {
   /** What was not answered as it should have been, at most ten of them. */
   readonly errors: readonly string[]
   readonly errorCount: number
-  /** The most milliseconds for which the service worked on other things while one of the requests waited. */
+  /**
+   * The most milliseconds for which the service worked on other things while one of the requests waited. Arrivals are not among them: where
+   * strangers fill the system's queue of new connections, it drops a client's first packet, which comes again after 1, 3 and 7 s.
+   */
   readonly mostWorkMs: number
 }
 
@@ -87,7 +90,7 @@ process.once('message', ({ port, readKey, publishKey, pid }: BystanderOrders) =>
       const answer = await asking()
       if (!expected.includes(answer.status)) failed(`answered ${answer.status} ${answer.code}`)
       times[kind].push(performance.now() - startMs)
-      mostWorkMs = Math.max(mostWorkMs, Math.round(workedMs(pid) - startWorkMs))
+      if (kind !== 'arrivals') mostWorkMs = Math.max(mostWorkMs, Math.round(workedMs(pid) - startWorkMs))
       return answer
     } catch (error) {
       failed(

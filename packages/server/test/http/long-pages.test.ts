@@ -143,13 +143,13 @@ onTransports('readers who stop reading a long page', (transport) => {
     const limits = {
       inFlightBytes: 16 * mebibyte,
       inFlightBytesPerKey: 4 * mebibyte,
-      maxBodyBytes: 2 * mebibyte,
+      maxBodyBytes: mebibyte,
     }
     const service = await startTestService({ ...transport, limits })
-    for (let batch = 0; batch < 15; batch += 1) {
+    for (let batch = 0; batch < 35; batch += 1) {
       await publish(
         service,
-        Array.from({ length: 7 }, () => ({ payload: property({ note: 'x'.repeat(250_000) }) })),
+        Array.from({ length: 3 }, () => ({ payload: property({ note: 'x'.repeat(250_000) }) })),
       )
     }
     const { readKey } = service.tenant

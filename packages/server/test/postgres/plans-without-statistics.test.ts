@@ -99,6 +99,39 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
   ['a step of the list of those that expire', expiryStatements.readNext, [tenantA, events + 1, limit]],
 ]
 
+/** What a step writes: each event, its entries in three indexes, its id, and what is kept of it. */
+const pagesPerChange = 40
+const positionsAfter = (after: number): readonly bigint[] =>
+  Array.from({ length: limit }, (_, index) => BigInt(after + 1 + index))
+const emptied = texts(Array.from({ length: limit }, () => '{}'))
+const steps: readonly (readonly [string, string, (after: number) => readonly Value[]])[] = [
+  [
+    'a step of an erasure',
+    `SELECT take_payloads($1, $2, $3::bigint[], ARRAY(SELECT id FROM event WHERE position = ANY ($3) AND tenant = $1 AND feed = $2), $4::text[])`,
+    (after) => [tenantA, property, bigints(positionsAfter(after)), emptied],
+  ],
+  [
+    'a step of retention',
+    `SELECT thin_payloads($1, $2, $3::bigint[], ARRAY(SELECT id FROM event WHERE position = ANY ($3) AND tenant = $1 AND feed = $2), $4::text[])`,
+    (after) => [tenantA, property, bigints(positionsAfter(after + 2 * limit)), emptied],
+  ],
+  [
+    'a step of a restriction',
+    'SELECT hide_events($1, $2, $3::bigint[], $4::text[])',
+    (after) => [tenantA, contact, bigints(positionsAfter(after)), emptied],
+  ],
+  [
+    'a step of lifting one',
+    'SELECT show_events($1, $2, $4::uuid, $3::bigint[])',
+    (after) => [tenantA, contact, bigints(positionsAfter(after)), uuid('p')],
+  ],
+  [
+    'a step of taking over what was thinned',
+    'SELECT drop_kept($1, $2, $3::bigint[])',
+    (after) => [tenantA, contact, bigints(positionsAfter(after))],
+  ],
+]
+
 describe('a database that was filled a moment ago', () => {
   let database: Database
   before(async () => {
@@ -111,12 +144,15 @@ describe('a database that was filled a moment ago', () => {
       session.script(`ALTER TABLE event SET (autovacuum_enabled = false);
         ALTER TABLE subject SET (autovacuum_enabled = false);
         ALTER TABLE view_entry SET (autovacuum_enabled = false);
+        ALTER TABLE event_id SET (autovacuum_enabled = false);
+        ALTER TABLE kept_event SET (autovacuum_enabled = false);
         ALTER TABLE feed SET (autovacuum_enabled = false);
         INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, code, json)
           SELECT '${tenantA}', feed, n, n, n, gen_random_uuid(),
             CASE WHEN n % 100 = 0 THEN '${uuid('p')}' ELSE gen_random_uuid() END,
             CASE feed WHEN 1 THEN ${category} END, '', '{"payload":"${'x'.repeat(200)}"}'
           FROM generate_series(1, 2) AS feed, generate_series(1, ${events}) AS n;
+        INSERT INTO event_id (tenant, feed, id, position, content_hash) SELECT tenant, feed, id, position, '' FROM event;
         INSERT INTO subject (tenant, feed, subject, position, published, category, code)
           SELECT DISTINCT ON (tenant, feed, subject) tenant, feed, subject, position, true, category, ''
           FROM event ORDER BY tenant, feed, subject, position DESC;
@@ -139,6 +175,21 @@ describe('a database that was filled a moment ago', () => {
       })
       const pages = (Plan['Shared Hit Blocks'] ?? Infinity) + (Plan['Shared Read Blocks'] ?? 0)
       assert.ok(pages < limit * pagesPerEvent, `${pages} pages for ${limit} events: ${JSON.stringify(Plan)}`)
+    })
+  }
+
+  for (const [name, text, values] of steps) {
+    it(`is changed by ${name} at its place and no further (P5)`, async () => {
+      const pages: number[] = []
+      // The first step also counts what planning reads of the catalogue.
+      for (const after of [middle, middle + limit]) {
+        const statement = { name: `explain-step-${name}`, text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}` }
+        const [row] = await database.write((session) => session.query<PlanRow>(statement, values(after)))
+        const [{ Plan }] = row?.['QUERY PLAN'] ?? assert.fail('no plan')
+        pages.push((Plan['Shared Hit Blocks'] ?? Infinity) + (Plan['Shared Read Blocks'] ?? 0))
+      }
+      const [, last = Infinity] = pages
+      assert.ok(last < limit * pagesPerChange, `${last} pages for ${limit} events`)
     })
   }
 })

@@ -67,11 +67,11 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
 const longBytes = 2 ** 20
 
 /**
- * What the events of a body need beyond its own length: in memory, a text has two bytes for each character as soon as one of them is beyond
- * Latin, such as a typographic quotation mark.
+ * What the events of a body need beyond its own length, on their way to the store: as texts, and once more as what the store is given. In
+ * memory, a text has two bytes for each character as soon as one of them is beyond Latin, such as a typographic quotation mark.
  */
 function besideBytes(body: Buffer): number {
-  return body.byteLength < longBytes || isAscii(body) ? 0 : body.byteLength
+  return body.byteLength < longBytes ? 0 : (isAscii(body) ? 2 : 3) * body.byteLength
 }
 
 /** The bytes as they were before gzip, taken from `flight` like those that came. */

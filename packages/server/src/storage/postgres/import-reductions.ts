@@ -50,13 +50,7 @@ const readUnthinned: Statement = {
 /** What was restricted when it came, and had been lifted and thinned since. */
 const dropKept: Statement = {
   name: 'import-thin-kept',
-  text: `WITH dropped AS (
-      DELETE FROM kept_event k USING unnest($3::bigint[]) AS given (position), event e
-      WHERE e.tenant = $1 AND e.feed = $2 AND e.position = given.position
-        AND k.tenant = $1 AND k.feed = $2 AND k.subject = e.subject AND k.position = given.position
-    )
-    UPDATE event e SET state = 'full' FROM unnest($3::bigint[]) AS given (position)
-    WHERE e.tenant = $1 AND e.feed = $2 AND e.position = given.position AND e.state = 'restricted'`,
+  text: 'SELECT drop_kept($1, $2, $3::bigint[])',
 }
 const thinImported: Statement = {
   name: 'import-thin',

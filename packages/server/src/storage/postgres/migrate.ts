@@ -54,6 +54,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0025-current-lists.sql'),
   filesOf('0026-leaving.sql'),
   { ...filesOf('0027-live-counts.sql'), afterwards: [liveCounts] },
+  filesOf('0028-steps-by-key.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

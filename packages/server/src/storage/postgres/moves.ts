@@ -48,12 +48,12 @@ const readEvents: Statement = {
 const readIds: Statement = {
   name: 'move-ids',
   text: `SELECT i.* FROM unnest($3::uuid[]) AS given (id)
-    JOIN event_id i ON i.tenant = $1 AND i.feed = $2 AND i.id = given.id`,
+    CROSS JOIN LATERAL (SELECT * FROM event_id WHERE tenant = $1 AND feed = $2 AND id = given.id LIMIT 1) AS i`,
 }
 const readSubjects: Statement = {
   name: 'move-subjects',
   text: `SELECT s.* FROM unnest($3::uuid[]) AS given (subject)
-    JOIN subject s ON s.tenant = $1 AND s.feed = $2 AND s.subject = given.subject`,
+    CROSS JOIN LATERAL (SELECT * FROM subject WHERE tenant = $1 AND feed = $2 AND subject = given.subject LIMIT 1) AS s`,
 }
 /** Pages by two columns: many ids may have been skipped in one commit. */
 const readSkipped: Statement = {
