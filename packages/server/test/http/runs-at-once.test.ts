@@ -34,7 +34,11 @@ onTransports('runs of long events', (transport) => {
         readAfter: (query) => held(() => storage.events.readAfter(query)),
         readSubject: (query) => held(() => storage.events.readSubject(query)),
       })
-    const limits = { maxBodyBytes: mebibyte / 2, inFlightBytesPerKey: 2 * mebibyte, inFlightBytes: 16 * mebibyte }
+    const limits = {
+      maxBodyBytes: mebibyte / 2,
+      inFlightBytesPerKey: 2 * mebibyte,
+      inFlightBytes: 16 * mebibyte,
+    }
     const service = await startTestService({ ...transport, wrap, limits })
     for (let batch = 0; batch < 20; batch += 1) {
       const payload = { ...property({ note: 'x'.repeat(100_000) }), agent_ref: subject }

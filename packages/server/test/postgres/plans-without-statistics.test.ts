@@ -183,7 +183,10 @@ describe('a database that was filled a moment ago', () => {
       const pages: number[] = []
       // The first step also counts what planning reads of the catalogue.
       for (const after of [middle, middle + limit]) {
-        const statement = { name: `explain-step-${name}`, text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}` }
+        const statement = {
+          name: `explain-step-${name}`,
+          text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+        }
         const [row] = await database.write((session) => session.query<PlanRow>(statement, values(after)))
         const [{ Plan }] = row?.['QUERY PLAN'] ?? assert.fail('no plan')
         pages.push((Plan['Shared Hit Blocks'] ?? Infinity) + (Plan['Shared Read Blocks'] ?? 0))
