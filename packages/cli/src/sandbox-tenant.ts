@@ -1,6 +1,6 @@
 /** The tenant of the sandbox in a store, and the keys that open it (PROTOCOL §2.8). */
 import { sandboxTenantId } from '@property-events/protocol'
-import type { GrantScope } from '@property-events/protocol'
+import type { ContactLimits, GrantScope } from '@property-events/protocol'
 import type { Grant, StorageEngine, Tenant } from '@property-events/server'
 import { findTenant } from './open-store.ts'
 import type { OpenedStore } from './open-store.ts'
@@ -32,12 +32,14 @@ export interface WantedGrants {
   /** Ids or names. */
   readonly tenants: readonly string[]
   readonly scopes: readonly GrantScope[]
+  /** What of contacts is read; `undefined`: all of it. */
+  readonly contact: ContactLimits | undefined
 }
 
 /** What a new key may do. Throws a `Refusal` for a tenant that is not there, or that is the sandbox. */
 export async function grantsOf(
   store: OpenedStore,
-  { isTest, tenants, scopes }: WantedGrants,
+  { isTest, tenants, scopes, contact }: WantedGrants,
 ): Promise<readonly Grant[]> {
   if (isTest) return [{ tenantId: (await sandboxTenant(store.storage)).tenantId, scopes: ['property:read'] }]
   const tenantIds = new Set<string>()
@@ -46,5 +48,5 @@ export async function grantsOf(
     throw new Refusal(
       'The sandbox is opened by test keys alone: use --test in place of --tenant and --scope.',
     )
-  return [...tenantIds].map((tenantId) => ({ tenantId, scopes }))
+  return [...tenantIds].map((tenantId) => ({ tenantId, scopes, ...(contact && { contact }) }))
 }

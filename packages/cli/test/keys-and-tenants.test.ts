@@ -234,6 +234,25 @@ describe('keys, while the service runs', () => {
     assert.match(text.stdout, new RegExp(`^${key.keyId} .* published-0, current\\b`, 'm'))
   })
 
+  it('a key reads the roles and fields of contacts it was made for, which the list shows (D11)', async () => {
+    const given = [
+      '--scope',
+      'contact:read',
+      '--contact-roles',
+      'landlord,vendor',
+      '--contact-fields',
+      'roles',
+    ]
+    const create = ['keys', 'create', '--tenant', 'Hill & Co', ...given, ...data]
+    const { grants, keyId } = await runJson<{ readonly grants: readonly object[]; readonly keyId: string }>(
+      create,
+    )
+    const [{ contact } = { contact: undefined }] = grants as readonly { readonly contact?: unknown }[]
+    assert.deepEqual(contact, { roles: ['vendor', 'landlord'], fields: ['roles'] })
+    const { stdout } = await run(['keys', 'list', ...data])
+    assert.match(stdout, new RegExp(`^${keyId} .* contact:read\\(roles=vendor,landlord;fields=roles\\)`, 'm'))
+  })
+
   it('a reading that the store or the key has no use for is refused with what to do (D12)', async () => {
     const create = ['create', '--tenant', 'Hill & Co', '--scope']
     for (const [args, said] of [
@@ -242,6 +261,9 @@ describe('keys, while the service runs', () => {
         /must be default or published-0. Did you mean published-0/,
       ],
       [[...create, 'publish', '--current'], /are for keys that read/],
+      [[...create, 'read', '--contact-roles', 'vender'], /which is none of them.*Did you mean vendor/],
+      [[...create, 'read', '--contact-fields', ','], /--contact-fields is empty/],
+      [[...create, 'property:read', '--contact-fields', 'kind'], /add --scope contact:read/],
     ] as const) {
       const { code, stderr } = await run(['keys', ...args, ...data])
       assert.equal(code, 1, args.join(' '))

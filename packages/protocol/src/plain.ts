@@ -2,6 +2,7 @@
  * What both ends share apart from payloads: names, numbers, texts and times. A thread that only writes imports this,
  * because loading the rules and codes of payloads takes 10 ms and 3 MB.
  */
+export * from './contact-grant.ts'
 export * from './erasure-reason.ts'
 export * from './event-types.ts'
 export * from './feeds.ts'

@@ -1,5 +1,12 @@
 /** The named schemas of administration (PROTOCOL §12). */
-import { adminScopes, grantScopes, revealReasons, scopes } from '@property-events/protocol'
+import {
+  adminScopes,
+  contactFields,
+  contactRoleNames,
+  grantScopes,
+  revealReasons,
+  scopes,
+} from '@property-events/protocol'
 import Type from 'typebox'
 
 const text = (description: string) => Type.String({ description })
@@ -43,6 +50,30 @@ const grants = Type.Array(
     {
       tenantId: uuid('The tenant.'),
       scopes: Type.Array(Type.Unsafe({ enum: [...grantScopes] }), { description: 'What it may do there.' }),
+      contact: Type.Optional(
+        Type.Object(
+          {
+            roles: Type.Optional(
+              Type.Array(Type.Unsafe({ enum: [...contactRoleNames] }), {
+                minItems: 1,
+                description:
+                  'Only contacts with one of these roles; another one stands in the feed as erased. Left out: all.',
+              }),
+            ),
+            fields: Type.Optional(
+              Type.Array(Type.Unsafe({ enum: [...contactFields] }), {
+                minItems: 1,
+                description: 'Only these members of the payload. Left out: all of them but `notes`.',
+              }),
+            ),
+          },
+          {
+            description:
+              'What of contacts is read with `contact:read`. Left out: all of it. It never changes for a key.',
+            additionalProperties: false,
+          },
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -89,7 +120,15 @@ const listed = (title: string, member: Type.TSchema) =>
 
 export const adminSchemas = {
   Tenant: Type.Object(tenant, { title: 'Tenant' }),
-  Tenants: listed('Tenants', Type.Object(tenant)),
+  Tenants: listed(
+    'Tenants',
+    Type.Object({
+      ...tenant,
+      lastPublishedAt: Type.Optional(
+        time('With `order=lastPublish`: of the last event of its feeds; null if it never published.'),
+      ),
+    }),
+  ),
   NewTenant: Type.Object(
     {
       tenantId: Type.Optional(uuid('Where it has an id already; left out, a new one is made.')),
@@ -166,6 +205,28 @@ export const adminSchemas = {
       ),
       lastPublishedAt: time("Of the feed's last event; null in an empty feed."),
     }),
+  ),
+  Properties: Type.Object(
+    {
+      items: Type.Array(
+        Type.Object({
+          agentRef: Type.String({ description: 'The property, as its payload spells it.' }),
+          live: Type.Boolean({ description: 'False: its latest event is a removal.' }),
+          address: orNull(Type.String(), 'As it is shown to the public, else its lines.'),
+          postcode: orNull(Type.String(), 'Both parts.'),
+          reference: orNull(Type.String(), "The agent's own reference."),
+          serviceReference: orNull(Type.String(), 'The `service_reference` of the payload.'),
+          eventId: uuid('Of the latest event.'),
+          sequenceNumber: whole('Of the latest event.'),
+          eventTypeShortCode: text('Of the latest event.'),
+          createdDate: text('Of the latest event, as it stands in it.'),
+        }),
+        { description: 'The newest change first.' },
+      ),
+      next,
+      searched: whole('How many properties this call has looked at.'),
+    },
+    { title: 'Properties' },
   ),
   FeedRate: Type.Object(
     {

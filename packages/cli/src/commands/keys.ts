@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import { adminScopes, grantScopes } from '@property-events/protocol'
-import { issueKey, rotateKey } from '@property-events/server'
+import { issueKey, rotateKey, scopeWords } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
+import { addContactOptions, readContactLimits } from '../key-contact.ts'
 import { addReadingOptions, readReading, readingText, refuseUnknownTypes } from '../key-reading.ts'
 import {
   gather,
@@ -56,6 +57,7 @@ function addCreate(keys: Command, context: CommandContext): void {
     .option('--expires <when>', momentWords)
     .option('--rate <number>', 'requests a second, in place of the rate of all keys (serve --rate-limit)')
     .option('--burst <number>', 'requests at once; ten times the rate if left out')
+  addContactOptions(command)
   addReadingOptions(command)
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
@@ -73,12 +75,13 @@ function addCreate(keys: Command, context: CommandContext): void {
     }
     const rate = readOwnRate(flagText(flags, 'rate'), flagText(flags, 'burst'), reader)
     const reading = readReading(flags, wanted, reader)
+    const contact = readContactLimits(flags, wanted, reader)
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
       const { storage } = store
       refuseUnknownTypes(storage.settings.catalogue, reading)
-      const grants = await grantsOf(store, { isTest, tenants, scopes: wanted })
+      const grants = await grantsOf(store, { isTest, tenants, scopes: wanted, contact })
       const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
@@ -146,7 +149,7 @@ function addList(keys: Command, context: CommandContext): void {
         key.operator
           ? '(operator)'
           : key.grants.map((grant) => tenantNames.get(grant.tenantId) ?? grant.tenantId).join(', '),
-        [...(key.adminScopes ?? []), ...new Set(key.grants.flatMap((grant) => grant.scopes))].join(' '),
+        [...(key.adminScopes ?? []), ...new Set(key.grants.flatMap(scopeWords))].join(' '),
         stateOf(key, nowMs),
         key.rate === undefined ? '' : rateText(key.rate),
         readingText(key.reading),

@@ -59,6 +59,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'for an importer that knows only event types 0 and 1, and reads the whole list each time',
       'keys create --tenant "Hill & Co" --scope property:read --event-types published-0 --current',
     ],
+    [
+      'for a partner, some of some contacts',
+      'keys create --tenant "Hill & Co" --scope contact:read --contact-roles vendor,buyer --contact-fields last_name,communications',
+    ],
   ],
   'keys rotate': [['with a week for the change', `keys rotate ${keyId} --overlap 7d`]],
   'keys list': [['of one tenant', 'keys list --tenant "Hill & Co"']],

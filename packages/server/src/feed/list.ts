@@ -1,7 +1,7 @@
 /** Lists a feed page by page (spec §4.1). Page arithmetic is here and nowhere else. */
 import type { Ticks, ViewName } from '@property-events/protocol'
 import type { EventStore, FeedKey, Head, Located, ViewRange } from '../storage/storage.ts'
-import type { Numbering } from './numbering.ts'
+import type { ReaderForm } from './reader-form.ts'
 
 export interface PageRequest {
   readonly key: FeedKey
@@ -17,8 +17,8 @@ export interface PageRequest {
 
 /** A run of events, and how a reader is to see them. */
 export interface PageRange extends ViewRange {
-  /** Left out: with the numbers of the store. */
-  readonly numbering?: Numbering
+  /** Left out: as they are stored. */
+  readonly form?: ReaderForm
 }
 
 /** A page that is located but not read: enough for its ETag, and for a 304 without reading an event. */

@@ -1,10 +1,6 @@
-/**
- * Events with other numbers for their types than the store's (D12), for a key that was made so. This is the one place that changes
- * stored bytes on their way to a reader.
- */
+/** Events with other numbers for their types than the store's (D12), for a key that was made so. */
 import { catalogues, feedNames, numberingNames } from '@property-events/protocol'
 import type { EventTypeCatalogue, FeedName, NumberingName } from '@property-events/protocol'
-import type { StoredEvent } from '../storage/storage.ts'
 
 /** Of one feed. Two readers with the same numbering read the same bytes (P9). */
 export interface Numbering {
@@ -43,7 +39,7 @@ const quote = 0x22
 const typeMember = Buffer.from(',"eventType":')
 const codeMember = Buffer.from(',"eventTypeShortCode":"')
 /** Between two events and nowhere else: see `pages/segment.ts`. */
-const boundary = Buffer.from('"},{"tenantId":"')
+export const boundary = Buffer.from('"},{"tenantId":"')
 const afterFirst = 3
 
 /**
@@ -64,9 +60,4 @@ export function renumber(bytes: Uint8Array, { digits }: Numbering): void {
     const next = text.indexOf(boundary, codeEnd)
     start = next === -1 ? -1 : next + afterFirst
   }
-}
-
-/** Each in place: they are the reader's own. */
-export function renumberAll(events: readonly StoredEvent[], numbering: Numbering | undefined): void {
-  if (numbering !== undefined) for (const { json } of events) renumber(json, numbering)
 }

@@ -162,15 +162,16 @@ function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access
     return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
   }
   let tenantId: string | undefined
+  let contact: Grant['contact']
   let tenants = 0
   for (const grant of grants) {
     if (!grant.scopes.includes(scope)) continue
     tenants += 1
-    tenantId = grant.tenantId
+    ;({ tenantId, contact } = grant)
   }
   if (tenants === 1 && tenantId !== undefined) {
     if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
-    return { kind: 'granted', keyId, tenantId, grants, adminScopes: [], reading }
+    return { kind: 'granted', keyId, tenantId, grants, adminScopes: [], reading, contact }
   }
   if (refusal === 'spec') {
     const detail =

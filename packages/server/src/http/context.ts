@@ -7,7 +7,8 @@ import type { KnownPositions } from '../feed/known-positions.ts'
 import type { KnownRanges } from '../feed/known-ranges.ts'
 import type { LiveTail } from '../feed/live-tail.ts'
 import type { MovedFeeds } from '../feed/moved-feeds.ts'
-import type { NumberingOf } from '../feed/numbering.ts'
+import type { LastPublished } from '../feed/last-published.ts'
+import type { FormOf } from '../feed/reader-form.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
@@ -65,8 +66,9 @@ export interface HttpContext {
   readonly currentPages: CurrentPages
   /** Types of events, and their numbers in the store. */
   readonly catalogue: EventTypeCatalogue
-  /** How event types are numbered for a key. */
-  readonly numberingOf: NumberingOf
+  /** How a key sees events. */
+  readonly formOf: FormOf
+  readonly lastPublished: LastPublished
   readonly publisher: Publisher
   readonly ledger: SentLedger
   readonly tail: LiveTail

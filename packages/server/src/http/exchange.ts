@@ -1,5 +1,5 @@
 /** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
-import type { AdminScope } from '@property-events/protocol'
+import type { AdminScope, ContactLimits } from '@property-events/protocol'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
 import type { Sent } from '../feed/sent.ts'
 import type { FeedKey, Grant, Head, KeyReading } from '../storage/storage.ts'
@@ -130,6 +130,8 @@ export interface Access {
   readonly adminScopes: readonly AdminScope[]
   /** How the key reads where that is not as usual. */
   readonly reading: KeyReading | undefined
+  /** What of contacts it reads of the tenant; left out: all of them. */
+  readonly contact?: ContactLimits | undefined
 }
 
 /** Of an operation that asks for no key. */

@@ -46,6 +46,8 @@ export interface KeyLimits {
    * `undefined`: the key reads as many as it may.
    */
   enterSnapshot(keyId: string): (() => void) | undefined
+  /** Counts the search that the node makes, on whatever of its threads; as above. `undefined`: it makes one already. */
+  enterSearch(): (() => void) | undefined
   /** The answer is there: gives the token back where it costs none, else takes the tenant's. */
   settle(exchange: Exchange): void
 }
@@ -143,6 +145,7 @@ export function keyLimits(
       spending.hasTenantPaid = true
     },
     enterSnapshot: (keyId) => enterOnce(buckets.of(`snapshots of ${keyId}`), limits.snapshotsPerKey),
+    enterSearch: () => enterOnce(buckets.of('searches'), 1),
     settle(exchange) {
       const { spending } = exchange
       if (spending === undefined) return

@@ -3,7 +3,8 @@ import { createCurrentPages } from '../feed/current-pages.ts'
 import { createKnownPositions } from '../feed/known-positions.ts'
 import { createKnownRanges } from '../feed/known-ranges.ts'
 import { movedFeeds } from '../feed/moved-feeds.ts'
-import { numberingsOver } from '../feed/numbering.ts'
+import { lastPublished } from '../feed/last-published.ts'
+import { formsOver } from '../feed/reader-form.ts'
 import type { Outages } from '../observability/outages.ts'
 import { plainPages, sealedPages } from '../pages/index.ts'
 import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
@@ -18,7 +19,7 @@ export function readingParts(
   outages: Outages,
 ): Pick<
   HttpContext,
-  'ranges' | 'positions' | 'moved' | 'pages' | 'currentPages' | 'numberingOf' | 'catalogue'
+  'ranges' | 'positions' | 'moved' | 'pages' | 'currentPages' | 'formOf' | 'catalogue' | 'lastPublished'
 > {
   const { events, moments, settings } = options.storage
   const ranges = createKnownRanges(events)
@@ -29,7 +30,8 @@ export function readingParts(
     pages: pagesOf(options, outages),
     currentPages: createCurrentPages({ events, moments, ranges, clock }),
     catalogue: settings.catalogue,
-    numberingOf: numberingsOver(settings.catalogue),
+    formOf: formsOver(settings.catalogue),
+    lastPublished: lastPublished(events, clock),
   }
 }
 

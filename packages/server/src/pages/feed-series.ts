@@ -1,15 +1,15 @@
 /** The series of segments that may be read: those of a feed's present state. */
 import { feedNames } from '@property-events/protocol'
 import type { FeedName, ViewName } from '@property-events/protocol'
-import type { Numbering } from '../feed/numbering.ts'
+import type { ReaderForm } from '../feed/reader-form.ts'
 import { payloadState } from '../storage/storage.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
-  /** The series of a view of the feed, in the state that `head` has, with the numbers of the store or of a numbering. */
-  of(key: FeedKey, head: Head, view: ViewName, numbering?: Numbering): string
+  /** The series of a view of the feed, in the state that `head` has, as it is stored or in another form. */
+  of(key: FeedKey, head: Head, view: ViewName, form?: ReaderForm): string
   /** Nothing is kept of the feed: it is as if it had not been read yet. */
   forget(key: FeedKey): void
   /** Whether there are segments of another state of the feed than that of `head`. */
@@ -48,9 +48,9 @@ export function createFeedSeries(onOtherState: (key: FeedKey) => void): FeedSeri
   }
 
   return {
-    of(key, head, view, numbering) {
+    of(key, head, view, form) {
       const { series, epoch } = stateOf(key, head)
-      const end = numbering === undefined ? view : `${view}~${numbering.name}`
+      const end = form === undefined ? view : `${view}~${form.name}`
       const known = series.get(end)
       if (known !== undefined) return known
       const name = `${seriesPrefix(key)}${epoch}/${payloadState(head)} ${end}`

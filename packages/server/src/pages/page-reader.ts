@@ -7,7 +7,7 @@ import type { LocatedPage } from '../feed/list.ts'
 import type { FeedKey, Head } from '../storage/storage.ts'
 import { createFeedSeries, forgetOthers } from './feed-series.ts'
 import { readGzip, sealedGzip } from './gzip-page.ts'
-import type { Numbering } from '../feed/numbering.ts'
+import type { ReaderForm } from '../feed/reader-form.ts'
 import { createMakingRoom } from './making-room.ts'
 import type { ContentCoding, PageBody, StreamedBody } from './page-body.ts'
 import { partsOf } from './page-parts.ts'
@@ -28,8 +28,8 @@ export interface PageReader {
    * for others.
    */
   read(page: LocatedPage, coding: ContentCoding): AnyBody | Promise<AnyBody>
-  /** The bytes of the event at a position, if its segment of this numbering is sealed; to be released like a page. */
-  readSealedEvent(key: FeedKey, head: Head, position: number, numbering?: Numbering): PageBody | undefined
+  /** The bytes of the event at a position, if its segment in this form is sealed; to be released like a page. */
+  readSealedEvent(key: FeedKey, head: Head, position: number, form?: ReaderForm): PageBody | undefined
   /**
    * Nothing that was read of the feed before is used for an answer from now on. Resolves when the file has zeros in its place;
    * where threads share the file, `SharedSegmentFile.forget` does that.
@@ -75,7 +75,7 @@ export function createPageReader(
     read(page, coding) {
       const { range, head } = page
       if (range.positions !== undefined) return readListed(page, coding)
-      const parts = partsOf(page, feedSeries.of(range.key, head, range.view, range.numbering))
+      const parts = partsOf(page, feedSeries.of(range.key, head, range.view, range.form))
       if (coding === 'gzip') {
         const made = sealed && sealedGzip(sealed, page, parts)
         if (made === 'long') return streamedGzip(sources, page, parts)
@@ -85,8 +85,8 @@ export function createPageReader(
       if (made !== 'long' && made !== undefined) return made
       return lines.run(range.key.tenantId, () => readPlain(sources, page, parts))
     },
-    readSealedEvent(key, head, position, numbering) {
-      const series = feedSeries.of(key, head, 'all', numbering)
+    readSealedEvent(key, head, position, form) {
+      const series = feedSeries.of(key, head, 'all', form)
       const number = Math.floor((position - 1) / eventsPerSegment)
       const found = sealed?.store.event({ series, number }, position - 1 - number * eventsPerSegment)
       if (found === undefined) return undefined

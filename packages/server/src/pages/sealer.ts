@@ -2,7 +2,7 @@
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
 import type { PageRange } from '../feed/list.ts'
-import { renumber } from '../feed/numbering.ts'
+import { formed } from '../feed/reader-form.ts'
 import { freeBytes } from '../free-bytes.ts'
 import type { EventStore } from '../storage/storage.ts'
 import { eventsPerSegment, sealSegment } from './segment.ts'
@@ -149,12 +149,11 @@ function watchFullness(store: SegmentStore, clock: () => number): Fullness {
 }
 
 /** To be freed after use. */
-async function readJoined(events: Pick<EventStore, 'readRange'>, range: PageRange): Promise<Buffer> {
+async function readJoined(events: Pick<EventStore, 'readRange'>, range: PageRange): Promise<Uint8Array> {
   const pieces = await events.readRange(range)
   const joined = Buffer.concat(pieces)
-  if (range.numbering !== undefined) renumber(joined, range.numbering)
   pieces.forEach(freeBytes)
-  return joined
+  return formed(joined, range.form)
 }
 
 /** The ordinals of segment `number`. */

@@ -98,7 +98,7 @@ export function keyCreated(record: KeyRecord): Changes {
   const said = reading && { reading: { eventTypes: reading.eventTypes ?? null, current: reading.current } }
   const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined, ...said }
   const created = overTenants(grants, (grant) => {
-    const detail = { ...common, scopes: grant?.scopes ?? adminScopes }
+    const detail = { ...common, scopes: grant?.scopes ?? adminScopes, ...contactLimitsOf(grant) }
     return { action: 'key.created', tenant: grant?.tenantId ?? null, target: keyId, detail }
   })
   const tenantIds = grants.map(({ tenantId }) => tenantId)
@@ -107,6 +107,10 @@ export function keyCreated(record: KeyRecord): Changes {
     ...(rate === undefined ? [] : rateSet(keyId, tenantIds, rate)),
     ...(networks === undefined ? [] : networksSet(keyId, tenantIds, networks)),
   ]
+}
+
+function contactLimitsOf(grant: Grant | undefined): Pick<Grant, 'contact'> {
+  return grant?.contact === undefined ? {} : { contact: grant.contact }
 }
 
 /** Of one commit: `before` is as it was found under its lock. */
@@ -145,8 +149,10 @@ function networksSet(keyId: string, tenantIds: readonly string[], networks: read
   })
 }
 
-export function keyGranted(keyId: string, { tenantId, scopes }: Grant): Changes {
-  return [{ action: 'key.granted', tenant: tenantId, target: keyId, detail: { scopes } }]
+export function keyGranted(keyId: string, grant: Grant): Changes {
+  const { tenantId, scopes } = grant
+  const detail = { scopes, ...contactLimitsOf(grant) }
+  return [{ action: 'key.granted', tenant: tenantId, target: keyId, detail }]
 }
 
 export function keyRevoked(keyId: string, tenantIds: readonly string[]): Changes {

@@ -1,6 +1,7 @@
 /** The port's part for the audit: who changed or searched what, and when. */
 import type {
   AdminScope,
+  ContactLimits,
   ErasureReason,
   FeedName,
   GrantScope,
@@ -44,8 +45,10 @@ interface AuditDetails {
     readonly revoked: boolean
     /** Left out: it reads as usual. */
     readonly reading?: { readonly eventTypes: NumberingName | null; readonly current: boolean }
+    /** Left out: it reads all of contacts. */
+    readonly contact?: ContactLimits
   }
-  'key.granted': { readonly scopes: readonly GrantScope[] }
+  'key.granted': { readonly scopes: readonly GrantScope[]; readonly contact?: ContactLimits }
   'key.revoked': Nothing
   'key.expiry_set': { readonly expiresMs: number | null }
   /** `null`: that of all keys. */

@@ -30,6 +30,17 @@ export function eventJsonMiddle({ eventType, state, payload, transactionId, id }
 
 export const eventJsonEnd = '"}'
 
+/** The bytes of an event that was read back, with whatever of it is another. */
+export function eventJsonOf(event: FeedEvent): string {
+  const { tenantId, sequenceNumber, eventType, eventTypeShortCode, payload, transactionId, id } = event
+  return (
+    `{"tenantId":"${tenantId}","sequenceNumber":${sequenceNumber},"eventType":${eventType}` +
+    `,"eventTypeShortCode":${JSON.stringify(eventTypeShortCode)}` +
+    `,"payload":${JSON.stringify(payload)}` +
+    `,"transactionId":"${transactionId}","id":"${id}","createdDate":"${event.createdDate}${eventJsonEnd}`
+  )
+}
+
 /** Reads stored bytes back. For the publishing side (repeats, removals) only. */
 export function parseEventJson(json: string): FeedEvent {
   const event: FeedEvent = JSON.parse(json)

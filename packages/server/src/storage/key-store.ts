@@ -1,6 +1,12 @@
 /** The port's part for tenants and keys (D11). */
-import { adminScopes, grantScopes, isNumberingName } from '@property-events/protocol/plain'
-import type { AdminScope, GrantScope, NumberingName } from '@property-events/protocol'
+import {
+  adminScopes,
+  contactFields,
+  contactRoleNames,
+  grantScopes,
+  isNumberingName,
+} from '@property-events/protocol/plain'
+import type { AdminScope, ContactLimits, GrantScope, NumberingName } from '@property-events/protocol'
 import type { Actor } from './audit-store.ts'
 
 export interface Tenant {
@@ -17,6 +23,8 @@ export interface Tenant {
 export interface Grant {
   readonly tenantId: string
   readonly scopes: readonly GrantScope[]
+  /** What of contacts is read with `contact:read`; left out: all of it. As given when the key was made. */
+  readonly contact?: ContactLimits
 }
 
 /** Of a key's requests, over all nodes together (D10). Both are whole numbers from 1 on. */
@@ -75,9 +83,40 @@ export interface KeyRecord {
   readonly reading?: KeyReading
 }
 
-/** From a column: those that this program knows, in the order in which they stand there. */
-export function grantScopesOf(text: string): readonly GrantScope[] {
-  return text.split(' ').filter((word) => isOneOf(word, grantScopes))
+/**
+ * A grant's scopes as a store and people have them: `contact:read` with limits is the one word `contact:read(roles=vendor;fields=kind)`. A
+ * program of a version that knows no limits does not know the word either, so that the key reads no contacts there, rather than all.
+ */
+export function scopeWords({ scopes, contact }: Pick<Grant, 'scopes' | 'contact'>): readonly string[] {
+  if (contact === undefined) return scopes
+  const { roles, fields } = contact
+  const limits = [
+    ...(roles === undefined ? [] : [`roles=${roles.join(',')}`]),
+    ...(fields === undefined ? [] : [`fields=${fields.join(',')}`]),
+  ]
+  return scopes.map((scope) => (scope === 'contact:read' ? `${scope}(${limits.join(';')})` : scope))
+}
+
+/** From a column: the scopes that this program knows, in the order in which they stand there. */
+export function grantOf(tenantId: string, text: string): Grant {
+  const words = text.split(' ')
+  const limits = words.map((word) => limitedScope.exec(word)?.groups).find((groups) => groups !== undefined)
+  const scopes = words
+    .map((word) => (limitedScope.test(word) ? 'contact:read' : word))
+    .filter((word) => isOneOf(word, grantScopes))
+  return { tenantId, scopes, ...(limits && { contact: limitsOf(limits) }) }
+}
+
+const limitedScope = /^contact:read\((?:roles=(?<roles>[a-z_,]*))?;?(?:fields=(?<fields>[a-z_,]*))?\)$/
+
+/** What this program does not know is not granted. */
+function limitsOf({ roles, fields }: Readonly<Record<string, string | undefined>>): ContactLimits {
+  return {
+    ...(roles !== undefined && { roles: contactRoleNames.filter((role) => roles.split(',').includes(role)) }),
+    ...(fields !== undefined && {
+      fields: contactFields.filter((field) => fields.split(',').includes(field)),
+    }),
+  }
 }
 
 /** From the columns of a store: what most keys have not. */

@@ -1,8 +1,7 @@
 /** An event without its payload (D17): what stays are the ids, the number, the time and the type. The same on every engine. */
 import { feeds } from '@property-events/protocol/plain'
 import type { FeedName } from '@property-events/protocol'
-import { eventJsonEnd } from './event-json.ts'
-import { parseEventJson } from './event-json.ts'
+import { eventJsonOf, parseEventJson } from './event-json.ts'
 import { payloadMember } from './subject-identity.ts'
 
 /** Why a payload is gone: somebody had it erased, or a later event had superseded it for long enough. */
@@ -24,16 +23,10 @@ export function reducedEventJson(
   subjectId: string,
   json: string,
 ): string {
-  const { tenantId, sequenceNumber, eventType, eventTypeShortCode, ...rest } = parseEventJson(json)
-  const { payload, transactionId, id, createdDate } = rest
-  const spelled = payloadMember(payload, feeds[feed].subjectField)
+  const event = parseEventJson(json)
+  const spelled = payloadMember(event.payload, feeds[feed].subjectField)
   const reference = spelled?.toLowerCase() === subjectId ? spelled : subjectId
-  return (
-    `{"tenantId":"${tenantId}","sequenceNumber":${sequenceNumber},"eventType":${eventType}` +
-    `,"eventTypeShortCode":${JSON.stringify(eventTypeShortCode)}` +
-    `,"payload":${JSON.stringify(reducedPayload(state, feed, reference))}` +
-    `,"transactionId":"${transactionId}","id":"${id}","createdDate":"${createdDate}${eventJsonEnd}`
-  )
+  return eventJsonOf({ ...event, payload: reducedPayload(state, feed, reference) })
 }
 
 /** As above, erased. */

@@ -76,7 +76,7 @@ describe('positions of events that were asked for', () => {
         const answer = await readEvent({ events, pages, positions, ranges }, request, {
           key,
           eventId: uuid(name),
-          numbering: undefined,
+          form: undefined,
         })
         const stored = await events.readEvent(key, uuid(name))
         assert.equal(answer.kind === 'refused', stored === undefined, `${name}, hint ${hint}`)

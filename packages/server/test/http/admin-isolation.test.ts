@@ -79,6 +79,7 @@ onEngines('isolation of administration', {}, (service) => {
       adminReadPropertyHistory: `/properties/${ids.subject}/history`,
       getTenant: '',
       listFeeds: '/feeds',
+      listProperties: '/properties?search=ely',
     }
     const inspect = Object.entries(reads).map(([operationId, path]): Door => {
       const of = (tenantId: string): string => `/tenants/${tenantId}${path}`

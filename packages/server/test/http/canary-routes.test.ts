@@ -21,6 +21,8 @@ function targetOf(path: string, values: Values): string {
     /\{(\w+)\}/g,
     (_, name: string) => values[name] ?? assert.fail(`${path} needs ${name}`),
   )
+  // Among the properties of the others it would not be on the first page.
+  if (path.endsWith('/properties')) return `${target}?search=${canary}`
   return path.endsWith('/rate') ? `${target}?from=2020-01-01&to=2099-01-01&buckets=3` : target
 }
 
@@ -122,6 +124,35 @@ describe('every route of the document', () => {
     assert.deepEqual(showing(await readEvery(service(), { keys, subjects })), [])
     for (const path of streams) assert.ok(!(await streamed(service(), path)).includes(canary), path)
     assert.ok(!logLines.join('\n').includes(canary), 'the log')
+  })
+
+  it('shows a limited key nothing of contacts that its grant leaves out (D11)', async () => {
+    const { tenantId } = service().tenant
+    const scopes = ['contact:read', 'tenant:inspect'] as const
+    const limits = [undefined, { roles: ['vendor'] }] as const
+    const published = await publishCanary(service())
+    const { subjectId, ids } = published.find(({ feed }) => feed === 'contact') ?? assert.fail()
+    const subjects = ids.map((eventId) => ({
+      tenantId,
+      eventId,
+      subjectId,
+      contactRef: subjectId,
+      feed: 'contact',
+      keyId: 'none',
+      restrictionId: eventId,
+      erasureId: eventId,
+      holdId: eventId,
+    }))
+    const shown: (readonly string[])[] = []
+    for (const contact of limits) {
+      const { text } = await service().issue({ grants: [{ tenantId, scopes, ...(contact && { contact }) }] })
+      const names = showing(await readEvery(service(), { keys: [text], subjects }))
+      shown.push(names.filter((name) => name.includes('/contact')))
+    }
+    const [all = [], limited] = shown
+    assert.ok(all.length > 10, 'each of these shows it to a key without limits')
+    assert.deepEqual(limited, [])
+    await eraseAll(service(), published)
   })
 
   it('says nothing in an answer or a log of a contact that was sent to it and is not well formed (D17)', async () => {

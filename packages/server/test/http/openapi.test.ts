@@ -85,6 +85,7 @@ describe('the OpenAPI document', () => {
       `PATCH ${tenant}`,
       `GET ${tenant}/feeds`,
       `GET ${tenant}/feeds/{feed}/rate`,
+      `GET ${tenant}/properties`,
       `GET ${tenant}/contacts/{contactRef}`,
       `GET ${tenant}/contacts/{contactRef}/history`,
       `POST ${tenant}/contacts/{contactRef}/reveal`,

@@ -29,13 +29,8 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       const eventId = parseUuid(given)
       if (errors.length === 0 && eventId !== undefined) {
         return (request, access) => {
-          const numbering = context.numberingOf(access.reading?.eventTypes, feedName)
-          return readEvent(
-            context,
-            request,
-            { key: feedKeyOf(access, feedName), eventId, numbering },
-            headers,
-          )
+          const form = context.formOf(access, feedName)
+          return readEvent(context, request, { key: feedKeyOf(access, feedName), eventId, form }, headers)
         }
       }
       const refusal: Refusal =

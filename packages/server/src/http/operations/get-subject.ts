@@ -1,7 +1,7 @@
 /** `GET /v1/properties/{agentRef}` and `/v1/contacts/{contactRef}`: the latest event of one subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { renumber } from '../../feed/numbering.ts'
+import { formed } from '../../feed/reader-form.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
@@ -46,11 +46,10 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
         const key = feedKeyOf(access, feedName)
         const event = await context.events.readLatest(key, subject.subjectId)
         if (event === undefined) return refused({ code: 'subject_not_found' })
-        const numbering = context.numberingOf(access.reading?.eventTypes, feedName)
-        if (numbering !== undefined) renumber(event.json, numbering)
+        const json = formed(event.json, context.formOf(access, feedName))
         const coding = preferredCoding(request.header('accept-encoding'))
-        const etag = contentTag(event.json, coding)
-        return eventAnswer(request, ownBody(event.json), etag, coding, sentEvents(key, [event]))
+        const etag = contentTag(json, coding)
+        return eventAnswer(request, ownBody(json), etag, coding, sentEvents(key, [event]))
       }
     },
   }

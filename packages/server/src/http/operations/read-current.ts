@@ -25,7 +25,7 @@ export const currentHeaderSchema = {
     'Of a list of current events: the `sequenceNumber` that it is as of. The same on all pages of a walk.',
 } as const
 
-type Context = Pick<HttpContext, 'currentPages' | 'numberingOf' | 'pages' | 'metrics'>
+type Context = Pick<HttpContext, 'currentPages' | 'formOf' | 'pages' | 'metrics'>
 
 /** `headers`: further ones of its answers. */
 export function currentCall(
@@ -34,7 +34,7 @@ export function currentCall(
   parameters: ListParameters,
   headers: Headers,
 ): Call {
-  const { currentPages, numberingOf, metrics } = context
+  const { currentPages, formOf, metrics } = context
   const faults = windowFaults(parameters)
   const windowed =
     faults.length === 0 ? undefined : refused({ code: 'invalid_parameter', errors: faults, headers })
@@ -45,8 +45,8 @@ export function currentCall(
     const least = leastOf(request)
     const found = await currentPages.locate({ ...asked, keyId: access.keyId ?? '', least })
     if (found.kind !== 'page') return refused({ ...refusalOf(found.kind, feed), headers })
-    const numbering = numberingOf(access.reading?.eventTypes, feed)
-    const page = { ...found.page, range: { ...found.page.range, ...(numbering && { numbering }) } }
+    const form = formOf(access, feed)
+    const page = { ...found.page, range: { ...found.page.range, ...(form && { form }) } }
     const coding = preferredCoding(request.header('accept-encoding'))
     const etag = currentTag(asked, page, found.asOf, coding)
     const said = { ...headers, [currentHeader]: String(found.asOf) }

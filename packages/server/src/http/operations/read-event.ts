@@ -1,6 +1,6 @@
 /** One event by its id, out of its sealed segment where there is one, and from the store otherwise. */
-import { renumber } from '../../feed/numbering.ts'
-import type { Numbering } from '../../feed/numbering.ts'
+import { formed } from '../../feed/reader-form.ts'
+import type { ReaderForm } from '../../feed/reader-form.ts'
 import { sentEvents, sentRange } from '../../feed/sent.ts'
 import type { Sent } from '../../feed/sent.ts'
 import type { PageBody } from '../../pages/index.ts'
@@ -19,7 +19,7 @@ type Context = Pick<HttpContext, 'events' | 'pages' | 'positions' | 'ranges'>
 export interface EventAsked {
   readonly key: FeedKey
   readonly eventId: string
-  readonly numbering: Numbering | undefined
+  readonly form: ReaderForm | undefined
 }
 
 /** At once where its bytes lie in a sealed segment and are sent as they are. `further`: headers beside the usual ones. */
@@ -30,12 +30,12 @@ export function readEvent(
   further?: Headers,
 ): Outcome | Promise<Outcome> {
   const { ranges } = context
-  const { key, eventId, numbering } = asked
+  const { key, eventId, form } = asked
   const coding = preferredCoding(request.header('accept-encoding'))
   // Before the event is read: its bytes are of this state of the feed or of a later one.
   return whenThere(ranges.known({ key, view: 'all' }) ?? ranges.locate({ key, view: 'all' }), (located) => {
     if (located === undefined) return notFound
-    const etag = eventTag(eventId, located.head, coding, numbering)
+    const etag = eventTag(eventId, located.head, coding, form)
     return whenThere(readSealed(context, asked, located), (sealed) =>
       // One look-up in the caller's own feed, so another tenant's event and none at all take the same path (D8).
       whenThere(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
@@ -54,17 +54,16 @@ interface ReadEvent {
 
 async function readStored(
   { events }: Context,
-  { key, eventId, numbering }: EventAsked,
+  { key, eventId, form }: EventAsked,
 ): Promise<ReadEvent | undefined> {
   const event = await events.readEvent(key, eventId)
-  if (event !== undefined && numbering !== undefined) renumber(event.json, numbering)
-  return event && { body: ownBody(event.json), sent: sentEvents(key, [event]) }
+  return event && { body: ownBody(formed(event.json, form)), sent: sentEvents(key, [event]) }
 }
 
 /** Of the feed's present epoch and revision: a segment made before an erasure is not to be read (D17). */
 function readSealed(
   { events, pages, positions }: Context,
-  { key, eventId, numbering }: EventAsked,
+  { key, eventId, form }: EventAsked,
   { head, range }: Located,
 ): ReadEvent | undefined | Promise<ReadEvent | undefined> {
   const known = positions.get(key, eventId)
@@ -72,7 +71,7 @@ function readSealed(
     if (position === undefined || position > range.count) return undefined
     // Also where nothing is sealed yet: the newest events are asked for most, and the store need not be asked twice for each.
     if (known === undefined) positions.set(key, eventId, position)
-    const body = pages.readSealedEvent(key, head, position, numbering)
+    const body = pages.readSealedEvent(key, head, position, form)
     if (body === undefined) return undefined
     const sent = sentRange({ key, view: 'all', first: position, count: 1 })
     if (isEvent(body, eventId)) return { body, sent }

@@ -3,7 +3,7 @@ import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage } from '../../feed/list.ts'
 import { sentRange } from '../../feed/sent.ts'
-import type { Numbering } from '../../feed/numbering.ts'
+import type { ReaderForm } from '../../feed/reader-form.ts'
 import type { ContentCoding } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
@@ -26,12 +26,12 @@ interface TaggedPage {
 interface KnownPage extends TaggedPage {
   readonly known: Located
   readonly coding: ContentCoding
-  readonly numbering: Numbering | undefined
+  readonly form: ReaderForm | undefined
 }
 
 /** Reads one page: validators first, events only when they are needed. `headers`: further ones of its answers. */
 export function pageCall(
-  { pages, ranges, metrics, numberingOf }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics' | 'numberingOf'>,
+  { pages, ranges, metrics, formOf }: Pick<HttpContext, 'pages' | 'ranges' | 'metrics' | 'formOf'>,
   feed: FeedName,
   parameters: ListParameters,
   headers: Headers,
@@ -45,20 +45,19 @@ export function pageCall(
     known: Located,
     key: FeedKey,
     coding: ContentCoding,
-    numbering: Numbering | undefined,
+    form: ReaderForm | undefined,
   ): TaggedPage => {
     // What is known of a feed's view is one object until the feed changes, and no other feed's.
-    if (lastPage?.known === known && lastPage.coding === coding && lastPage.numbering === numbering)
-      return lastPage
-    const page = numbered(pageOf(known, parameters.page, parameters.pageSize), numbering)
-    lastPage = { known, coding, numbering, page, etag: pageTag({ ...parameters, key }, page, coding) }
+    if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
+    const page = inForm(pageOf(known, parameters.page, parameters.pageSize), form)
+    lastPage = { known, coding, form, page, etag: pageTag({ ...parameters, key }, page, coding) }
     return lastPage
   }
 
   return (request, access) => {
     const key = feedKeyOf(access, feed)
     const coding = preferredCoding(request.header('accept-encoding'))
-    const numbering = numberingOf(access.reading?.eventTypes, feed)
+    const form = formOf(access, feed)
     const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
     const answer = ({ page, etag }: TaggedPage): Outcome | Promise<Outcome> => {
       const { head } = page
@@ -74,15 +73,15 @@ export function pageCall(
     }
     const asked = { ...parameters, key }
     const known = ranges.known(asked)
-    if (known !== undefined) return answer(pageOfKnown(known, key, coding, numbering))
+    if (known !== undefined) return answer(pageOfKnown(known, key, coding, form))
     return locatePage(ranges, asked).then((located) => {
       if (located === undefined) return refused({ code: 'key_disabled' })
-      const page = numbered(located, numbering)
+      const page = inForm(located, form)
       return answer({ page, etag: pageTag(asked, page, coding) })
     })
   }
 }
 
-function numbered(page: LocatedPage, numbering: Numbering | undefined): LocatedPage {
-  return numbering === undefined ? page : { ...page, range: { ...page.range, numbering } }
+function inForm(page: LocatedPage, form: ReaderForm | undefined): LocatedPage {
+  return form === undefined ? page : { ...page, range: { ...page.range, form } }
 }

@@ -1,6 +1,7 @@
 /** `GET /v1/property-events` and `/v1/contact-events`: events after a number (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
+import { asSeen } from '../../feed/reader-form.ts'
 import { readRun } from '../../feed/read-run.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
@@ -53,8 +54,9 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
-        const query = { key, ...reading.parameters }
-        const { wait } = reading.parameters
+        const { wait, types } = reading.parameters
+        const seen = asSeen(types, context.formOf(access, feedName))
+        const query = { key, ...reading.parameters, types: seen }
         if (wait !== undefined) {
           const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
           return waitForRun(context, { request, access, key }, query, waitMs)

@@ -1,5 +1,5 @@
 /** Answers that are runs of events, read within the budget of bytes in flight. */
-import { renumber } from '../../feed/numbering.ts'
+import { formedCopies } from '../../feed/reader-form.ts'
 import { freeEvents } from '../../feed/read-in-steps.ts'
 import { runPieces } from '../../feed/read-run.ts'
 import type { CursorRefusal, EventRun, NoRoom, TakeRoom } from '../../feed/read-run.ts'
@@ -26,7 +26,7 @@ export interface RunAsked {
  * once holds no more than its share; where that is used up, the run ends before its limit.
  */
 export async function answerRun(
-  context: Pick<HttpContext, 'inFlight' | 'numberingOf'>,
+  context: Pick<HttpContext, 'inFlight' | 'formOf'>,
   asked: RunAsked,
   read: (take: TakeRoom<Refusal>) => Promise<EventRun | NoRoom<Refusal> | CursorRefusal | Refused>,
 ): Promise<Outcome> {
@@ -47,14 +47,13 @@ export async function answerRun(
 
 /** It has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
 export function runAnswer(
-  { numberingOf }: Pick<HttpContext, 'numberingOf'>,
+  { formOf }: Pick<HttpContext, 'formOf'>,
   { request, access, key }: RunAsked,
   run: EventRun,
 ): PiecesAnswer | Promise<PiecesAnswer> {
   const feed = { ...run.head, sequenceNumber: run.headNumber }
-  const bytes = Buffer.concat(runPieces(run))
-  const numbering = numberingOf(access.reading?.eventTypes, key.feed)
-  if (numbering !== undefined) renumber(bytes, numbering)
+  const events = formedCopies(run.events, formOf(access, key.feed))
+  const bytes = Buffer.concat(runPieces({ ...run, events }))
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
   const sent = sentEvents(key, run.events)

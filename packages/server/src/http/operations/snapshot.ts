@@ -1,8 +1,8 @@
 /** `GET /v1/property-events/snapshot` and the same for contacts: the latest of every subject (PROTOCOL §11). */
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
-import { renumberAll } from '../../feed/numbering.ts'
-import type { Numbering } from '../../feed/numbering.ts'
+import { formedAll } from '../../feed/reader-form.ts'
+import type { ReaderForm } from '../../feed/reader-form.ts'
 import { freeEvents } from '../../feed/read-in-steps.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { openSnapshot } from '../../feed/snapshot.ts'
@@ -82,8 +82,8 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           }
           const feed = { ...snapshot.head, sequenceNumber: snapshot.headNumber }
           const coding = preferredCoding(request.header('accept-encoding'))
-          const numbering = context.numberingOf(access.reading?.eventTypes, feedName)
-          const lines = () => linesOf(numbered(snapshot, numbering), onPiece, context.reads)
+          const form = context.formOf(access, feedName)
+          const lines = () => linesOf(inForm(snapshot, form), onPiece, context.reads)
           const pieces = () => (coding === 'gzip' ? gzipped(lines()) : freed(lines()))
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
           return { ...stream, headers, feed, coding, pieces, release }
@@ -96,15 +96,11 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
   }
 }
 
-/** With other numbers for the types of its events, where the key has others. */
-function numbered(snapshot: Snapshot, numbering: Numbering | undefined): Snapshot {
+function inForm(snapshot: Snapshot, form: ReaderForm | undefined): Snapshot {
   async function* pieces(): AsyncGenerator<readonly StoredEvent[]> {
-    for await (const piece of snapshot.pieces()) {
-      renumberAll(piece, numbering)
-      yield piece
-    }
+    for await (const piece of snapshot.pieces()) yield formedAll(piece, form)
   }
-  return numbering === undefined ? snapshot : { ...snapshot, pieces }
+  return form === undefined ? snapshot : { ...snapshot, pieces }
 }
 
 const lineEnd = Buffer.from('\n')

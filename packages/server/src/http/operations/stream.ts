@@ -4,8 +4,7 @@ import type { FeedName } from '@property-events/protocol'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import { checkCursor } from '../../feed/read-run.ts'
 import type { TapeReading } from '../../feed/live-tape.ts'
-import { renumberAll } from '../../feed/numbering.ts'
-import type { Numbering } from '../../feed/numbering.ts'
+import { formedCopies } from '../../feed/reader-form.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { ofTypes } from '../../feed/type-filter.ts'
 import type { FeedKey, Head } from '../../storage/storage.ts'
@@ -123,10 +122,12 @@ function piecesOf(
 ): AsyncGenerator<Uint8Array> {
   const { limits, metrics, ledger, reads } = context
   const { keyId = '' } = access
-  const numbering = context.numberingOf(access.reading?.eventTypes, key.feed)
+  const form = context.formOf(access, key.feed)
   const readNow = async (from: number): Promise<TapeReading> => {
     const found = await follower.read(view, from, pieceBytes)
-    const reading = seenWith(numbering, { ...found, events: ofTypes(found.events, types) })
+    // Copies: the events are those of all who wait. Their types are those that the reader sees.
+    const events = ofTypes(formedCopies(found.events, form), types)
+    const reading = { ...found, events }
     metrics.streamed(
       key.tenantId,
       reading.events.reduce((sum, { json }) => sum + json.byteLength, 0),
@@ -153,14 +154,6 @@ function piecesOf(
     told: (events) => metrics.live.told('stream', secondsSince(events)),
     isOver: async () => context.stopping() || (await refusalSince(context, access, key)) !== undefined,
   })
-}
-
-/** Copies: the events are those of all who wait. */
-function seenWith(numbering: Numbering | undefined, reading: TapeReading): TapeReading {
-  if (numbering === undefined) return reading
-  const events = reading.events.map((event) => ({ ...event, json: Buffer.from(event.json) }))
-  renumberAll(events, numbering)
-  return { ...reading, events }
 }
 
 function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema {

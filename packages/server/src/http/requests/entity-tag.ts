@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { LocatedPage, PageRequest } from '../../feed/list.ts'
-import type { Numbering } from '../../feed/numbering.ts'
+import type { ReaderForm } from '../../feed/reader-form.ts'
 import { payloadState } from '../../storage/storage.ts'
 import type { Head } from '../../storage/storage.ts'
 import type { ContentCoding } from '../../pages/index.ts'
@@ -18,7 +18,7 @@ export function pageTag(request: PageRequest, located: LocatedPage, coding: Cont
   const window = from === undefined && to === undefined ? '' : `${from ?? ''}-${to ?? ''}`
   const asked = crc32(`${key.tenantId} ${key.feed} ${view} ${window} ${page} ${pageSize}`).toString(36)
   const tag = `${head.epoch}-${payloadState(head)}-${availableCount}-${asked}`
-  return quoted(withNumbering(tag, range.numbering), coding)
+  return quoted(withForm(tag, range.form), coding)
 }
 
 /** The tag of a page of current events: the moment says which there are, and how many. */
@@ -32,12 +32,12 @@ export function currentTag(
   const { head, range } = located
   const asked = crc32(`${key.tenantId} ${key.feed} ${view} current ${page} ${pageSize}`).toString(36)
   const tag = `${head.epoch}-${payloadState(head)}-c${asOf}-${asked}`
-  return quoted(withNumbering(tag, range.numbering), coding)
+  return quoted(withForm(tag, range.form), coding)
 }
 
-/** The same event has other bytes with other numbers. */
-function withNumbering(tag: string, numbering: Numbering | undefined): string {
-  return numbering === undefined ? tag : `${tag}-${numbering.name}`
+/** The same event has other bytes in another form. */
+function withForm(tag: string, form: ReaderForm | undefined): string {
+  return form === undefined ? tag : `${tag}-${form.name}`
 }
 
 /**
@@ -49,9 +49,9 @@ export function eventTag(
   eventId: string,
   head: Pick<Head, 'epoch' | 'revision' | 'thinned'>,
   coding: ContentCoding,
-  numbering?: Numbering,
+  form?: ReaderForm,
 ): string {
-  return quoted(withNumbering(`${eventId}-${head.epoch}-${payloadState(head)}`, numbering), coding)
+  return quoted(withForm(`${eventId}-${head.epoch}-${payloadState(head)}`, form), coding)
 }
 
 /** A tag from the bytes alone, for what has no name of its own: 128 bits of SHA-256. */

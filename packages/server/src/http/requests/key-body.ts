@@ -4,6 +4,7 @@ import { millisecondsOfTicks } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
 import { isNetwork } from '../../storage/storage.ts'
 import type { Grant, KeyChange, KeyRate } from '../../storage/storage.ts'
+import { contactWords, readContactLimits } from './contact-limits.ts'
 import { readMembers } from './body-members.ts'
 import type { BodyMembers } from './body-members.ts'
 import type { BodyReading } from './tenant-body.ts'
@@ -144,17 +145,19 @@ function readGrants(members: BodyMembers<'grants'>): readonly Grant[] {
   const grants = list.flatMap((one) => grantOf(one) ?? [])
   const isEach = new Set(grants.map(({ tenantId }) => tenantId)).size === list.length
   if (list.length > 0 && isEach) return grants
-  const words = `a list of at least one {"tenantId":…,"scopes":[…]}, each of another tenant and with scopes of ${grantScopes.join(', ')}`
+  const words = `a list of at least one {"tenantId":…,"scopes":[…]}, each of another tenant and with scopes of ${grantScopes.join(', ')}; ${contactWords}`
   members.fault('grants', `grants is ${words}.`)
   return []
 }
 
 function grantOf(value: unknown): Grant | undefined {
-  const { tenantId: given, scopes: words, ...others } = membersOf(value) ?? {}
+  const { tenantId: given, scopes: words, contact: limits, ...others } = membersOf(value) ?? {}
   const tenantId = typeof given === 'string' ? parseUuid(given) : undefined
   const scopes: readonly GrantScope[] = wordsOf(words, grantScopes) ?? []
   if (tenantId === undefined || scopes.length === 0 || Object.keys(others).length > 0) return undefined
-  return { tenantId, scopes }
+  const contact = readContactLimits(limits, scopes)
+  if (contact === 'fault') return undefined
+  return { tenantId, scopes, ...(contact && { contact }) }
 }
 
 /** Each once, in the order of `allowed`. */

@@ -98,7 +98,7 @@ function keyWrites(
       if (record === undefined) return 'unknownKey'
       if (!tenants.has(grant.tenantId)) return 'unknownTenant'
       const before = record.grants.find(({ tenantId }) => tenantId === grant.tenantId)
-      if (before !== undefined && isDeepStrictEqual(before.scopes, grant.scopes)) return 'done'
+      if (before !== undefined && isDeepStrictEqual(before, grant)) return 'done'
       const others = record.grants.filter((one) => one !== before)
       keys.set(keyId, { ...record, grants: [...others, structuredClone(grant)] })
       noteChanges(store, keyGranted(keyId, grant), actor)

@@ -1,7 +1,7 @@
 /** Inserting any number of tenants and keys, in the transaction of the caller: a few statements, however many there are. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
-import { wordsOf } from '../key-store.ts'
+import { scopeWords, wordsOf } from '../key-store.ts'
 import type { KeyRecord, Tenant } from '../storage.ts'
 import { bigints, booleans, bytes, integers, smallints, texts, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
@@ -105,7 +105,7 @@ export async function insertKeys(session: Session, records: readonly KeyRecord[]
       texts(grants.map(({ keyId }) => keyId)),
       integers(grants.map(({ grantNo }) => grantNo)),
       uuids(grants.map(({ tenantId }) => tenantId)),
-      texts(grants.map(({ scopes }) => scopes.join(' '))),
+      texts(grants.map((grant) => scopeWords(grant).join(' '))),
     ])
   }
   return inserted.length

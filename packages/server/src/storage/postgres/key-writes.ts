@@ -9,6 +9,7 @@ import {
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
+import { scopeWords } from '../key-store.ts'
 import type {
   AuditChange,
   Grant,
@@ -203,11 +204,11 @@ async function giveGrant(
   grant: Grant,
   note: (changes: readonly AuditChange[]) => Promise<void>,
 ): Promise<'done' | 'unknownKey' | 'unknownTenant'> {
-  const { tenantId, scopes } = grant
+  const { tenantId } = grant
   const [key] = await session.query<{ key_no: string }>(lockKey, [keyId])
   if (key === undefined) return 'unknownKey'
   if ((await session.query(hasTenant, [tenantId])).length === 0) return 'unknownTenant'
-  const given = [key.key_no, tenantId, scopes.join(' ')]
+  const given = [key.key_no, tenantId, scopeWords(grant).join(' ')]
   if ((await session.query(setGrant, given)).length === 0) {
     if ((await session.query(hasGrant, [key.key_no, tenantId])).length > 0) return 'done'
     await session.query(addGrant, given)

@@ -1,6 +1,6 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`. */
-import { grantScopesOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
-import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
+import { grantOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
+import type { FoundKey, KeyRecord, Tenant } from '../storage.ts'
 import type { Database, Statement } from './connection.ts'
 
 export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
@@ -117,9 +117,7 @@ export function recordOf(row: KeyRow): KeyRecord {
     pepperId: row.pepper_id,
     label: row.label,
     operator: row.operator,
-    grants: row.tenants.map((tenantId, index): Grant => {
-      return { tenantId, scopes: grantScopesOf(row.scopes[index] ?? '') }
-    }),
+    grants: row.tenants.map((tenantId, index) => grantOf(tenantId, row.scopes[index] ?? '')),
     createdMs: Number(row.created_ms),
     expiresMs: numberOf(row.expires_ms),
     revokedMs: numberOf(row.revoked_ms),

@@ -1,7 +1,7 @@
 /** Inserting tenants and keys, in the transaction of the caller, who has looked whether they may be there. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { newEpochId } from '../epoch-id.ts'
-import { wordsOf } from '../key-store.ts'
+import { scopeWords, wordsOf } from '../key-store.ts'
 import type { KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
@@ -65,8 +65,8 @@ function keyInserter(db: Connection): RecordInserter['key'] {
       record.reading?.eventTypes ?? null,
       record.reading?.current === true ? 1 : 0,
     ).lastInsertRowid
-    for (const [grantNo, { tenantId, scopes }] of record.grants.entries()) {
-      insertGrant.run(keyNo, grantNo, tenantId, scopes.join(' '))
+    for (const [grantNo, grant] of record.grants.entries()) {
+      insertGrant.run(keyNo, grantNo, grant.tenantId, scopeWords(grant).join(' '))
     }
   }
 }

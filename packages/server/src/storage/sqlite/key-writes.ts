@@ -9,6 +9,7 @@ import {
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
+import { scopeWords } from '../key-store.ts'
 import type {
   Actor,
   Grant,
@@ -157,13 +158,14 @@ function grantWrites(db: Connection, note: NoteChanges): Pick<KeyWrites, 'insert
     return 'created'
   })
   const give = db.transaction((keyId: string, grant: Grant, actor: Actor) => {
-    const { tenantId, scopes } = grant
+    const { tenantId } = grant
+    const scopes = scopeWords(grant).join(' ')
     const no = keyNo.get(keyId)
     if (no === undefined) return 'unknownKey'
     if (hasTenant.get(tenantId) === undefined) return 'unknownTenant'
-    if (scopesOf.get(no, tenantId) === scopes.join(' ')) return 'done'
+    if (scopesOf.get(no, tenantId) === scopes) return 'done'
     ungrant.run(no, tenantId)
-    addGrant.run(no, tenantId, scopes.join(' '), no)
+    addGrant.run(no, tenantId, scopes, no)
     note(keyGranted(keyId, grant), actor)
     return 'done'
   })

@@ -1,6 +1,6 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`, on the connection that writes. */
-import { grantScopesOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
-import type { FoundKey, Grant, KeyRecord, Tenant } from '../storage.ts'
+import { grantOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
+import type { FoundKey, KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
@@ -115,7 +115,7 @@ export function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     pepperId: row.pepper_id,
     label: row.label,
     operator: row.operator === 1,
-    grants: grants.map(grantOf),
+    grants: grants.map(({ tenant, scopes }) => grantOf(tenant, scopes)),
     createdMs: row.created_ms,
     expiresMs: row.expires_ms ?? undefined,
     revokedMs: row.revoked_ms ?? undefined,
@@ -124,8 +124,4 @@ export function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     ...keyTermsOf(row.admin_scopes, row.networks, row.replaces),
     ...keyReadingOf(row.event_types, row.current_only === 1),
   }
-}
-
-function grantOf(row: GrantRow): Grant {
-  return { tenantId: row.tenant, scopes: grantScopesOf(row.scopes) }
 }

@@ -1,10 +1,13 @@
 /** `/v1/admin/tenants/{tenantId}/contacts/{contactRef}`: a contact with what is personal hidden, its history, and showing it (PROTOCOL §12.7). */
 import { parseUuid, revealReasons } from '@property-events/protocol'
+import type { AdminScope } from '@property-events/protocol'
+import { formed } from '../../../feed/reader-form.ts'
+import type { ReaderForm } from '../../../feed/reader-form.ts'
 import { sentEvents } from '../../../feed/sent.ts'
 import type { StoredEvent } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
-import type { Outcome } from '../../exchange.ts'
+import type { Access, Outcome } from '../../exchange.ts'
 import { readMembers } from '../../requests/body-members.ts'
 import { jsonAnswer, ownBody } from '../answers.ts'
 import type { Operation } from '../operation.ts'
@@ -28,11 +31,12 @@ export function getMaskedContact(context: HttpContext): Operation {
     description: 'Its latest event, with all that names or reaches a person hidden.',
     ok: { description: 'The contact.', schema: 'MaskedContact' },
     problems: ['contact_not_found'],
-    async answer({ tenant: { tenantId }, params: [, given = ''] }) {
+    async answer({ access, tenant: { tenantId }, params: [, given = ''] }) {
       const subjectId = parseUuid(given)
       if (subjectId === undefined) return notUuid()
       const event = await context.events.readLatest({ tenantId, feed: 'contact' }, subjectId)
-      return event === undefined ? noContact : adminAnswer(maskedEvent(event))
+      const form = formOf(context, access, 'admin:inspect', tenantId)
+      return event === undefined ? noContact : adminAnswer(maskedEvent(event, form))
     },
   })
 }
@@ -49,14 +53,15 @@ export function readMaskedHistory(context: HttpContext): Operation {
     ok: { description: 'Events of the contact.', schema: 'MaskedContacts' },
     problems: ['contact_not_found'],
     read: readListParameters,
-    async answer({ tenant: { tenantId }, params: [, given = ''], parameters: { after, limit } }) {
+    async answer({ access, tenant: { tenantId }, params: [, given = ''], parameters: { after, limit } }) {
       const subjectId = parseUuid(given)
       if (subjectId === undefined) return notUuid()
       const key = { tenantId, feed: 'contact' } as const
       const events = await context.events.readSubject({ key, subjectId, after, limit: limit + 1 })
       if (events.length === 0 && after === 0) return noContact
       const found = events.map((event) => ({ place: event.sequenceNumber, event }))
-      return adminAnswer(listOf(found, limit, ({ event }) => maskedEvent(event)))
+      const form = formOf(context, access, 'admin:inspect', tenantId)
+      return adminAnswer(listOf(found, limit, ({ event }) => maskedEvent(event, form)))
     },
   })
 }
@@ -70,7 +75,7 @@ export function revealContact(context: HttpContext): Operation {
     operationId: 'revealContact',
     summary: 'Read a contact as it is',
     description:
-      'Its latest event, as it stands in the feed. The audit has a row with the reason before the answer leaves, and the contact counts as sent to the key.',
+      'Its latest event, as it stands in the feed, or as far as the grant of a key of the tenant names roles and fields. The audit has a row with the reason before the answer leaves, and the contact counts as sent to the key.',
     body: 'RevealRequest',
     ok: { description: 'The latest event of the contact.', schema: 'FeedEvent' },
     problems: ['contact_not_found'],
@@ -101,14 +106,27 @@ export function revealContact(context: HttpContext): Operation {
           feed: undefined,
           sent: sentEvents(key, [event]),
         }
-        return jsonAnswer(said, ownBody(event.json), 'identity')
+        const form = formOf(context, access, 'admin:reveal', tenantId)
+        return jsonAnswer(said, ownBody(formed(event.json, form)), 'identity')
       }),
   })
 }
 
-function maskedEvent({ json }: StoredEvent): object {
+/** A key of the tenant is shown what its grant names, here as well; an operator all of it. */
+function formOf(
+  context: HttpContext,
+  { adminScopes, grants }: Access,
+  need: AdminScope,
+  tenantId: string,
+): ReaderForm | undefined {
+  if (adminScopes.includes(need)) return undefined
+  const contact = grants.find((grant) => grant.tenantId === tenantId)?.contact
+  return context.formOf({ reading: undefined, contact }, 'contact')
+}
+
+function maskedEvent({ json }: StoredEvent, form: ReaderForm | undefined): object {
   const { sequenceNumber, id, eventTypeShortCode, createdDate, payload }: EventJson = JSON.parse(
-    Buffer.from(json).toString('utf8'),
+    Buffer.from(formed(json, form)).toString('utf8'),
   )
   return { sequenceNumber, id, eventTypeShortCode, createdDate, contact: maskedContact(payload) }
 }

@@ -7,6 +7,7 @@ import { tenantErasures } from './erasures.ts'
 import { listFeeds } from './feeds.ts'
 import { importTenants } from './import-tenants.ts'
 import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from './keys.ts'
+import { listProperties } from './properties.ts'
 import { readRate } from './rate.ts'
 import { propertyReads } from './reads.ts'
 import { readSelf } from './self.ts'
@@ -22,6 +23,7 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     changeTenant(context),
     listFeeds(context),
     readRate(context),
+    listProperties(context),
     getMaskedContact(context),
     readMaskedHistory(context),
     revealContact(context),

@@ -1,6 +1,7 @@
 /** `/v1/admin/tenants`: listing, searching, making and changing tenants (PROTOCOL §12). */
 import type { ProblemError } from '@property-events/protocol'
 import { randomUUID } from 'node:crypto'
+import type { PublishedTenant } from '../../../feed/last-published.ts'
 import type { Tenant, TenantPlace } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
@@ -12,9 +13,17 @@ import type { Operation } from '../operation.ts'
 import { withSmallBody } from '../read-small-body.ts'
 import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
 import { timeOf } from './key-answer.ts'
-import { listOf, listSchemas, readListParameters } from './list-parameters.ts'
+import { listOf, listSchemas, readLimit, readListParameters } from './list-parameters.ts'
 import type { ListParameters } from './list-parameters.ts'
 import { reachedTenants } from './reach.ts'
+import {
+  lastPublishOrder,
+  lastPublishedAt,
+  placeText,
+  readPlace,
+  tenantsByPublish,
+} from './tenants-by-publish.ts'
+import type { OrderedTenant } from './tenants-by-publish.ts'
 
 const maxSearch = 100
 /** Read at a time while searching. */
@@ -28,9 +37,16 @@ export function listTenants(context: HttpContext): Operation {
     operationId: 'listTenants',
     summary: 'List tenants',
     description:
-      'In order of creation. `search`: those whose name, reference or id has the text in it, without regard to case. Ask again with `after` = `next` until `next` is null.',
+      'In order of creation; with `order=lastPublish` those that published last come first, each with `lastPublishedAt`, as of some seconds ago. `search`: those whose name, reference or id has the text in it, without regard to case. Ask again with `after` = `next` until `next` is null.',
     query: {
-      ...listSchemas,
+      limit: listSchemas.limit,
+      after: { ...listSchemas.after, pattern: '^[0-9a-z.-]{1,60}$' },
+      order: {
+        type: 'string',
+        enum: ['created', lastPublishOrder],
+        default: 'created',
+        description: 'In which order.',
+      },
       search: {
         type: 'string',
         minLength: 1,
@@ -39,16 +55,53 @@ export function listTenants(context: HttpContext): Operation {
       },
     },
     ok: { description: 'The tenants that the key may see.', schema: 'Tenants' },
-    read: (values, errors) => ({ ...readListParameters(values, errors), search: readSearch(values, errors) }),
+    read: readTenantsQuery,
     async answer({ access, parameters }) {
       const reached = reachedTenants(access, 'admin:inspect')
       const matches = ({ tenant }: TenantPlace): boolean =>
         (reached === undefined || reached.includes(tenant.tenantId)) && isFound(tenant, parameters.search)
       const plain = reached === undefined && parameters.search === undefined
+      if (parameters.order !== 'created') {
+        const { limit, place } = parameters
+        const all = { after: 0, limit: Number.MAX_SAFE_INTEGER }
+        const wanted = plain ? undefined : byId(await tenantsWith(context, all, matches))
+        return orderedAnswer(await tenantsByPublish(context, place, limit, wanted), limit)
+      }
       const found = await tenantsWith(context, parameters, plain ? undefined : matches)
       return adminAnswer(listOf(found, parameters.limit, ({ tenant }) => tenantMembers(tenant)))
     },
   })
+}
+
+interface TenantsQuery extends ListParameters {
+  readonly search: string | undefined
+  readonly order: 'created' | typeof lastPublishOrder
+  /** In the order of publication. */
+  readonly place: PublishedTenant | undefined
+}
+
+function readTenantsQuery(values: ReadonlyMap<string, string>, errors: ProblemError[]): TenantsQuery {
+  const search = readSearch(values, errors)
+  const order = values.get('order') ?? 'created'
+  if (order === lastPublishOrder) {
+    return { limit: readLimit(values, errors), after: 0, place: readPlace(values, errors), search, order }
+  }
+  if (order !== 'created') {
+    const message = `${quoteInput(order)} is not allowed; order is created or ${lastPublishOrder}.`
+    errors.push({ parameter: 'order', code: 'not_allowed', message })
+  }
+  return { ...readListParameters(values, errors), search, order: 'created', place: undefined }
+}
+
+function byId(found: readonly TenantPlace[]): ReadonlyMap<string, Tenant> {
+  return new Map(found.map(({ tenant }) => [tenant.tenantId, tenant]))
+}
+
+function orderedAnswer(found: readonly OrderedTenant[], limit: number): Outcome {
+  const items = found.slice(0, limit)
+  const last = found.length > limit ? items.at(-1) : undefined
+  const shown = items.map((one) => ({ ...tenantMembers(one.tenant), lastPublishedAt: lastPublishedAt(one) }))
+  return adminAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
 }
 
 /** One more than the limit, where there are. Without a condition one read of an index; else all tenants are walked through. */

@@ -1,0 +1,160 @@
+/**
+ * The properties of a tenant from the newest change on, all or those that a text is found in. There is no index for it: the latest events are
+ * read one after another, in steps between which others have their turn, and no longer than one call may take (PROTOCOL §12.5).
+ */
+import { standardCodes } from '@property-events/protocol'
+import type { FeedEvent } from '@property-events/protocol'
+import { turnForStep } from '../step-turns.ts'
+import type { EventStore, FeedKey, StoredEvent } from '../storage/storage.ts'
+import { freeEvents } from './read-in-steps.ts'
+
+export interface PropertySearch {
+  readonly key: FeedKey & { readonly feed: 'property' }
+  /** As `searchText` makes it; `undefined`: every property. */
+  readonly text: string | undefined
+  /** Only latest events before this position; `undefined`: from the newest on. */
+  readonly before: number | undefined
+  /** Properties to be found. */
+  readonly limit: number
+}
+
+export interface SearchLimits {
+  /** Properties that one call looks at. */
+  readonly properties: number
+  readonly ms: number
+}
+
+/** 20,000 latest events are some 80 MB to read; half a second is what a person at a screen does not mind. */
+export const searchLimits: SearchLimits = { properties: 20_000, ms: 500 }
+
+/** What a list shows of a property; `null`: its payload does not say. */
+export interface FoundProperty {
+  readonly agentRef: string
+  /** False: its latest event is a removal. */
+  readonly live: boolean
+  readonly address: string | null
+  readonly postcode: string | null
+  readonly reference: string | null
+  readonly serviceReference: string | null
+  readonly eventId: string
+  readonly sequenceNumber: number
+  readonly eventTypeShortCode: string
+  readonly createdDate: string
+}
+
+export interface FoundProperties {
+  readonly found: readonly FoundProperty[]
+  /** Where to go on: before this position; `undefined`: there are no more. */
+  readonly next: number | undefined
+  /** How many properties were looked at. */
+  readonly searched: number
+}
+
+/** A step has about so many bytes, which take a millisecond to read and another to look through. */
+const stepBytes = 2 ** 18
+const mostOfStep = 100
+/** Nothing is known of the first ones, which may be half a megabyte each. */
+const firstOfStep = 4
+
+export async function findProperties(
+  events: Pick<EventStore, 'readNewest'>,
+  { key, text, before, limit }: PropertySearch,
+  /** Milliseconds; never set back. */
+  clock: () => number,
+  limits: SearchLimits = searchLimits,
+): Promise<FoundProperties> {
+  const untilMs = clock() + limits.ms
+  const found: FoundProperty[] = []
+  let next = before
+  let searched = 0
+  let size = firstOfStep
+  for (;;) {
+    const asked = Math.min(size, limits.properties - searched)
+    const step = await events.readNewest({ key, view: 'all', before: next, limit: asked })
+    const longest = step.reduce((most, { json }) => Math.max(most, json.byteLength), 1)
+    for (const event of step) {
+      searched += 1
+      next = event.position
+      const property = propertyOf(event)
+      if (text === undefined || property.texts.some((one) => one.includes(text))) found.push(property.shown)
+      if (found.length === limit) break
+    }
+    freeEvents(step)
+    const isLast = step.length < asked && step.at(-1)?.position === next
+    if (isLast || step.length === 0) return { found, next: undefined, searched }
+    if (found.length === limit || searched >= limits.properties || clock() >= untilMs) {
+      return { found, next, searched }
+    }
+    size = Math.max(1, Math.min(mostOfStep, Math.floor(stepBytes / longest)))
+    await turnForStep()
+  }
+}
+
+/** One property by its reference; `undefined`: the tenant has none of it. */
+export async function findProperty(
+  events: Pick<EventStore, 'readLatest'>,
+  key: FeedKey,
+  agentRef: string,
+): Promise<FoundProperty | undefined> {
+  const event = await events.readLatest(key, agentRef)
+  return event && propertyOf(event).shown
+}
+
+/** Without regard to case, blanks and punctuation: `cb7 4aa` and `CB74AA` are one. Empty where nothing else was given. */
+export function searchText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
+}
+
+interface ReadProperty {
+  readonly shown: FoundProperty
+  /** What a search is compared with, as `searchText` makes it. */
+  readonly texts: readonly string[]
+}
+
+const addressLines = ['house_name_number', 'address_2', 'address_3', 'address_4', 'town'] as const
+
+function propertyOf({ json }: StoredEvent): ReadProperty {
+  const { payload: text, ...event }: FeedEvent = JSON.parse(Buffer.from(json).toString('utf8'))
+  const payload = objectOf(JSON.parse(text))
+  const address = objectOf(payload['address'])
+  const lines = addressLines.flatMap((name) => wordOf(address[name]) ?? []).join(', ')
+  const display = wordOf(address['display_address'])
+  const parts = [wordOf(address['postcode_1']), wordOf(address['postcode_2'])]
+  const postcode = parts.filter((part) => part !== null).join(' ')
+  const reference = wordOf(payload['reference'])
+  const serviceReference = wordOf(payload['service_reference'])
+  const { id: eventId, sequenceNumber, eventTypeShortCode, createdDate, transactionId } = event
+  return {
+    shown: {
+      agentRef: wordOf(payload['agent_ref']) ?? transactionId,
+      live: eventTypeShortCode !== standardCodes.property.gone,
+      address: display ?? (lines === '' ? null : lines),
+      postcode: postcode === '' ? null : postcode,
+      reference,
+      serviceReference,
+      eventId,
+      sequenceNumber,
+      eventTypeShortCode,
+      createdDate,
+    },
+    texts: [
+      `${lines} ${postcode}`,
+      `${display ?? ''} ${postcode}`,
+      reference ?? '',
+      serviceReference ?? '',
+    ].map(searchText),
+  }
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/** A text or a number; `null`: there is none. */
+function wordOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value.trim() !== '' ? value : null
+}

@@ -1,0 +1,102 @@
+/**
+ * How a reader sees events, where that is not as they are stored. This is the one place that changes stored bytes on their way: numbers of
+ * event types (D12), and what a key is given of contacts (D11).
+ */
+import { hash } from 'node:crypto'
+import { usualContactFields } from '@property-events/protocol'
+import type { ContactLimits, EventTypeCatalogue, FeedName } from '@property-events/protocol'
+import { freeBytes } from '../free-bytes.ts'
+import type { KeyReading, StoredEvent } from '../storage/storage.ts'
+import { narrower, narrowJoined } from './narrowing.ts'
+import type { Narrow } from './narrowing.ts'
+import { numberingsOver, renumber } from './numbering.ts'
+import type { Numbering } from './numbering.ts'
+import type { TypeFilter } from './type-filter.ts'
+
+/** Of one feed. Readers of one form read the same bytes (P9): what is kept and what is tagged has its name. */
+export interface ReaderForm {
+  readonly name: string
+  readonly numbering: Numbering | undefined
+  /** Events have other lengths. `undefined`: they have the lengths that they are stored with. */
+  readonly narrow: Narrow | undefined
+}
+
+/** What a key was made with. */
+export interface ReadBy {
+  readonly reading: KeyReading | undefined
+  /** Of its grant for the tenant that is read; `undefined`: all of contacts. */
+  readonly contact?: ContactLimits | undefined
+}
+
+/** `undefined`: as the events are stored. The same object for the same form, as long as it is in use. */
+export type FormOf = (by: ReadBy, feed: FeedName) => ReaderForm | undefined
+
+/** `catalogue`: the store's. */
+export function formsOver(catalogue: EventTypeCatalogue): FormOf {
+  const numberingOf = numberingsOver(catalogue)
+  const numberings = new Map<Numbering, ReaderForm>()
+  const byLimits = new WeakMap<ContactLimits, Map<Numbering | undefined, ReaderForm>>()
+
+  const numbered = (numbering: Numbering): ReaderForm => {
+    const known = numberings.get(numbering)
+    if (known !== undefined) return known
+    const made = { name: numbering.name, numbering, narrow: undefined }
+    numberings.set(numbering, made)
+    return made
+  }
+  const narrowed = (limits: ContactLimits, numbering: Numbering | undefined): ReaderForm => {
+    const forms = byLimits.get(limits) ?? new Map<Numbering | undefined, ReaderForm>()
+    byLimits.set(limits, forms)
+    const known = forms.get(numbering)
+    if (known !== undefined) return known
+    const name = [numbering?.name, limitsName(limits)].filter((part) => part !== undefined).join('-')
+    const made = { name, numbering, narrow: narrower(limits, catalogue) }
+    forms.set(numbering, made)
+    return made
+  }
+  return ({ reading, contact }, feed) => {
+    const numbering = numberingOf(reading?.eventTypes, feed)
+    if (feed === 'contact' && contact !== undefined) return narrowed(contact, numbering)
+    return numbering && numbered(numbering)
+  }
+}
+
+/** The same for the same bytes, on every node and after a restart with another version: segments on disk have it. */
+function limitsName({ roles, fields = usualContactFields }: ContactLimits): string {
+  const text = `${roles?.join() ?? '*'};${fields.join()}`
+  return `c${hash('sha256', text, 'hex').slice(0, 16)}`
+}
+
+/** One event, or several that are joined by commas. The bytes are the caller's own: they are changed where they lie, or freed. */
+export function formed(bytes: Uint8Array, form: ReaderForm | undefined): Uint8Array {
+  if (form === undefined) return bytes
+  const { numbering, narrow } = form
+  const shown = narrow === undefined ? bytes : narrowJoined(bytes, narrow)
+  if (shown !== bytes) freeBytes(bytes)
+  if (numbering !== undefined) renumber(shown, numbering)
+  return shown
+}
+
+/** The same for each of them. */
+export function formedAll(
+  events: readonly StoredEvent[],
+  form: ReaderForm | undefined,
+): readonly StoredEvent[] {
+  if (form === undefined) return events
+  return events.map((event) => ({ ...event, json: formed(event.json, form) }))
+}
+
+/** The same for events that belong to others, too. */
+export function formedCopies(
+  events: readonly StoredEvent[],
+  form: ReaderForm | undefined,
+): readonly StoredEvent[] {
+  if (form === undefined) return events
+  return events.map((event) => ({ ...event, json: formed(Buffer.from(event.json), form) }))
+}
+
+/** A filter that goes by the types that the reader sees: a contact that is hidden from a key is a removal to it. */
+export function asSeen(filter: TypeFilter | undefined, form: ReaderForm | undefined): TypeFilter | undefined {
+  if (filter === undefined || form?.narrow === undefined) return filter
+  return ({ json }) => filter({ json: formed(Buffer.from(json), form) })
+}

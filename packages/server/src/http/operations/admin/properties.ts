@@ -1,0 +1,93 @@
+/** `GET /v1/admin/tenants/{tenantId}/properties`: the properties of a tenant, and a search among them (PROTOCOL §12.5). */
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseUuid } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import { findProperties, findProperty, searchLimits, searchText } from '../../../feed/find-properties.ts'
+import type { FoundProperties } from '../../../feed/find-properties.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import type { Outcome, Request } from '../../exchange.ts'
+import { quoteInput } from '../../requests/echo-text.ts'
+import type { Operation } from '../operation.ts'
+import { adminAnswer, tenantOperation } from './admin-operation.ts'
+import { listSchemas, readListParameters } from './list-parameters.ts'
+
+const maxSearch = 100
+
+export function listProperties(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: '/tenants/:tenantId/properties',
+    need: 'admin:inspect',
+    operationId: 'listProperties',
+    summary: 'List the properties of a tenant, or search them',
+    description: `By their latest events, the newest first, removed ones included. \`search\`: the one with this \`agent_ref\`, else those whose address, postcode or reference has the text in it, without regard to case, blanks and punctuation. One call looks at ${searchLimits.properties.toLocaleString('en')} properties at most, and for half a second at most: \`searched\` says at how many, and there may be more although \`items\` has few or none. Ask again with \`after\` = \`next\` until \`next\` is null. A node makes one search at a time.`,
+    query: {
+      ...listSchemas,
+      search: {
+        type: 'string',
+        minLength: 1,
+        maxLength: maxSearch,
+        description: 'An `agent_ref`, or a part of an address, postcode or reference.',
+      },
+    },
+    ok: { description: 'Properties.', schema: 'Properties' },
+    problems: ['overloaded'],
+    read: (values, errors) => ({ ...readListParameters(values, errors), search: readSearch(values, errors) }),
+    async answer({ request, tenant: { tenantId }, parameters: { after, limit, search } }) {
+      const key = { tenantId, feed: 'property' } as const
+      const agentRef = search === undefined ? undefined : parseUuid(search)
+      if (agentRef !== undefined) {
+        const property = after > 0 ? undefined : await findProperty(context.events, key, agentRef)
+        const found = property === undefined ? [] : [property]
+        return propertiesAnswer({ found, next: undefined, searched: found.length })
+      }
+      const text = search === undefined ? undefined : searchText(search)
+      const asked = { key, text, before: after === 0 ? undefined : after, limit }
+      const find = () => findProperties(context.events, asked, () => performance.now())
+      return text === undefined ? propertiesAnswer(await find()) : inTurn(context, request, find)
+    },
+  })
+}
+
+/** How long a search waits for the one before it. */
+const waitMs = 5_000
+const lookAgainMs = 20
+
+/** A search reads as much as thousands of pages, so that the threads of a node make one at a time, together. */
+async function inTurn(
+  { keyLimits }: HttpContext,
+  { gone }: Request,
+  find: () => Promise<FoundProperties>,
+): Promise<Outcome> {
+  const untilMs = performance.now() + waitMs
+  for (;;) {
+    const release = keyLimits.enterSearch()
+    if (release !== undefined) {
+      try {
+        return propertiesAnswer(await find())
+      } finally {
+        release()
+      }
+    }
+    if (gone.aborted || performance.now() >= untilMs) {
+      const detail = 'Others search at the moment, and a node makes one search at a time. Ask again.'
+      return refused({ code: 'overloaded', detail })
+    }
+    await delay(lookAgainMs)
+  }
+}
+
+function propertiesAnswer({ found, next, searched }: FoundProperties): Outcome {
+  return adminAnswer({ items: found, next: next === undefined ? null : next.toString(36), searched })
+}
+
+function readSearch(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('search')
+  if (text === undefined) return undefined
+  const search = text.trim()
+  if (search.length <= maxSearch && searchText(search) !== '') return search
+  const message = `${quoteInput(text)} is not allowed; search has 1 to ${maxSearch} characters, and letters or digits among them.`
+  errors.push({ parameter: 'search', code: 'not_allowed', message })
+  return undefined
+}

@@ -1,0 +1,69 @@
+/** Tenants by their last publication, page by page (PROTOCOL §12.2). */
+import { formatTicks, parseUuid } from '@property-events/protocol'
+import type { ProblemError } from '@property-events/protocol'
+import { comesFirst } from '../../../feed/last-published.ts'
+import type { PublishedTenant } from '../../../feed/last-published.ts'
+import type { Tenant } from '../../../storage/storage.ts'
+import type { HttpContext } from '../../context.ts'
+import { quoteInput } from '../../requests/echo-text.ts'
+
+export const lastPublishOrder = 'lastPublish'
+
+export interface OrderedTenant extends PublishedTenant {
+  readonly tenant: Tenant
+}
+
+/** One more than the limit, where there are. `wanted`: of these alone, and `undefined`: of all. */
+export async function tenantsByPublish(
+  { admin, lastPublished }: Pick<HttpContext, 'admin' | 'lastPublished'>,
+  after: PublishedTenant | undefined,
+  limit: number,
+  wanted: ReadonlyMap<string, Tenant> | undefined,
+): Promise<readonly OrderedTenant[]> {
+  const sorted = await lastPublished.sorted()
+  const found: OrderedTenant[] = []
+  for (let n = after === undefined ? 0 : firstAfter(sorted, after); n < sorted.length; n += 1) {
+    const place = sorted[n]
+    if (place === undefined || found.length > limit) break
+    const { tenantId } = place
+    const tenant = wanted === undefined ? await admin.findTenant(tenantId) : wanted.get(tenantId)
+    // One that was deleted is in memory for some seconds.
+    if (tenant !== undefined) found.push({ ...place, tenant })
+  }
+  return found
+}
+
+/** The index of the first that stands after the place, whether a tenant stands there or not. */
+function firstAfter(sorted: readonly PublishedTenant[], place: PublishedTenant): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const one = sorted[middle]
+    if (one !== undefined && comesFirst(one, place) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export function lastPublishedAt({ created }: PublishedTenant): string | null {
+  return created === 0n ? null : `${formatTicks(created)}Z`
+}
+
+/** `next` of such a list: a time and an id, which stay true whatever is published meanwhile. */
+export function placeText({ created, tenantId }: PublishedTenant): string {
+  return `${created.toString(16)}.${tenantId}`
+}
+
+export function readPlace(
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): PublishedTenant | undefined {
+  const text = values.get('after')
+  if (text === undefined) return undefined
+  const [, created, id = ''] = /^([0-9a-f]{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
+  const tenantId = parseUuid(id)
+  if (created !== undefined && tenantId !== undefined) return { created: BigInt(`0x${created}`), tenantId }
+  const message = `${quoteInput(text)} is not a place in this list; give the "next" of an answer as it stands there, with the same order.`
+  errors.push({ parameter: 'after', code: 'not_a_place', message })
+  return undefined
+}
