@@ -69,8 +69,12 @@ export async function publishAll(
   }
 }
 
-export async function post({ url, keys }: Serving, events: readonly unknown[]): Promise<void> {
-  const answer = await fetch(`${url}/v1/contact-events`, {
+export async function post(
+  { url, keys }: Serving,
+  events: readonly unknown[],
+  path = '/v1/contact-events',
+): Promise<void> {
+  const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'x-api-key': keys.publish, 'content-type': 'application/json' },
     body: JSON.stringify(events),
@@ -106,22 +110,33 @@ function figuresOf(all: readonly Taken[], [fromMs, toMs]: readonly [number, numb
   }
 }
 
-/** Pages at random, and single events of other contacts, before, beside and after what is measured. */
-export async function beside<Done>(serving: Serving, events: number, run: () => Promise<Done>) {
+/** What is read of the feed, and what is published to it. */
+export interface BesideFeed {
+  readonly listPath: string
+  readonly publish: () => Promise<void>
+}
+
+/** Pages at random, and single events of other subjects, before, beside and after what is measured. Left out: of contacts. */
+export async function beside<Done>(
+  serving: Serving,
+  events: number,
+  run: () => Promise<Done>,
+  { listPath, publish }: BesideFeed = {
+    listPath: '/api/func/api/v1/contactevents/getevents',
+    publish: () => post(serving, [{ payload: { contact_ref: randomUUID(), notes } }]),
+  },
+) {
   const headers = { 'x-api-key': serving.keys.read, 'accept-encoding': 'gzip' }
   const pages = Math.floor(events / 100)
   let isOver = false
   const reading = load(
     () => isOver,
     async () => {
-      const path = `/api/func/api/v1/contactevents/getevents?page=${randomInt(1, pages)}&pageSize=100`
+      const path = `${listPath}?page=${randomInt(1, pages)}&pageSize=100`
       await (await fetch(`${serving.url}${path}`, { headers })).arrayBuffer()
     },
   )
-  const publishing = load(
-    () => isOver,
-    () => post(serving, [{ payload: { contact_ref: randomUUID(), notes } }]),
-  )
+  const publishing = load(() => isOver, publish)
   // The first seconds warm up.
   await delay(quietMs / 2)
   const startMs = performance.now()

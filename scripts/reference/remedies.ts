@@ -23,6 +23,10 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
     'Send the request from a network that the key was made for, or ask the operator for another key.',
   scope_not_held:
     'Use a key that has these scopes itself, or ask the operator: nobody gives more than he may do.',
+  branch_not_granted:
+    'Publish for the branches that the key was granted (`GET /v1/admin/self` names them), or use a key of the whole agency.',
+  view_being_made:
+    'Wait as `Retry-After` says: the events of the branches of a new key are being put together, once. Publishing goes on meanwhile.',
   tenant_not_found: 'Look at the id of the tenant. Tenants that the key may not see are not found either.',
   key_not_found:
     'Look at the id of the key, the part after `pev_`. Keys of other tenants, and operator keys, are not found either.',

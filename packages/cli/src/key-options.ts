@@ -1,7 +1,14 @@
 /** What commands about keys take, and how they show one. */
 import { adminScopes, grantScopes, parseKeyText } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import { isNetwork } from '@property-events/server'
+import {
+  branchScopes,
+  grantedBranches,
+  isNetwork,
+  maxBranchLength,
+  maxGrantedBranches,
+  unlimitedScope,
+} from '@property-events/server'
 import type { KeyRecord } from '@property-events/server'
 import { didYouMean } from './did-you-mean.ts'
 import { readingJson } from './key-reading.ts'
@@ -66,6 +73,27 @@ export function readNetworks(written: unknown, reader: SettingReader): readonly 
     )
   }
   return networks
+}
+
+/** `undefined`: the key is for all branches. */
+export function readBranches(
+  written: unknown,
+  scopes: readonly GrantScope[],
+  reader: SettingReader,
+): readonly string[] | undefined {
+  const words = wordsOf(written)
+  if (words.length === 0) return undefined
+  const branches = grantedBranches(words)
+  if (branches === undefined) {
+    reader.fault(
+      `--branch is a \`branch_id\` as it is published, of 1 to ${maxBranchLength} characters and one line, and at most ${maxGrantedBranches} of them.`,
+    )
+  }
+  const unlimited = unlimitedScope(scopes)
+  if (unlimited !== undefined) {
+    reader.fault(`--branch limits ${branchScopes.join(' and ')} alone. Make another key for ${unlimited}.`)
+  }
+  return branches
 }
 
 export function readFutureMoment(written: string, what: string, reader: SettingReader): number | undefined {

@@ -34,12 +34,14 @@ export interface WantedGrants {
   readonly scopes: readonly GrantScope[]
   /** What of contacts is read; `undefined`: all of it. */
   readonly contact: ContactLimits | undefined
+  /** Left out: all. */
+  readonly branches?: readonly string[] | undefined
 }
 
 /** What a new key may do. Throws a `Refusal` for a tenant that is not there, or that is the sandbox. */
 export async function grantsOf(
   store: OpenedStore,
-  { isTest, tenants, scopes, contact }: WantedGrants,
+  { isTest, tenants, scopes, contact, branches }: WantedGrants,
 ): Promise<readonly Grant[]> {
   if (isTest) return [{ tenantId: (await sandboxTenant(store.storage)).tenantId, scopes: ['property:read'] }]
   const tenantIds = new Set<string>()
@@ -48,5 +50,10 @@ export async function grantsOf(
     throw new Refusal(
       'The sandbox is opened by test keys alone: use --test in place of --tenant and --scope.',
     )
-  return [...tenantIds].map((tenantId) => ({ tenantId, scopes, ...(contact && { contact }) }))
+  return [...tenantIds].map((tenantId) => ({
+    tenantId,
+    scopes,
+    ...(contact && { contact }),
+    ...(branches && { branches }),
+  }))
 }

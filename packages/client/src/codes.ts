@@ -44,6 +44,7 @@ const codes = {
   key_network: ['access', 'never'],
   missing_scope: ['access', 'never'],
   scope_not_held: ['access', 'never'],
+  branch_not_granted: ['access', 'never'],
   ambiguous_tenant: ['access', 'never'],
   forbidden: ['access', 'never'],
 
@@ -78,6 +79,7 @@ const codes = {
   too_many_at_once: ['unavailable', 'later'],
   too_many_snapshots: ['unavailable', 'later'],
   too_many_waiting: ['unavailable', 'later'],
+  view_being_made: ['unavailable', 'later'],
   internal_error: ['unavailable', 'later'],
   storage_damaged: ['unavailable', 'operator'],
   storage_full: ['unavailable', 'later'],

@@ -153,6 +153,7 @@ describe('a request that fails', () => {
       'too_many_failures',
       'too_many_snapshots',
       'too_many_waiting',
+      'view_being_made',
     ]
     const askedAgain: string[] = []
     for (const [code, { status }] of Object.entries(problems)) {

@@ -8,6 +8,7 @@ import {
   scopes,
 } from '@property-events/protocol'
 import Type from 'typebox'
+import { maxBranchLength, maxGrantedBranches } from '../src/storage/granted-branches.ts'
 
 const text = (description: string) => Type.String({ description })
 const uuid = (description: string) => Type.String({ format: 'uuid', description })
@@ -73,6 +74,14 @@ const grants = Type.Array(
             additionalProperties: false,
           },
         ),
+      ),
+      branches: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: maxBranchLength }), {
+          minItems: 1,
+          maxItems: maxGrantedBranches,
+          description:
+            'Only properties of these branches, by the `branch_id` of their payloads, compared exactly. With `property:read` and `property:publish` alone. Left out: all.',
+        }),
       ),
     },
     { additionalProperties: false },

@@ -25,6 +25,8 @@ export type BackgroundTask =
   | 'retain'
   /** Removing the properties of tenants that leave. */
   | 'unpublish'
+  /** Filling the views of branches that keys are limited to, and dropping those that none is any more. */
+  | 'fill_views'
   /** Looking where the feeds are that readers wait for. */
   | 'follow_feeds'
   /** Making pages ahead of time. */

@@ -31,6 +31,7 @@ const groups: readonly CommandGroup[] = [
     commands: {
       tenants: async () => (await import('./tenants.ts')).addTenants,
       keys: async () => (await import('./keys.ts')).addKeys,
+      branches: async () => (await import('./branches.ts')).addBranches,
       pepper: async () => (await import('./pepper.ts')).addPepper,
       audit: async () => (await import('./audit.ts')).addAudit,
     },

@@ -11,19 +11,16 @@ import {
   gatherWhole,
   keyIdOf,
   keyJson,
-  readAdminScopes,
   readFutureMoment,
   readNetworks,
-  readScopes,
   stateOf,
   unknownKey,
-  wordsOf,
 } from '../key-options.ts'
 import { lengthWords, momentJson, momentText, momentWords, readLength } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import { rateText, readOwnRate } from '../rate-limit.ts'
 import { addSettings } from '../read-settings.ts'
-import type { SettingReader } from '../read-settings.ts'
+import { readKind } from '../key-kind.ts'
 import { grantsOf } from '../sandbox-tenant.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, tableText } from '../terminal-text.ts'
@@ -51,6 +48,11 @@ function addCreate(keys: Command, context: CommandContext): void {
       `${grantScopes.join(', ')}; read and publish mean both of a kind; with --operator ${adminScopes.join(', ')}`,
       gather,
     )
+    .option(
+      '--branch <branch>',
+      'only properties of this branch, by their branch_id; several times for several',
+      gatherWhole,
+    )
     .option('--test', 'for the sandbox of a service with test keys, in place of --tenant and --scope')
     .option('--network <network>', 'it may be used from there alone; several times for several', gather)
     .option('--label <text>', 'what the key is for')
@@ -62,31 +64,26 @@ function addCreate(keys: Command, context: CommandContext): void {
   addSettings(command, [...changeSettings, ...pepperSettings])
   addAction(command, context, async ({ output, settings: reader, flags }) => {
     const given = readPeppers(reader)
-    const tenants = wordsOf(flags['tenant'])
-    const isTest = flags['test'] === true
-    const operator = flags['operator'] === true
-    const wanted = operator ? [] : readScopes(flags['scope'], reader)
-    const wantedOfOperator = operator ? readAdminScopes(flags['scope'], reader) : []
+    const { isTest, operator, tenants, scopes, adminScopes: ofOperator, branches } = readKind(flags, reader)
     const networks = readNetworks(flags['network'], reader)
-    refuseMixedKinds(reader, { isTest, operator, tenants, scopes: [...wanted, ...wantedOfOperator] })
     const label = flagText(flags, 'label') ?? ''
     if (label.length > 200 || plainText(label) !== label) {
       reader.fault('--label has at most 200 characters and no control characters.')
     }
     const rate = readOwnRate(flagText(flags, 'rate'), flagText(flags, 'burst'), reader)
-    const reading = readReading(flags, wanted, reader)
-    const contact = readContactLimits(flags, wanted, reader)
+    const reading = readReading(flags, scopes, reader)
+    const contact = readContactLimits(flags, scopes, reader)
     const expires = flagText(flags, 'expires')
     const expiresMs = expires === undefined ? undefined : readFutureMoment(expires, '--expires', reader)
     await withStore(reader, flags, async (store) => {
       const { storage } = store
       refuseUnknownTypes(storage.settings.catalogue, reading)
-      const grants = await grantsOf(store, { isTest, tenants, scopes: wanted, contact })
+      const grants = await grantsOf(store, { isTest, tenants, scopes, contact, branches })
       const pepper = await pepperForNewKey(store, given)
       const issued = await issueKey(storage.keys, pepper, {
         label,
         operator,
-        adminScopes: wantedOfOperator,
+        adminScopes: ofOperator,
         networks,
         grants,
         expiresMs,
@@ -105,25 +102,6 @@ function addCreate(keys: Command, context: CommandContext): void {
       return output.write(`${issued.text}\n`)
     })
   })
-}
-
-interface KeyKind {
-  readonly isTest: boolean
-  readonly operator: boolean
-  readonly tenants: readonly string[]
-  readonly scopes: readonly string[]
-}
-
-function refuseMixedKinds(reader: SettingReader, { isTest, operator, tenants, scopes }: KeyKind): void {
-  if (isTest) {
-    if (operator || tenants.length + scopes.length > 0)
-      reader.fault('A test key reads the sandbox and nothing else: leave out --tenant and --scope.')
-  } else if (operator) {
-    if (tenants.length > 0 || scopes.length === 0)
-      reader.fault('An operator key has scopes and no tenant, such as --operator --scope admin:inspect.')
-  } else if (tenants.length === 0 || scopes.length === 0) {
-    reader.fault('Say what the key is for: --tenant and --scope, such as --tenant "Hill & Co" --scope read.')
-  }
 }
 
 function addList(keys: Command, context: CommandContext): void {
@@ -150,13 +128,17 @@ function addList(keys: Command, context: CommandContext): void {
           ? '(operator)'
           : key.grants.map((grant) => tenantNames.get(grant.tenantId) ?? grant.tenantId).join(', '),
         [...(key.adminScopes ?? []), ...new Set(key.grants.flatMap(scopeWords))].join(' '),
+        key.grants.flatMap(({ branches = [] }) => branches.map((branch) => plainText(branch))).join(', '),
         stateOf(key, nowMs),
         key.rate === undefined ? '' : rateText(key.rate),
         readingText(key.reading),
         momentText(key.lastUsedMs),
       ])
       return output.write(
-        tableText(['id', 'label', 'tenant', 'scopes', 'state', 'rate', 'reads', 'last used (UTC)'], rows),
+        tableText(
+          ['id', 'label', 'tenant', 'scopes', 'branches', 'state', 'rate', 'reads', 'last used (UTC)'],
+          rows,
+        ),
       )
     }),
   )

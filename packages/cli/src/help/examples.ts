@@ -49,6 +49,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'keys create': [
     ['for whoever runs the service', 'keys create --operator --scope admin:inspect --label desk'],
     ['for a website', 'keys create --tenant "Hill & Co" --scope property:read --label website'],
+    [
+      'for the website of one office',
+      'keys create --tenant "Hill & Co" --scope property:read --branch Fell --label "Fell website"',
+    ],
     ['for a developer, without live data', 'keys create --test --label "new website"'],
     ['for an agency’s system', 'keys create --tenant "Hill & Co" --scope publish --label CRM --expires 52w'],
     [
@@ -71,6 +75,13 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'keys rate': [
     ['20 requests a second', `keys rate ${keyId} 20`],
     ['as all others', `keys rate ${keyId} default`],
+  ],
+  'branches move': [
+    [
+      'how many properties that would be',
+      'branches move --tenant "Hill & Co" --from Dale --to Fell --dry-run',
+    ],
+    ['after two offices became one', 'branches move --tenant "Hill & Co" --from Dale --to Fell'],
   ],
   'pepper status': [['how many keys each pepper still has', 'pepper status']],
   'pepper finish': [['when every node knows the new one', 'pepper finish']],

@@ -2,15 +2,14 @@
  * The current events of a feed as of a position: the positions of the last event of each subject up to it (PROTOCOL §3.5). Events never
  * leave a feed, so of one epoch such a list never changes, and every thread that makes it makes the same.
  */
-import type { ViewName } from '@property-events/protocol'
 import { turnForStep } from '../step-turns.ts'
 import { feedName } from '../storage/storage.ts'
-import type { EventStore, FeedKey } from '../storage/storage.ts'
+import type { EventStore, FeedKey, FeedView } from '../storage/storage.ts'
 
 export interface CurrentListQuery {
   readonly key: FeedKey
   /** Of a category: subjects that were in it as of the position. */
-  readonly view: ViewName
+  readonly view: FeedView
   readonly epoch: string
   /** 0: the feed was empty. */
   readonly through: number

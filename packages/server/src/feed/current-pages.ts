@@ -1,7 +1,14 @@
 /** Pages of current events: as of which moment each is, and where it lies in the list of that moment (PROTOCOL §3.5). */
-import type { ViewName } from '@property-events/protocol'
 import { isJoined, isKept } from '../storage/storage.ts'
-import type { EventStore, FeedKey, Head, Moment, MomentName, MomentStore } from '../storage/storage.ts'
+import type {
+  EventStore,
+  FeedKey,
+  FeedView,
+  Head,
+  Moment,
+  MomentName,
+  MomentStore,
+} from '../storage/storage.ts'
 import { createCurrentLists } from './current-lists.ts'
 import type { KnownRanges } from './known-ranges.ts'
 import { pageOf } from './list.ts'
@@ -10,7 +17,7 @@ import type { LocatedPage } from './list.ts'
 export interface CurrentRequest {
   readonly keyId: string
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** From 1. The first page fixes the moment, or joins one. */
   readonly page: number
   readonly pageSize: number

@@ -1,6 +1,5 @@
 /** A feed that readers wait for, on one thread, and how they are woken. */
-import type { ViewName } from '@property-events/protocol'
-import type { FeedKey, Head } from '../storage/storage.ts'
+import type { FeedKey, FeedView, Head } from '../storage/storage.ts'
 import type { LiveTape } from './live-tape.ts'
 
 export interface FollowedFeed {
@@ -8,9 +7,9 @@ export interface FollowedFeed {
   followers: number
   /** `unread`: not looked at since it is followed. `undefined`: there is no such tenant. */
   head: Head | undefined | 'unread'
-  readonly tapes: Map<ViewName, LiveTape>
+  readonly tapes: Map<FeedView, LiveTape>
   /** Reads that bring tapes to the head, each shared by all who wait for it. */
-  readonly filling: Map<ViewName, Promise<void>>
+  readonly filling: Map<FeedView, Promise<void>>
   readonly wakers: Set<() => void>
 }
 

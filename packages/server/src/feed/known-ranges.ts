@@ -3,9 +3,8 @@
  * or for another page of the same feed, asks no store. Windows are kept only when they are closed (known-bounds.ts):
  * the contents of an open window have to be read between two commits (P3).
  */
-import type { ViewName } from '@property-events/protocol'
 import { BoundedMap } from '../bounded-map.ts'
-import type { EventStore, FeedKey, Head, LocateQuery, Located } from '../storage/storage.ts'
+import type { EventStore, FeedKey, FeedView, Head, LocateQuery, Located } from '../storage/storage.ts'
 import { createKnownBounds } from './known-bounds.ts'
 
 export interface KnownRanges {
@@ -44,7 +43,7 @@ interface Asked {
 }
 
 /** The last query for each whole view; `head` is the last that was answered, for a view or for a window. */
-type FeedQuestions = Map<ViewName | 'head', Asked>
+type FeedQuestions = Map<FeedView | 'head', Asked>
 
 export function createKnownRanges(
   events: Pick<EventStore, 'locate' | 'changeCount'>,
@@ -56,11 +55,11 @@ export function createKnownRanges(
   } as const
   const bounds = createKnownBounds()
 
-  const lastAsked = ({ feed, tenantId }: FeedKey, name: ViewName | 'head'): Asked | undefined =>
+  const lastAsked = ({ feed, tenantId }: FeedKey, name: FeedView | 'head'): Asked | undefined =>
     feeds[feed].get(tenantId)?.get(name)
 
   /** The last query, if nothing has changed since. */
-  function stillTrue(key: FeedKey, name: ViewName | 'head'): Asked | undefined {
+  function stillTrue(key: FeedKey, name: FeedView | 'head'): Asked | undefined {
     const asked = lastAsked(key, name)
     if (asked === undefined) return undefined
     const validForMs = asked.located === undefined ? sharedForMs : believedForMs

@@ -1,11 +1,11 @@
 /** Lists a feed page by page (spec §4.1). Page arithmetic is here and nowhere else. */
-import type { Ticks, ViewName } from '@property-events/protocol'
-import type { EventStore, FeedKey, Head, Located, ViewRange } from '../storage/storage.ts'
+import type { Ticks } from '@property-events/protocol'
+import type { EventStore, FeedKey, FeedView, Head, Located, ViewRange } from '../storage/storage.ts'
 import type { ReaderForm } from './reader-form.ts'
 
 export interface PageRequest {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** First tick inside the window. */
   readonly from?: Ticks
   /** First tick after the window. */

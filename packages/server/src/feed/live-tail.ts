@@ -2,9 +2,8 @@
  * The ends of the feeds that readers wait for (PROTOCOL §13). Each thread has one. It hears of changes before it looks, looks at all
  * feeds that have changed in one call, and reads a view once for all who wait for it. What it tells has been read from the store.
  */
-import type { ViewName } from '@property-events/protocol'
 import type { TaskReport } from '../background-task.ts'
-import type { EventStore, FeedKey, Head } from '../storage/storage.ts'
+import type { EventStore, FeedKey, FeedView, Head } from '../storage/storage.ts'
 import { feedName } from '../storage/storage.ts'
 import { followedFeed, hasMoved, nextChange, wakeAll } from './followed-feed.ts'
 import type { FollowedFeed } from './followed-feed.ts'
@@ -27,7 +26,7 @@ export interface FeedFollower {
   /** Resolves when the head is after `seen`, or of another epoch or revision; when `signal` is aborted; and after `atMostMs`. */
   moved(seen: Head, atMostMs: number, signal: AbortSignal): Promise<void>
   /** As `LiveTapes.read`. */
-  read(view: ViewName, after: number, mostBytes: number): Promise<TapeReading>
+  read(view: FeedView, after: number, mostBytes: number): Promise<TapeReading>
   /** Safe to call twice. */
   stop(): void
 }

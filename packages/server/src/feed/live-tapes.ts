@@ -1,6 +1,5 @@
 /** Reads for those who wait for feeds: each event is read once, and kept for a while for all of them. */
-import type { ViewName } from '@property-events/protocol'
-import type { EventStore } from '../storage/storage.ts'
+import type { EventStore, FeedView } from '../storage/storage.ts'
 import type { FollowedFeed } from './followed-feed.ts'
 import { liveTape } from './live-tape.ts'
 import type { LiveTape, TapeReading } from './live-tape.ts'
@@ -10,7 +9,7 @@ export interface LiveTapes {
    * The next events of a view, of about `mostBytes` together and at least one. They belong to all readers: none may change or free
    * them. Rejects with the store's `StorageFailure`.
    */
-  read(feed: FollowedFeed, view: ViewName, after: number, mostBytes: number): Promise<TapeReading>
+  read(feed: FollowedFeed, view: FeedView, after: number, mostBytes: number): Promise<TapeReading>
 }
 
 /** In one read of the store: at 4.5 kB an event some 500 kB. */
@@ -35,7 +34,7 @@ export function liveTapes(
     }
   }
 
-  async function fill(feed: FollowedFeed, view: ViewName, tape: LiveTape, upTo: number): Promise<void> {
+  async function fill(feed: FollowedFeed, view: FeedView, tape: LiveTape, upTo: number): Promise<void> {
     while (tape.through < upTo && feed.tapes.get(view) === tape) {
       const query = { key: feed.key, view, after: tape.through, limit: eventsAtOnce, latestOnly: false }
       const found = await events.readAfter(query)
@@ -45,7 +44,7 @@ export function liveTapes(
     }
   }
 
-  function filled(feed: FollowedFeed, view: ViewName, tape: LiveTape, upTo: number): Promise<void> {
+  function filled(feed: FollowedFeed, view: FeedView, tape: LiveTape, upTo: number): Promise<void> {
     const known = feed.filling.get(view)
     if (known !== undefined) return known
     const filling = fill(feed, view, tape, upTo).finally(() => feed.filling.delete(view))

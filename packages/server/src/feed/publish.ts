@@ -30,6 +30,8 @@ export interface PublishRequest {
   readonly dryRun: boolean
   /** `skip`: a payload equal to its subject's latest stores nothing. */
   readonly unchanged: 'store' | 'skip'
+  /** Those that its publisher is limited to. Left out: any. */
+  readonly branches?: readonly string[] | undefined
 }
 
 export type PublishOutcome =
@@ -97,7 +99,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   async function answer(request: PublishRequest): Promise<PublishOutcome> {
-    const { key, dryRun, unchanged } = request
+    const { key, dryRun, unchanged, branches } = request
     const stopped = await options.maintenance?.now()
     if (stopped !== undefined) {
       freeBytes(request.body)
@@ -106,7 +108,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const reading = await read(request)
     if (reading === undefined) return { kind: 'overloaded', inList: false }
     if (reading.kind === 'faults') return { kind: 'invalid', errors: reading.errors }
-    const batch: AppendBatch = { key, drafts: reading.drafts, unchanged }
+    const batch: AppendBatch = { key, drafts: reading.drafts, unchanged, branches }
     const outcome: SubmitOutcome = dryRun ? await events.preview(batch) : await queue.submit(batch)
     if (outcome.kind !== 'stored') return { ...outcome, inList: reading.inList }
     const stored = dryRun ? 0 : outcome.events.filter(isNew).length

@@ -1,6 +1,12 @@
 /** Reads the events after a number, for a copy that has read so far (PROTOCOL §11). */
-import type { ViewName } from '@property-events/protocol'
-import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
+import type {
+  EventStore,
+  FeedKey,
+  FeedView,
+  Head,
+  ReadSubjectQuery,
+  StoredEvent,
+} from '../storage/storage.ts'
 import { freeEvents, readInSteps } from './read-in-steps.ts'
 import type { ReadNext } from './read-in-steps.ts'
 import { ofTypes } from './type-filter.ts'
@@ -32,7 +38,7 @@ export interface EventRun {
 }
 
 export interface RunQuery extends Cursor {
-  readonly view: ViewName
+  readonly view: FeedView
   readonly limit: number
   /** `undefined`: events of all types. */
   readonly types?: TypeFilter | undefined
@@ -72,13 +78,14 @@ export async function readRun<Reason>(
 /** The same of all events of one subject. If there are none, the subject may still be unknown. */
 export async function readHistory<Reason>(
   events: EventStore,
-  query: Cursor & { readonly subjectId: string; readonly limit: number },
+  query: Cursor & Pick<ReadSubjectQuery, 'subjectId' | 'limit' | 'branches'>,
   take: TakeRoom<Reason>,
 ): Promise<RunReading<Reason>> {
   const head = await checkCursor(events, query)
   if ('kind' in head) return head
-  const { key, subjectId } = query
-  return readSteps(query, head, (after, limit) => events.readSubject({ key, subjectId, after, limit }), take)
+  const { key, subjectId, branches } = query
+  const readNext: ReadNext = (after, limit) => events.readSubject({ key, subjectId, after, limit, branches })
+  return readSteps(query, head, readNext, take)
 }
 
 /**

@@ -6,15 +6,14 @@
  * reads it there. So a copy made of the snapshot and of everything after its head is equal to the copy made of the
  * whole feed. That is the promise, and not that the snapshot itself contains every subject.
  */
-import type { ViewName } from '@property-events/protocol'
-import type { EventStore, FeedKey, Head, StoredEvent } from '../storage/storage.ts'
+import type { EventStore, FeedKey, FeedView, Head, StoredEvent } from '../storage/storage.ts'
 import { readInSteps } from './read-in-steps.ts'
 import { checkCursor } from './read-run.ts'
 import type { CursorRefusal } from './read-run.ts'
 
 export interface SnapshotQuery {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** Continues after this number; 0: from the beginning. */
   readonly after: number
   /** As of this number; by default, as of the feed's head. */

@@ -127,6 +127,9 @@ function admitKey(
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
 }
 
+/** A feed of a million events takes a minute or so, one of an agency a second. */
+const viewBeingMade = { code: 'view_being_made', headers: { 'retry-after': '2' } } as const
+
 const publishingEnded = {
   code: 'key_disabled',
   detail:
@@ -153,25 +156,38 @@ function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly 
 }
 
 function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
-  const { keyId, grants, reading } = key
+  const { keyId, grants, reading, viewsBeingMade } = key
   if (isAdminNeed(scope)) return administratingAccess(key, scope)
   if (scope === 'anyRead' || scope === 'anyErase') {
     const [ending, words] = scope === 'anyRead' ? [':read', 'a read scope'] : [':erase', 'an erase scope']
     const isHeld = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(ending)))
-    if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes: [], reading }
+    if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes: [], reading }
     return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
   }
-  let tenantId: string | undefined
-  let contact: Grant['contact']
+  let held: Grant | undefined
   let tenants = 0
   for (const grant of grants) {
     if (!grant.scopes.includes(scope)) continue
     tenants += 1
-    ;({ tenantId, contact } = grant)
+    held = grant
   }
-  if (tenants === 1 && tenantId !== undefined) {
+  if (tenants === 1 && held !== undefined) {
+    const { tenantId, branches, contact } = held
     if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
-    return { kind: 'granted', keyId, tenantId, grants, adminScopes: [], reading, contact }
+    // Whatever reads properties of the branches waits for their view, also what could do without: a reader sees all of it or nothing.
+    const isBeingMade = branches !== undefined && viewsBeingMade.includes(tenantId)
+    if (isBeingMade && scope.endsWith(':read')) return refused(viewBeingMade)
+    return {
+      kind: 'granted',
+      keyId,
+      tenantId,
+      grants,
+      branches,
+      viewsBeingMade,
+      adminScopes: [],
+      reading,
+      contact,
+    }
   }
   if (refusal === 'spec') {
     const detail =
@@ -185,15 +201,18 @@ function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access
   return refused({ code: 'missing_scope', detail })
 }
 
+/** The operation looks which. */
+const manyTenants = { kind: 'granted', tenantId: undefined, branches: undefined } as const
+
 function isAdminNeed(scope: AccessNeed['scope']): scope is AdminNeed {
   return scope === 'anyKey' || scope.startsWith('admin:')
 }
 
 function administratingAccess(key: VerifiedKey, need: AdminNeed): Access | Refused {
-  const { keyId, grants, adminScopes, reading } = key
+  const { keyId, grants, adminScopes, reading, viewsBeingMade } = key
   const isHeld =
     need === 'anyKey' || adminScopes.includes(need) || grants.some((grant) => mayAdminister(grant, need))
-  if (isHeld) return { kind: 'granted', keyId, tenantId: undefined, grants, adminScopes, reading }
+  if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes, reading }
   const { scopes } = tenantNeeds[need]
   const detail = `This operation needs an operator key with the scope ${need}, or a key of the tenant with ${scopes.join(' and ')}.`
   return refused({ code: 'missing_scope', detail })

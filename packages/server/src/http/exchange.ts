@@ -126,6 +126,10 @@ export interface Access {
   /** `undefined`: the operation reads feeds of any number of tenants, or asks for no key. */
   readonly tenantId: string | undefined
   readonly grants: readonly Grant[]
+  /** Of the tenant's properties only those of these branches. `undefined`: all, or there is no one tenant. */
+  readonly branches: readonly string[] | undefined
+  /** Tenants of its grants whose events of the granted branches are being put together, so that they cannot be read yet. */
+  readonly viewsBeingMade: readonly string[]
   /** Of an operator key, for operations of administration alone. */
   readonly adminScopes: readonly AdminScope[]
   /** How the key reads where that is not as usual. */
@@ -140,6 +144,8 @@ export const openAccess: Access = {
   keyId: undefined,
   tenantId: undefined,
   grants: [],
+  branches: undefined,
+  viewsBeingMade: [],
   adminScopes: [],
   reading: undefined,
 }

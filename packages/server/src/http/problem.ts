@@ -88,6 +88,11 @@ export const problems = {
     title: 'The key covers several tenants',
     detail: 'This key has that scope for several tenants. Name one in the header x-tenant, or as ?tenant=.',
   },
+  branch_not_granted: {
+    status: 403,
+    title: 'The key may not publish for this branch',
+    detail: 'This key publishes for certain branches only; see errors. Nothing was stored.',
+  },
   scope_not_held: {
     status: 403,
     title: 'The key may not give this scope',

@@ -59,6 +59,12 @@ export const serviceProblems = {
     detail:
       'The operator has stopped publishing for planned work, and reading goes on. Nothing was stored. Wait as Retry-After says, then send the same again.',
   },
+  view_being_made: {
+    status: 503,
+    title: 'The events of these branches are being put together',
+    detail:
+      'This key reads certain branches only, and their events are being put together, which is done once. Wait as Retry-After says.',
+  },
   sequence_not_reached: {
     status: 503,
     title: 'The feed is not that far',

@@ -3,6 +3,7 @@ import { collectAtRest } from '../collect-at-rest.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
+import { fillBranchViews } from '../feed/filling-views.ts'
 import { carryOutRetention } from '../feed/retaining.ts'
 import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
@@ -112,6 +113,7 @@ function backgroundTasks(
     carryOutErasures({ storage, nodeId, forget, compare, list, report }),
     carryOutRetention({ storage, nodeId, defaults: retention, compare, report }),
     carryOutUnpublishing({ storage, report }),
+    fillBranchViews({ storage, report }),
   ]
 }
 

@@ -1,4 +1,5 @@
 /** Requests that wait are looked at now and then: what their key may do ends for them as for all others (D11). */
+import { isDeepStrictEqual } from 'node:util'
 import { feeds } from '@property-events/protocol'
 import type { KeyVerdict } from '../keys/index.ts'
 import type { FeedKey } from '../storage/storage.ts'
@@ -13,17 +14,19 @@ export const lookAtKeyEveryMs = 500
 /** Why a key that was granted a feed may not read it any more. Rejects as the store does. */
 export async function refusalSince(
   { verifier }: Pick<HttpContext, 'verifier'>,
-  { keyId = '' }: Access,
+  { keyId = '', branches = [] }: Access,
   { tenantId, feed }: FeedKey,
 ): Promise<Refusal | undefined> {
   const verdict = await verifier.look(keyId)
   const refusal = refusalOfKey(verdict)
   if (refusal !== undefined || verdict.kind !== 'valid') return refusal
   const { readScope } = feeds[feed]
-  const isGranted = verdict.key.grants.some(
+  const granted = verdict.key.grants.find(
     (grant) => grant.tenantId === tenantId && grant.scopes.includes(readScope),
   )
-  return isGranted ? undefined : { code: 'key_disabled' }
+  // Other branches are another view: its reader begins again with it.
+  const isSame = granted !== undefined && isDeepStrictEqual(granted.branches ?? [], branches)
+  return isSame ? undefined : { code: 'key_disabled' }
 }
 
 /** Why a key may do nothing any more. */

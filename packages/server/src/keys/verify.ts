@@ -24,6 +24,8 @@ export interface VerifiedKey {
   readonly grants: readonly Grant[]
   /** Tenants of the grants that leave: nothing is published for them any more. */
   readonly leavingTenantIds: readonly string[]
+  /** Tenants of the grants whose views of the granted branches are being made: their properties cannot be read yet. */
+  readonly viewsBeingMade: readonly string[]
   /** Its own; `undefined`: that of all keys. */
   readonly rate: KeyRate | undefined
   /** Of an operator key; a key of tenants has none. */
@@ -215,6 +217,7 @@ function verifiedKey(found: FoundKey, nowMs: number): VerifiedKey {
     // Whatever the store says: a key is of the one kind or of the other.
     grants: operator ? [] : grants.filter((grant) => !gone.has(grant.tenantId)),
     leavingTenantIds: found.leaving.map(({ tenantId }) => tenantId),
+    viewsBeingMade: found.viewsBeingMade ?? [],
     rate,
     adminScopes: operator ? adminScopes : [],
     networks: networks && allowedNetworks(networks),

@@ -1,15 +1,15 @@
 /** The series of segments that may be read: those of a feed's present state. */
 import { feedNames } from '@property-events/protocol'
-import type { FeedName, ViewName } from '@property-events/protocol'
+import type { FeedName } from '@property-events/protocol'
 import type { ReaderForm } from '../feed/reader-form.ts'
 import { payloadState } from '../storage/storage.ts'
-import type { FeedKey, Head } from '../storage/storage.ts'
+import type { FeedKey, FeedView, Head } from '../storage/storage.ts'
 import { seriesPrefix } from './segment-id.ts'
 import type { SeriesWatcher } from './segment-index.ts'
 
 export interface FeedSeries extends SeriesWatcher {
   /** The series of a view of the feed, in the state that `head` has, as it is stored or in another form. */
-  of(key: FeedKey, head: Head, view: ViewName, form?: ReaderForm): string
+  of(key: FeedKey, head: Head, view: FeedView, form?: ReaderForm): string
   /** Nothing is kept of the feed: it is as if it had not been read yet. */
   forget(key: FeedKey): void
   /** Whether there are segments of another state of the feed than that of `head`. */

@@ -27,7 +27,7 @@ export interface EventDraft {
   readonly wishedCreated?: Ticks
 }
 
-export type DraftContent = PayloadContent | RemovalContent | ErasedContent
+export type DraftContent = PayloadContent | RemovalContent | ErasedContent | MovedContent
 
 export interface PayloadContent {
   readonly kind: 'payload'
@@ -56,12 +56,27 @@ export interface ErasedContent {
   readonly kind: 'erased'
 }
 
+/**
+ * The property's last payload with another `branch_id`, where that is published and of the branch `from`; else it changes nothing, in a
+ * batch with `unchanged: 'skip'`. Only the service itself makes it.
+ */
+export interface MovedContent {
+  readonly kind: 'moved'
+  readonly from: string
+  readonly to: string
+}
+
 /** What one request publishes to one feed: stored whole, in order, or not at all (P6). */
 export interface AppendBatch {
   readonly key: FeedKey
   readonly drafts: readonly EventDraft[]
   /** `skip`: a payload equal to its subject's latest stores nothing. */
   readonly unchanged: 'store' | 'skip'
+  /**
+   * Its publisher is limited to these branches (D11): everything it publishes, and every property it changes, has to be of one of them.
+   * Left out: of any, or of none.
+   */
+  readonly branches?: readonly string[] | undefined
 }
 
 /** One line of a receipt. A derived event stands before the event that caused it, with the same `index`. */
@@ -101,6 +116,11 @@ export type AppendOutcome =
     }
   /** A removal of a subject that has no event. */
   | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
+  /**
+   * The publisher is limited to branches, and the payload is of another one, or of none; or the property is, by its latest event.
+   * It is found under the feed's lock, so that no change of its branch comes in between.
+   */
+  | { readonly kind: 'branchNotGranted'; readonly index: number; readonly of: 'payload' | 'subject' }
   /** No such tenant. */
   | { readonly kind: 'unknownFeed' }
   /** The feed's head is more than 5 minutes ahead of the clock (D25). */

@@ -98,7 +98,12 @@ export function keyCreated(record: KeyRecord): Changes {
   const said = reading && { reading: { eventTypes: reading.eventTypes ?? null, current: reading.current } }
   const common = { operator, expiresMs: expiresMs ?? null, revoked: revokedMs !== undefined, ...said }
   const created = overTenants(grants, (grant) => {
-    const detail = { ...common, scopes: grant?.scopes ?? adminScopes, ...contactLimitsOf(grant) }
+    const detail = {
+      ...common,
+      scopes: grant?.scopes ?? adminScopes,
+      ...contactLimitsOf(grant),
+      ...branchesOf(grant),
+    }
     return { action: 'key.created', tenant: grant?.tenantId ?? null, target: keyId, detail }
   })
   const tenantIds = grants.map(({ tenantId }) => tenantId)
@@ -151,8 +156,12 @@ function networksSet(keyId: string, tenantIds: readonly string[], networks: read
 
 export function keyGranted(keyId: string, grant: Grant): Changes {
   const { tenantId, scopes } = grant
-  const detail = { scopes, ...contactLimitsOf(grant) }
+  const detail = { scopes, ...contactLimitsOf(grant), ...branchesOf(grant) }
   return [{ action: 'key.granted', tenant: tenantId, target: keyId, detail }]
+}
+
+function branchesOf(grant: Grant | undefined): { readonly branches?: number } {
+  return grant?.branches === undefined ? {} : { branches: grant.branches.length }
 }
 
 export function keyRevoked(keyId: string, tenantIds: readonly string[]): Changes {

@@ -33,14 +33,20 @@ interface AuditDetails {
   'tenant.stays': Nothing
   /** None of its properties is published any more. */
   'tenant.unpublished': Nothing
+  /** Published properties of one branch go to another one: so many, at most. Which branches, the row does not say. */
+  'branch.moved': { readonly properties: number }
   /** Its name or its reference is another one; which, the row does not say. */
   'tenant.renamed': Nothing
   'tenant.referenced': Nothing
   'tenant.moved': { readonly from: AuditedMove; readonly to: AuditedMove }
-  /** `scopes`: for the row's tenant; of an operator's key, those of administration. Times are milliseconds since 1970. */
+  /**
+   * `scopes`: for the row's tenant; of an operator's key, those of administration. `branches`: how many the grant is limited to; left out:
+   * it is not. Times are milliseconds since 1970.
+   */
   'key.created': {
     readonly operator: boolean
     readonly scopes: readonly (GrantScope | AdminScope)[]
+    readonly branches?: number
     readonly expiresMs: number | null
     readonly revoked: boolean
     /** Left out: it reads as usual. */
@@ -48,7 +54,11 @@ interface AuditDetails {
     /** Left out: it reads all of contacts. */
     readonly contact?: ContactLimits
   }
-  'key.granted': { readonly scopes: readonly GrantScope[]; readonly contact?: ContactLimits }
+  'key.granted': {
+    readonly scopes: readonly GrantScope[]
+    readonly contact?: ContactLimits
+    readonly branches?: number
+  }
   'key.revoked': Nothing
   'key.expiry_set': { readonly expiresMs: number | null }
   /** `null`: that of all keys. */

@@ -23,6 +23,7 @@ export function refusalOfClosing(
   outcome: Exclude<AppendOutcome, { kind: 'stored' }>,
 ): Exclude<BeginErasureOutcome, { kind: 'begun' }> {
   if (outcome.kind === 'unknownSubject') return { kind: 'unknownTarget' }
+  if (outcome.kind === 'branchNotGranted') throw new Error('a closing event is limited to no branch')
   if (outcome.kind === 'idConflict') throw new Error(`the id ${outcome.id} for the closing event is taken`)
   return outcome
 }

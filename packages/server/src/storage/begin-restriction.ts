@@ -64,8 +64,9 @@ type Refused = Exclude<AppendOutcome, { readonly kind: 'stored' }>
 /** Why nothing was begun or lifted, where the event was not stored. The subject and the feed were found before. */
 export function refusalOfRestriction(
   outcome: Refused,
-): Exclude<Refused, { readonly kind: 'idConflict' | 'unknownSubject' | 'unknownFeed' }> {
+): Exclude<Refused, { readonly kind: 'idConflict' | 'unknownSubject' | 'unknownFeed' | 'branchNotGranted' }> {
   if (outcome.kind === 'idConflict') throw new Error(`the id ${outcome.id} for the event is taken`)
+  if (outcome.kind === 'branchNotGranted') throw new Error('a restriction is limited to no branch')
   if (outcome.kind === 'unknownSubject' || outcome.kind === 'unknownFeed') {
     throw new Error(`a contact was found and is not there: ${outcome.kind}`)
   }

@@ -149,9 +149,14 @@ export interface ErasureStore {
   list(tenantId: string, after: string | undefined, limit: number): Promise<readonly Erasure[]>
   /**
    * What steps after a revision have reduced, in whole steps, of `limit` events at most; a single step may have more. For
-   * copies that keep the history of a feed.
+   * copies that keep the history of a feed. `branches`: only events that are of one of them; a step without any is left out.
    */
-  reductions(key: FeedKey, afterRevision: number, limit: number): Promise<readonly Reduction[]>
+  reductions(
+    key: FeedKey,
+    afterRevision: number,
+    limit: number,
+    branches?: readonly string[],
+  ): Promise<readonly Reduction[]>
 }
 
 export interface WaitingErasure {

@@ -1,6 +1,7 @@
 /** The port's part for events: appending them, and every way of reading them. */
 import type { Ticks, ViewName } from '@property-events/protocol'
 import type { AppendBatch, AppendOutcome } from './append-batch.ts'
+import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 
 /** The last committed event of a feed. `position` 0 and no `created`: the feed is empty. */
@@ -36,7 +37,7 @@ export interface MarksTotal {
 
 export interface LocateQuery {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** First tick inside the window. */
   readonly from?: Ticks
   /** First tick after the window. */
@@ -46,7 +47,7 @@ export interface LocateQuery {
 /** A contiguous run of a view's ordinals (of positions, for the view `all`). */
 export interface ViewRange {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** The first ordinal, from 1. */
   readonly first: number
   readonly count: number
@@ -68,7 +69,7 @@ export interface StoredEvent {
 
 export interface ReadAfterQuery {
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
   /** Events with a greater sequence number; 0 for all. */
   readonly after: number
   readonly limit: number
@@ -83,13 +84,15 @@ export interface ReadSubjectQuery {
   /** Events with a greater sequence number; 0 for all. */
   readonly after: number
   readonly limit: number
+  /** Only events of these branches (`EventStore.readEvent`). */
+  readonly branches?: readonly string[] | undefined
 }
 
 /** Which latest events of subjects are asked for. Ascending by position, so that the next step begins after the last of this one. */
 export interface LatestQuery {
   readonly key: FeedKey
   /** Of a category: those whose latest event is in it. */
-  readonly view: ViewName
+  readonly view: FeedView
   /** Greater positions; 0 for all. */
   readonly after: number
   /** Not greater positions. */
@@ -101,7 +104,7 @@ export interface LatestQuery {
 export interface EarlierQuery {
   readonly key: FeedKey
   /** Of a category: subjects that were in it then. */
-  readonly view: ViewName
+  readonly view: FeedView
   /** Latest events with greater positions; not less than `through`. */
   readonly after: number
   /** The last position of that time. */
@@ -193,8 +196,11 @@ export interface EventStore {
   readRangeWithin(range: ViewRange, maxBytes: number): Promise<readonly Uint8Array[] | undefined>
   /** The length of each event of a located range, in bytes and in order. Costs little: no event is read. */
   measureRange(range: ViewRange): Promise<readonly number[]>
-  /** The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. Its bytes are the caller's own. */
-  readEvent(key: FeedKey, id: string): Promise<StoredEvent | undefined>
+  /**
+   * The event with this id, in either case of its letters already lowered; `undefined` if the feed has none. Its bytes are the caller's own.
+   * `branches`: an event of another one, or of none, is not there.
+   */
+  readEvent(key: FeedKey, id: string, branches?: readonly string[]): Promise<StoredEvent | undefined>
   /**
    * Where the event stands that took this id, lower case; `undefined`: nothing did. Its own id is another one where the
    * id came with an unchanged payload (decision 0003), so the reader has to compare it.
@@ -209,8 +215,11 @@ export interface EventStore {
   readNewest(query: NewestQuery): Promise<readonly LatestEvent[]>
   /** Looks at no more than `limit` subjects, in the order of their latest events' positions, of those greater than `after`. */
   earlierPositions(query: EarlierQuery): Promise<EarlierStep>
-  /** The subject's latest event, in whatever category it is; `undefined`: the feed has none. Its bytes are the caller's own. */
-  readLatest(key: FeedKey, subjectId: string): Promise<StoredEvent | undefined>
+  /**
+   * The subject's latest event, in whatever category it is; `undefined`: the feed has none. Its bytes are the caller's own. `branches`: the
+   * latest of those that are of one of them.
+   */
+  readLatest(key: FeedKey, subjectId: string, branches?: readonly string[]): Promise<StoredEvent | undefined>
   /** The events of one subject after a number, at most `limit`, ascending; their bytes as those of `readAfter`. Costs what the subject's history is long. */
   readSubject(query: ReadSubjectQuery): Promise<readonly StoredEvent[]>
   /** The feed's head; `undefined`: no such tenant. */

@@ -3,6 +3,7 @@ import { StorageFailure } from './storage.ts'
 import type {
   AdminStore,
   AuditStore,
+  BranchViewStore,
   ErasureStore,
   ExpiryStore,
   HoldStore,
@@ -215,7 +216,8 @@ export function guardedErasures(verbs: Unguarded<ErasureStore>, guard: Guard): E
     markOverwritten: (erasureIds, actor) => guard(() => verbs.markOverwritten(erasureIds, actor)),
     find: (tenantId, erasureId) => guard(() => verbs.find(tenantId, erasureId)),
     list: (tenantId, after, limit) => guard(() => verbs.list(tenantId, after, limit)),
-    reductions: (key, afterRevision, limit) => guard(() => verbs.reductions(key, afterRevision, limit)),
+    reductions: (key, afterRevision, limit, branches) =>
+      guard(() => verbs.reductions(key, afterRevision, limit, branches)),
   }
 }
 
@@ -245,5 +247,13 @@ export function guardedLeaving(verbs: Unguarded<LeavingStore>, guard: Guard): Le
     list: () => guard(() => verbs.list()),
     noteUnpublished: (leaving, unpublishedMs, actor) =>
       guard(() => verbs.noteUnpublished(leaving, unpublishedMs, actor)),
+  }
+}
+
+export function guardedBranchViews(verbs: Unguarded<BranchViewStore>, guard: Guard): BranchViewStore {
+  return {
+    sets: () => guard(() => verbs.sets()),
+    due: () => guard(() => verbs.due()),
+    step: (of, limit) => guard(() => verbs.step(of, limit)),
   }
 }

@@ -25,6 +25,11 @@ export interface Grant {
   readonly scopes: readonly GrantScope[]
   /** What of contacts is read with `contact:read`; left out: all of it. As given when the key was made. */
   readonly contact?: ContactLimits
+  /**
+   * Only properties of these branches, by the `branch_id` of their payloads, compared byte for byte. As `grantedBranches` gives them.
+   * Left out: of all.
+   */
+  readonly branches?: readonly string[]
 }
 
 /** Of a key's requests, over all nodes together (D10). Both are whole numbers from 1 on. */
@@ -98,7 +103,7 @@ export function scopeWords({ scopes, contact }: Pick<Grant, 'scopes' | 'contact'
 }
 
 /** From a column: the scopes that this program knows, in the order in which they stand there. */
-export function grantOf(tenantId: string, text: string): Grant {
+export function grantOfScopes(tenantId: string, text: string): Grant {
   const words = text.split(' ')
   const limits = words.map((word) => limitedScope.exec(word)?.groups).find((groups) => groups !== undefined)
   const scopes = words
@@ -150,6 +155,11 @@ export interface FoundKey {
   readonly suspendedTenantIds: readonly string[]
   /** Tenants of the grants that leave: nothing is published for them, and nothing is read from then on. Milliseconds since 1970. */
   readonly leaving: readonly { readonly tenantId: string; readonly readingEndsMs: number }[]
+  /**
+   * Tenants of the grants that read properties of some branches, where the views of these branches are not ready: their properties
+   * cannot be read yet. Left out: none.
+   */
+  readonly viewsBeingMade?: readonly string[]
   /** The pepper that the key is to be hashed with by now (`NodeStore.pepperId`). */
   readonly currentPepperId: string | undefined
 }

@@ -1,5 +1,5 @@
 /** The port's part for what was sent to whom: of each key, which events of a feed its answers have held (D28). */
-import type { ViewName } from '@property-events/protocol'
+import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { NumberRange } from './number-ranges.ts'
 
@@ -8,7 +8,7 @@ export type { NumberRange }
 /**
  * What the numbers of a range are: ordinals of a view (positions, for `all`), or, for reads that go by sequence numbers, those.
  */
-export type SentView = ViewName | 'numbers'
+export type SentView = FeedView | 'numbers'
 
 /** Ranges are kept in blocks of so many numbers, so that a row stays small however much a key has read. */
 export const numbersPerBlock = 16_384

@@ -2,14 +2,14 @@
  * The port's part for moments: as of which event a key lists current events (PROTOCOL §3.5). A number in the store, so that every
  * thread and node answers the pages of a walk as of the same one.
  */
-import type { ViewName } from '@property-events/protocol'
+import type { FeedView } from './branch-view.ts'
 import type { FeedKey } from './feed-key.ts'
 
 /** Whose moment it is. A key has one for each view of a feed. */
 export interface MomentName {
   readonly keyId: string
   readonly key: FeedKey
-  readonly view: ViewName
+  readonly view: FeedView
 }
 
 /** Of the feed's last event at that time. */

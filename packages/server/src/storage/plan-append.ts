@@ -7,6 +7,8 @@ import { hash } from 'node:crypto'
 import { eventTypeNumber, feeds, setMembers, standardCodes, uuidV5 } from '@property-events/protocol/plain'
 import type { EventTypeCatalogue, FeedEvent, FeedName, Ticks } from '@property-events/protocol'
 import { restrictedEvent, stateToPlanFrom, withRestriction } from './plan-restricted.ts'
+import { isOfOtherBranch, repeatsOtherBranch, subjectRefusal } from './plan-branches.ts'
+import type { SubjectRefusal } from './plan-branches.ts'
 import { erasedPayload, isReducedPayload } from './reduced-event.ts'
 import {
   firstSpelling,
@@ -66,7 +68,7 @@ export type PlanStep =
 export type AppendPlan =
   | { readonly kind: 'plan'; readonly steps: readonly PlanStep[] }
   | { readonly kind: 'idConflict'; readonly index: number; readonly id: string; readonly isGone?: true }
-  | { readonly kind: 'unknownSubject'; readonly index: number; readonly subjectId: string }
+  | SubjectRefusal
 
 /** The latest of a subject while a plan grows: stored, or planned earlier in the same batch. */
 interface Latest {
@@ -88,11 +90,15 @@ export function planAppend(
   const timesNamed = batch.unchanged === 'skip' ? timesOfSubjects(batch) : undefined
 
   for (const [index, draft] of batch.drafts.entries()) {
+    if (isOfOtherBranch(batch, draft)) return { kind: 'branchNotGranted', index, of: 'payload' }
     const taken = lookups.idTaken(draft.id)
     if (taken !== undefined) {
       if (taken.contentHash === null || !sameBytes(taken.contentHash, draft.contentHash)) {
         return conflictOf(index, draft.id, taken, lookups)
       }
+      const repeated = (): FeedEvent => lookups.event(taken.position)
+      if (repeatsOtherBranch(batch, draft, repeated))
+        return { kind: 'branchNotGranted', index, of: 'subject' }
       const derived = lookups.idTaken(derivedId(draft.id))
       if (derived?.contentHash === null) steps.push({ kind: 'repeated', index, position: derived.position })
       steps.push({ kind: 'repeated', index, position: taken.position })
@@ -102,9 +108,8 @@ export function planAppend(
     if (plannedIds.has(draft.id)) return { kind: 'idConflict', index, id: draft.id }
     const shown = latestOf(draft.subjectId, planned, lookups)
     const latest = shown && { ...shown, state: stateToPlanFrom(feed, draft, shown.state) }
-    if (draft.content.kind !== 'payload' && latest === undefined) {
-      return { kind: 'unknownSubject', index, subjectId: draft.subjectId }
-    }
+    const refusal = subjectRefusal(batch, index, latest?.state)
+    if (refusal !== undefined) return refusal
     const after = meaningOf(feed, draft, latest?.state)
     if (batch.unchanged === 'skip' && latest !== undefined && isUnchanged(draft, latest.state, after)) {
       // An engine that has lost the answer to its commit appends the same drafts again. Then a later one of the subject
@@ -192,7 +197,10 @@ function planEvent(
   const spelling = spelled(subjectId, identity.spelling)
   const { transactionId = spelling } = draft
   const updateDateHash = updateDateHashAfter(content, identity.updateDateHash)
-  const state = { ...meaning, spelling: identity.spelling, updateDateHash, keptCode: null }
+  const payload = payloadOf(feed, content, spelling, latest)
+  // Made here, so that the publisher's next file finds it unchanged.
+  const payloadHash = content.kind === 'moved' ? hash('sha256', payload, 'buffer') : meaning.payloadHash
+  const state = { ...meaning, payloadHash, spelling: identity.spelling, updateDateHash, keptCode: null }
   const remarks: AppendRemark[] = []
   if (transactionId !== spelling && transactionId.toLowerCase() === subjectId) {
     remarks.push('otherSpelling')
@@ -206,7 +214,7 @@ function planEvent(
     transactionId,
     eventType: numberOf(catalogue, feed, meaning.code),
     state,
-    payload: payloadOf(feed, content, spelling, latest),
+    payload,
     payloadState: content.kind === 'erased' ? 'erased' : 'full',
     contentHash: content.kind === 'erased' || draft.restriction !== undefined ? null : draft.contentHash,
     wishedCreated: draft.wishedCreated,
@@ -227,7 +235,9 @@ function payloadOf(
 ): string {
   if (content.kind === 'payload') return content.text
   if (content.kind === 'erased') return erasedPayload(feed, spelling)
-  return removedPayload(latest?.payload() ?? '{}', content.reason)
+  const before = latest?.payload() ?? '{}'
+  if (content.kind === 'moved') return setMembers(before, { branch_id: JSON.stringify(content.to) })
+  return removedPayload(before, content.reason)
 }
 
 /** What the subject's events so far, or else this first one, say about the spelling and the `update_date`. */

@@ -62,7 +62,7 @@ export interface OpenRestriction extends Restriction {
 
 type NotAppended = Exclude<
   AppendOutcome,
-  { readonly kind: 'stored' | 'idConflict' | 'unknownSubject' | 'unknownFeed' }
+  { readonly kind: 'stored' | 'idConflict' | 'unknownSubject' | 'unknownFeed' | 'branchNotGranted' }
 >
 
 export type RestrictOutcome =

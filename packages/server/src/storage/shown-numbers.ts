@@ -137,13 +137,13 @@ export function notedReads(reads: ShowingReads, shown: ShownNumbers): ShowingRea
       for (const [index, key] of keys.entries()) noteHead(key, heads[index])
       return heads
     },
-    async readEvent(key, id) {
-      const event = await reads.readEvent(key, id)
+    async readEvent(key, id, branches) {
+      const event = await reads.readEvent(key, id, branches)
       noteEvent(key, event)
       return event
     },
-    async readLatest(key, subjectId) {
-      const event = await reads.readLatest(key, subjectId)
+    async readLatest(key, subjectId, branches) {
+      const event = await reads.readLatest(key, subjectId, branches)
       noteEvent(key, event)
       return event
     },

@@ -4,6 +4,7 @@
 export class StorageFailure extends Error {
   /**
    * `storage_damaged`: bytes of the store have changed since they were written; reading them again does not help.
+   * `view_being_made`: nothing is wrong with the store, but the view of branches that was asked for is not ready yet.
    * `tenant_moving`: nothing is wrong with the store, but the tenant is at home in another one (`MoveState`).
    */
   readonly code:
@@ -13,6 +14,7 @@ export class StorageFailure extends Error {
     | 'storage_closed'
     | 'feed_locked'
     | 'tenant_moving'
+    | 'view_being_made'
   /**
    * `batches`: the store works and has stored nothing of what it was given, because it could not store all of it: without
    * the batch that is at fault, the others may succeed.

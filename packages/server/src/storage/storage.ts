@@ -6,6 +6,7 @@
 import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { AdminStore } from './admin-store.ts'
 import type { Actor, AuditStore } from './audit-store.ts'
+import type { BranchViewStore } from './branch-view-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { ExpiryStore } from './expiry-store.ts'
@@ -26,11 +27,14 @@ import type { StoreRecord } from './store-records.ts'
 export type * from './admin-store.ts'
 export type * from './append-batch.ts'
 export type * from './audit-store.ts'
+export * from './branch-view.ts'
+export * from './branch-view-store.ts'
 export type * from './erasure-store.ts'
 export { epochWeight } from './epoch-weight.ts'
 export type * from './event-store.ts'
 export type * from './expiry-store.ts'
 export * from './feed-key.ts'
+export * from './granted-branches.ts'
 export * from './hold-store.ts'
 export * from './key-network.ts'
 export * from './key-store.ts'
@@ -101,6 +105,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly retention: RetentionStore
   readonly expiry: ExpiryStore
   readonly leaving: LeavingStore
+  readonly branchViews: BranchViewStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

@@ -48,13 +48,15 @@ export function standing<State extends SubjectState>(feed: FeedName, state: Stat
 
 function branchAfter(content: DraftContent, before: SubjectState | undefined): string | null {
   if (content.kind === 'payload') return content.branch ?? null
-  // What a branch is called came with a payload, and goes with it.
-  return content.kind === 'erased' ? null : (before?.branch ?? null)
+  if (content.kind === 'moved') return content.to
+  // An erasure too: readers of the branch alone have to hear of it (docs/decisions/0042).
+  return before?.branch ?? null
 }
 
 /** A named type decides, because consumers act on it; otherwise the payload's own word does. Contacts have no such word. */
 function publishedAfter(feed: FeedName, draft: EventDraft, before: SubjectState | undefined): boolean {
   const codes = standardCodes[feed]
+  if (draft.content.kind === 'moved') return before?.published ?? false
   if (draft.content.kind !== 'payload' || draft.eventTypeShortCode === codes.gone) return false
   if (feed === 'contact' || draft.eventTypeShortCode === codes.appeared) return true
   return draft.content.published ?? before?.published ?? true
@@ -73,6 +75,7 @@ function categoryOf(draft: EventDraft, before: SubjectState | undefined): Catego
 
 /** True when storing the draft would say nothing new about the subject (`unchanged=skip`). */
 export function isUnchanged(draft: EventDraft, before: Meaning, after: Meaning): boolean {
+  if (draft.content.kind === 'moved') return !before.published || before.branch !== draft.content.from
   if (draft.eventTypeShortCode !== undefined && draft.eventTypeShortCode !== before.code) return false
   // An equal payload still says something new after a named type has said the opposite of its `published`.
   if (after.category !== before.category || after.published !== before.published) return false

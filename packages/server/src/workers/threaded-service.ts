@@ -8,6 +8,7 @@ import type { ErasureList } from '../feed/erasure-list.ts'
 import type { Erasing } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
+import { fillBranchViews } from '../feed/filling-views.ts'
 import { carryOutRetention } from '../feed/retaining.ts'
 import { carryOutUnpublishing } from '../feed/unpublishing.ts'
 import { noRetention } from '../feed/retention-rules.ts'
@@ -161,6 +162,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     report: outages,
   })
   const unpublishing = carryOutUnpublishing({ storage, report: outages })
+  const filling = fillBranchViews({ storage, report: outages })
   const { operations } = whole
   return {
     url: address.url,
@@ -173,7 +175,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     },
     close() {
       whole.closing ??= Promise.resolve().then(() =>
-        shutDown(whole, [forgetting, reporting, erasing, retaining, unpublishing, announcing]),
+        shutDown(whole, [forgetting, reporting, erasing, retaining, unpublishing, filling, announcing]),
       )
       return whole.closing
     },

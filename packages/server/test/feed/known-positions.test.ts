@@ -77,6 +77,7 @@ describe('positions of events that were asked for', () => {
           key,
           eventId: uuid(name),
           form: undefined,
+          branches: undefined,
         })
         const stored = await events.readEvent(key, uuid(name))
         assert.equal(answer.kind === 'refused', stored === undefined, `${name}, hint ${hint}`)

@@ -7,7 +7,7 @@ import { ContactPayload, codedFields } from '@property-events/protocol/schemas'
 import * as fc from 'fast-check'
 import { narrower, narrowJoined } from '../../src/feed/narrowing.ts'
 import { formsOver } from '../../src/feed/reader-form.ts'
-import { grantOf, scopeWords } from '../../src/storage/storage.ts'
+import { grantOfScopes, scopeWords } from '../../src/storage/storage.ts'
 
 const lists = <T>(of: readonly T[]) => fc.option(fc.subarray([...of]), { nil: undefined })
 const limits = fc
@@ -88,13 +88,13 @@ describe('what a limited key is given of contacts', () => {
         const grant = { tenantId: 't', scopes: ['property:read', 'contact:read'] as const, contact }
         const words = scopeWords(grant)
         assert.ok(!words.includes('contact:read'))
-        assert.deepEqual(grantOf('t', words.join(' ')), grant)
+        assert.deepEqual(grantOfScopes('t', words.join(' ')), grant)
       }),
     )
     const usual = { tenantId: 't', scopes: ['contact:read'] as const }
-    assert.deepEqual(grantOf('t', scopeWords(usual).join(' ')), usual)
-    assert.deepEqual(grantOf('t', 'contact:read(branches=x) property:read').scopes, ['property:read'])
-    const some = grantOf('t', 'contact:read(roles=vendor,new_one;fields=notes,new_one)')
+    assert.deepEqual(grantOfScopes('t', scopeWords(usual).join(' ')), usual)
+    assert.deepEqual(grantOfScopes('t', 'contact:read(branches=x) property:read').scopes, ['property:read'])
+    const some = grantOfScopes('t', 'contact:read(roles=vendor,new_one;fields=notes,new_one)')
     assert.deepEqual(some.contact, { roles: ['vendor'], fields: ['notes'] })
   })
 

@@ -161,7 +161,10 @@ onEngines('isolation of administration', {}, (service) => {
       }
       await check(text, may, held.join())
     }
-    assert.equal(tried, (adminScopes.length + grantSets.length) * doors().length * 3)
+    const grant = { tenantId: tenant.tenantId, scopes: ['property:read', 'property:publish'] } as const
+    const ofBranch = await service().issue({ grants: [{ ...grant, branches: ['Dale'] }] })
+    await check(ofBranch.text, () => 403, 'a key of a branch')
+    assert.equal(tried, (adminScopes.length + grantSets.length + 1) * doors().length * 3)
   })
 
   it('answers of a foreign tenant what it answers of an unknown one (P10, D8)', async () => {

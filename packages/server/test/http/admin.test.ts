@@ -143,6 +143,53 @@ onEngines('administration', {}, (service) => {
     assert.equal((await read(String(fresh['key']))).status, 200)
   })
 
+  it('limits a key to branches, shows which, and keeps them in a rotation (PROTOCOL §2, PROTOCOL §12.4)', async () => {
+    const grant = { tenantId: own(), scopes: ['property:read', 'property:publish'] }
+    const made = await post('/keys', { grants: [{ ...grant, branches: ['Fell', 'Dale', 'Fell'] }] }, manager)
+    assert.equal(made.status, 201, made.text)
+    const { key, keyId, grants } = jsonOf(made)
+    assert.deepEqual(grants, [{ ...grant, branches: ['Dale', 'Fell'] }])
+    assert.deepEqual(jsonOf(await get('/self', String(key)))['grants'], grants)
+    assert.deepEqual(jsonOf(await get(`/keys/${String(keyId)}`))['grants'], grants)
+    const rotated = await post(`/keys/${String(keyId)}/rotate`, {})
+    assert.deepEqual(jsonOf(rotated)['grants'], grants)
+    const unusable: readonly (readonly [object, RegExp])[] = [
+      [
+        { scopes: ['property:read', 'contact:read'], branches: ['Dale'] },
+        /limit property:read and property:publish alone.*contact:read/,
+      ],
+      [{ scopes: ['tenant:inspect'], branches: ['Dale'] }, /tenant:inspect/],
+      [{ scopes: ['property:erase'], branches: ['Dale'] }, /property:erase/],
+      [{ branches: [] }, /1 to 100 texts/],
+      [{ branches: 'Dale' }, /1 to 100 texts/],
+      [{ branches: ['Dale', 7] }, /1 to 100 texts/],
+      [{ branches: [''] }, /1 to 100 characters/],
+      [{ branches: ['x'.repeat(101)] }, /1 to 100 characters/],
+      [{ branches: ['a\nb'] }, /one line/],
+      [{ branches: Array.from({ length: 101 }, (_, n) => `${n}`) }, /1 to 100 texts/],
+      [{ branches: null }, /branches/],
+      [{ branch: 'Dale' }, /grants is a list/],
+    ]
+    for (const [fields, words] of unusable) {
+      const answer = await post('/keys', { grants: [{ ...grant, ...fields }] }, manager)
+      assert.deepEqual(told(answer), [400, 'invalid_body'], answer.text)
+      assert.match(answer.text, words)
+    }
+  })
+
+  it('makes keys for 100 different sets of branches of a tenant at most, and counts what can be used (PROTOCOL §8)', async () => {
+    const { tenantId } = jsonOf(await post('/tenants', { name: `Many branches ${randomUUID()}` }))
+    const make = (...branches: string[]) =>
+      post('/keys', { grants: [{ tenantId, scopes: ['property:publish'], branches }] })
+    const made = []
+    for (let n = 0; n < 100; n += 1) made.push(jsonOf(await make(`branch ${n}`)))
+    assert.deepEqual(told(await make('one more')), [400, 'invalid_body'])
+    assert.equal((await make('branch 7')).status, 201, 'a set that there is')
+    await ask(service(), operator, `/keys/${String(made[3]?.['keyId'])}/revoke`, undefined, 'POST')
+    assert.equal((await make('one more')).status, 201)
+    assert.deepEqual(told(await make('branch 3')), [400, 'invalid_body'])
+  })
+
   it('refuses a key from another network than it was made for (PROTOCOL §2, D7)', async () => {
     const grants = [{ tenantId: own(), scopes: ['property:read'] as const }]
     const { text: elsewhere } = await service().issue({ grants, networks: ['192.0.2.0/24', '2001:db8::/32'] })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { branchKey } from '../support/branch-key.ts'
 import { call, receiptOf } from '../support/http-client.ts'
 import { isLongRun, onEngines } from '../support/on-engines.ts'
 import { adminScopes } from '@property-events/protocol'
@@ -28,7 +29,9 @@ onEngines(`requests made from the OpenAPI document (${requests}, seed ${seed})`,
       grants: [{ tenantId: tenant.tenantId, scopes: ['tenant:inspect', 'tenant:manage'] }],
     })
     const adminKeys = [operator, operator, manager]
-    const surroundings = { tenants: [tenant, otherTenant], adminKeys, ids, tags }
+    const ofBranches = await branchKey(service(), ['Dale', 'Fell'])
+    const limited = { ...tenant, readKey: ofBranches, publishKey: ofBranches }
+    const surroundings = { tenants: [tenant, otherTenant, limited], adminKeys, ids, tags }
 
     for (let index = 0; index < requests; index += 1) {
       const { operation, method, path, key, headers, body } = randomRequest(random, operations, surroundings)

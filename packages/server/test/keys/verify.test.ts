@@ -93,6 +93,7 @@ describe('verifying a key', () => {
         operator: false,
         leavingTenantIds: [],
         rate: undefined,
+        viewsBeingMade: [],
         adminScopes: [],
         networks: undefined,
         reading: undefined,

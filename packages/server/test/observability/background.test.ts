@@ -7,6 +7,7 @@ import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { reportExpiredHolds } from '../../src/feed/reporting-holds.ts'
+import { fillBranchViews } from '../../src/feed/filling-views.ts'
 import { carryOutRetention } from '../../src/feed/retaining.ts'
 import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
 import { noRetention } from '../../src/feed/retention-rules.ts'
@@ -102,6 +103,13 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const unpublishing = carryOutUnpublishing({ storage, report, everyMs: 1 })
     await until(() => said() >= 2)
     await unpublishing.close()
+  },
+  async fill_views(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { ...store, branchViews: { ...store.branchViews, due: once([]) } }
+    const filling = fillBranchViews({ storage, report, everyMs: 1 })
+    await until(() => said() >= 2)
+    await filling.close()
   },
   async reserve_time(report) {
     const reservation = timeReservation({ renew: once({ moment: 1n, reserved: 100_000_000n }), report })

@@ -8,6 +8,7 @@ import type { Database, Statement, Value } from '../../src/storage/postgres/conn
 import { countStatements } from '../../src/storage/postgres/counts.ts'
 import { dueStatements } from '../../src/storage/postgres/due-events.ts'
 import { expiryStatements } from '../../src/storage/postgres/expiry.ts'
+import { locateStatements } from '../../src/storage/postgres/locate.ts'
 import { latestPositionStatements } from '../../src/storage/postgres/latest-positions.ts'
 import { readAfterStatements } from '../../src/storage/postgres/read-after.ts'
 import {
@@ -29,6 +30,7 @@ const pagesPerEvent = 12
 type PlanRow = { 'QUERY PLAN': readonly [{ Plan: Record<string, number> }] }
 
 const [property, contact] = [1, 2]
+const set = '0123456789abcdef'
 const middle = events / 2
 /** Times are positions here. */
 const hundredTimes = bigints(Array.from({ length: 100 }, (_, n) => n * 190))
@@ -54,7 +56,32 @@ const reads: readonly (readonly [string, Statement, readonly Value[]])[] = [
   [
     'what contacts were earlier',
     latestPositionStatements.earlier,
-    [tenantA, contact, middle, limit, texts([]), events],
+    [tenantA, contact, middle, limit, texts([]), events, null],
+  ],
+  [
+    'a run of a view of branches',
+    readAfterStatements.view,
+    [tenantA, property, middle, limit, `branches.${set}.all`],
+  ],
+  [
+    'a snapshot of branches',
+    readAfterStatements.branchLatest,
+    [tenantA, property, middle, limit, texts(['sales', 'lettings']), set],
+  ],
+  [
+    'the latest of branches as of a position',
+    latestPositionStatements.branchLatest,
+    [tenantA, property, middle, limit, texts(['sales', 'lettings']), events, set],
+  ],
+  [
+    'what properties of branches were earlier',
+    latestPositionStatements.earlier,
+    [tenantA, property, middle, limit, texts(['sales', 'lettings']), events, set],
+  ],
+  [
+    'a window of a view of branches',
+    locateStatements.branchView,
+    [tenantA, property, `branches.${set}.all`, middle, events - 10, set],
   ],
   ['the newest contacts', countStatements.newest, [tenantA, contact, middle, limit, texts([])]],
   [
@@ -147,10 +174,14 @@ describe('a database that was filled a moment ago', () => {
         ALTER TABLE event_id SET (autovacuum_enabled = false);
         ALTER TABLE kept_event SET (autovacuum_enabled = false);
         ALTER TABLE feed SET (autovacuum_enabled = false);
-        INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, code, json)
+        ALTER TABLE branch_latest SET (autovacuum_enabled = false);
+        ALTER TABLE branch_set SET (autovacuum_enabled = false);
+        ALTER TABLE branch_of_set SET (autovacuum_enabled = false);
+        ALTER TABLE view SET (autovacuum_enabled = false);
+        INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, branch, code, json)
           SELECT '${tenantA}', feed, n, n, n, gen_random_uuid(),
             CASE WHEN n % 100 = 0 THEN '${uuid('p')}' ELSE gen_random_uuid() END,
-            CASE feed WHEN 1 THEN ${category} END, '', '{"payload":"${'x'.repeat(200)}"}'
+            CASE feed WHEN 1 THEN ${category} END, CASE feed WHEN 1 THEN 'north' END, '', '{"payload":"${'x'.repeat(200)}"}'
           FROM generate_series(1, 2) AS feed, generate_series(1, ${events}) AS n;
         INSERT INTO event_id (tenant, feed, id, position, content_hash) SELECT tenant, feed, id, position, '' FROM event;
         INSERT INTO subject (tenant, feed, subject, position, published, category, code)
@@ -158,6 +189,18 @@ describe('a database that was filled a moment ago', () => {
           FROM event ORDER BY tenant, feed, subject, position DESC;
         INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
           SELECT '${tenantA}', 1, ${category}, (n + 1) / 2, n, n FROM generate_series(1, ${events}) AS n;
+        INSERT INTO branch_set VALUES ('${tenantA}', 1, '${set}', '["north"]', 'ready', ${events});
+        INSERT INTO branch_of_set VALUES ('${tenantA}', 1, 'north', '${set}');
+        INSERT INTO branch_set SELECT '${tenantA}', 1, 'set ' || n, '[]', 'ready', 0 FROM generate_series(1, 200) AS n;
+        INSERT INTO branch_of_set SELECT '${tenantA}', 1, 'branch ' || n % 20, 'set ' || n FROM generate_series(1, 200) AS n;
+        INSERT INTO branch_latest (tenant, feed, subject, branch_set, category, position)
+          SELECT tenant, feed, subject, '${set}', category, position FROM subject WHERE feed = 1
+          UNION ALL SELECT tenant, feed, subject, 'set ' || position % 200 + 1, category, position FROM subject WHERE feed = 1;
+        INSERT INTO view (tenant, feed, view, filter, last_ordinal)
+          SELECT '${tenantA}', 1, 'branches.' || branch_set || part, '', 0 FROM branch_set, unnest('{.all,.sales,.lettings}'::text[]) AS part;
+        UPDATE view SET last_ordinal = ${events} WHERE view = 'branches.${set}.all';
+        INSERT INTO view_entry (tenant, feed, view, ordinal, position, created)
+          SELECT '${tenantA}', 1, 'branches.${set}.all', n, n, n FROM generate_series(1, ${events}) AS n;
         UPDATE feed SET last_position = ${events}, last_sequence = ${events}, last_created = ${events} WHERE tenant = '${tenantA}'`),
     )
   })
@@ -195,4 +238,25 @@ describe('a database that was filled a moment ago', () => {
       assert.ok(last < limit * pagesPerChange, `${last} pages for ${limit} events`)
     })
   }
+
+  it('is entered in views of branches at a cost of what there is to enter (P5)', async () => {
+    const pages = await database.write(async (session) => {
+      await session.script(`BEGIN; DELETE FROM view_entry WHERE view = 'branches.${set}.all' AND position > ${middle};
+        UPDATE view SET last_ordinal = ${middle} WHERE view = 'branches.${set}.all'`)
+      const found: number[] = []
+      // By an append, and by a step of filling; first to warm up, because the first also counts what planning reads of the catalogue.
+      for (const [nth, only] of ['NULL', `'${set}'`, 'NULL', `'${set}'`].entries()) {
+        const from = middle + nth * limit
+        const text = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)
+          SELECT enter_branch_views('${tenantA}', 1::smallint, ${from}, ${from + limit}, ${only})`
+        const [row] = await session.query<PlanRow>({ name: `explain-enter-${nth}`, text }, [])
+        const [{ Plan }] = row?.['QUERY PLAN'] ?? assert.fail('no plan')
+        found.push((Plan['Shared Hit Blocks'] ?? Infinity) + (Plan['Shared Read Blocks'] ?? 0))
+      }
+      await session.script('ROLLBACK')
+      return found.slice(2)
+    })
+    // Some 60 for each: two entries and a place of its property's latest with their indexes, and what says which sets it is in.
+    for (const count of pages) assert.ok(count < limit * 100, `${count} pages for ${limit} events`)
+  })
 })

@@ -22,6 +22,8 @@ import { readSubjectStatements } from '../../src/storage/postgres/read-subject.t
 import { forgetStatement } from '../../src/storage/postgres/skipped-ids.ts'
 import { serverRefusal } from '../../src/storage/postgres/server-version.ts'
 import { fillWithSettings } from '../../src/storage/postgres/store-row.ts'
+import { branchViewName } from '../../src/storage/storage.ts'
+import { assertViews, grantBranches, recordsOf } from '../storage/support/branch-views.ts'
 import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
 import { withTenants } from '../storage/support/stores.ts'
@@ -198,6 +200,31 @@ describe('the schema in PostgreSQL', () => {
     for (let first = 1; first < migrations.length; first += 1) assert.deepEqual(await shapeOf(first), made)
   })
 
+  it('enters in views of branches what a node of any version appends, whatever function it knows (D11)', async () => {
+    const url = await databases.create()
+    await using store = await withTenants(await open(url))
+    await publish(store, [draft({ subject: 'p', branch: 'north' })])
+    await grantBranches(store, ['north'])
+    const [before] = await recordsOf(store)
+    await withClient(url, async (client) => {
+      // As a node of version 3 does it, and then whatever inserts an event and moves the counter on.
+      const { rows } = await client.query(
+        `SELECT status FROM append_event($1, 1::smallint, 0, false, $2, $3, 1, 'lettings', 'north', 'PropertyUpdated', true, NULL,
+          NULL, NULL, '{"sequenceNumber":', ',"transactionId":"","payload":"{}","createdDate":"', '"}', NULL, NULL, 0)`,
+        [tenantA, uuid('by an old node'), before?.subjectId],
+      )
+      assert.deepEqual(rows, [{ status: 'appended' }])
+      await client.query(`INSERT INTO event (tenant, feed, position, sequence, created, id, subject, category, branch, code, json)
+          SELECT tenant, feed, n, n, created + n, gen_random_uuid(), subject, 'sales', CASE n WHEN 3 THEN 'north' ELSE 'south' END, code,
+            replace(json, '"sequenceNumber":2', '"sequenceNumber":' || n)
+          FROM event, generate_series(3, 4) AS n WHERE tenant = '${tenantA}' AND position = 2;
+        UPDATE subject SET position = 4, branch = 'south', category = 'sales' WHERE tenant = '${tenantA}';
+        UPDATE feed SET last_position = 4, last_sequence = 4, last_created = last_created + 10 WHERE tenant = '${tenantA}' AND feed = 1`)
+    })
+    await assertViews(store, ['north'])
+    assert.deepEqual(numbers(await list(store, { view: branchViewName(['north'], 'all') })), [1, 2, 3])
+  })
+
   it('is made in a database that holds nothing but what came with an extension', async () => {
     const url = await databases.create()
     // As `CREATE EXTENSION pg_stat_statements` leaves it: a view and a function that belong to the extension.
@@ -353,7 +380,7 @@ describe('the schema in PostgreSQL', () => {
         DO $$ BEGIN
           EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema());
           EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema());
-          GRANT DELETE ON node, event_id, lost_number, leaving_tenant TO ${role};
+          GRANT DELETE ON node, event_id, lost_number, leaving_tenant, view, view_entry, branch_set, branch_of_set, branch_latest TO ${role};
           EXECUTE format('GRANT SELECT, UPDATE, USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${role}', current_schema());
         END $$`)
       try {

@@ -11,7 +11,10 @@ import { erasingContract } from './contract/erasing.ts'
 import { expiringContract } from './contract/expiring.ts'
 import { forgettingContract } from './contract/forgetting.ts'
 import { holdingContract } from './contract/holding.ts'
+import { branchGrantsContract } from './contract/branch-grants.ts'
+import { branchViewsContract } from './contract/branch-views.ts'
 import { keysContract } from './contract/keys.ts'
+import { publishingByBranchContract } from './contract/publishing-by-branch.ts'
 import { leavingContract } from './contract/leaving.ts'
 import { ledgerContract } from './contract/ledger.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
@@ -73,6 +76,9 @@ export function storageContract(name: string, factory: StoreFactory): void {
     expiringContract(factory)
     leavingContract(factory)
     keysContract(factory)
+    branchGrantsContract(factory)
+    publishingByBranchContract(factory)
+    branchViewsContract(factory)
     nodesContract(factory)
     maintenanceContract(factory)
     administeringContract(factory)

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogues, scopes } from '@property-events/protocol'
-import type { AdminScope, EventTypeCatalogue, GrantScope } from '@property-events/protocol'
+import type { AdminScope, EventTypeCatalogue } from '@property-events/protocol'
 import {
   createLogger,
   createService,
@@ -16,6 +16,7 @@ import {
 } from '../../src/index.ts'
 import type {
   ErasureList,
+  Grant,
   KeyRate,
   KeyReading,
   Pepper,
@@ -89,7 +90,7 @@ export interface TestNode {
 }
 
 export interface IssueOptions {
-  readonly grants?: readonly { readonly tenantId: string; readonly scopes: readonly GrantScope[] }[]
+  readonly grants?: readonly Grant[]
   readonly operator?: boolean
   readonly adminScopes?: readonly AdminScope[]
   readonly networks?: readonly string[]

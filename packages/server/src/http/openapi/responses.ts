@@ -1,4 +1,5 @@
 /** Responses of operations for the OpenAPI document: named by problem code, grouped by status. */
+import type { FeedName } from '@property-events/protocol'
 import { problems } from '../problem.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { HeaderSchema, ResponseSchema } from './operation-schema.ts'
@@ -52,8 +53,10 @@ export const bodyProblems = [
 ] as const satisfies readonly ProblemCode[]
 
 /** Problems of an operation that reads one feed, with further ones of its own. */
-export function feedReadProblems(...further: readonly ProblemCode[]): Responses {
-  return keyedProblems(...further, 'overloaded', 'sequence_not_reached')
+export function feedReadProblems(feed: FeedName, ...further: readonly ProblemCode[]): Responses {
+  // Only properties have branches that a key can be limited to.
+  const limited = feed === 'property' ? (['view_being_made'] as const) : []
+  return keyedProblems(...further, 'overloaded', 'sequence_not_reached', ...limited)
 }
 
 const requestId = { type: 'string', description: 'Names this request in the log of the service.' }

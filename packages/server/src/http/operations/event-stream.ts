@@ -1,14 +1,13 @@
 /** A stream of events as `text/event-stream` (PROTOCOL §13): events in order, and marks between them. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ViewName } from '@property-events/protocol'
 import type { FeedFollower } from '../../feed/live-tail.ts'
 import type { TapeReading } from '../../feed/live-tape.ts'
 import { turnForStep } from '../../step-turns.ts'
-import type { Head, StoredEvent } from '../../storage/storage.ts'
+import type { FeedView, Head, StoredEvent } from '../../storage/storage.ts'
 
 export interface StreamParts {
   readonly follower: FeedFollower
-  readonly view: ViewName
+  readonly view: FeedView
   /** Of the feed when the stream was asked for. */
   readonly head: Head
   readonly after: number

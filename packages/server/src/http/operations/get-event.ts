@@ -30,7 +30,8 @@ export function getEvent(context: HttpContext, feedName: FeedName): Operation {
       if (errors.length === 0 && eventId !== undefined) {
         return (request, access) => {
           const form = context.formOf(access, feedName)
-          return readEvent(context, request, { key: feedKeyOf(access, feedName), eventId, form }, headers)
+          const asked = { key: feedKeyOf(access, feedName), eventId, form, branches: access.branches }
+          return readEvent(context, request, asked, headers)
         }
       }
       const refusal: Refusal =
@@ -69,7 +70,7 @@ function schemaFor(feedName: FeedName): OperationSchema {
     response: {
       [success.ok]: answer('The event.', refTo('FeedEvent'), lenientHeaders),
       [success.notModified]: notModified(lenientHeaders),
-      ...feedReadProblems('key_scope', 'event_not_found'),
+      ...feedReadProblems(feedName, 'key_scope', 'event_not_found'),
     },
   }
 }

@@ -33,7 +33,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
       response: {
         [success.ok]: answer('The latest event.', refTo('FeedEvent'), taggedHeaders),
         [success.notModified]: notModified(taggedHeaders),
-        ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'subject_not_found'),
+        ...feedReadProblems(feedName, 'missing_scope', 'ambiguous_tenant', 'subject_not_found'),
       },
     }),
 
@@ -44,7 +44,7 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return async (request, access) => {
         const key = feedKeyOf(access, feedName)
-        const event = await context.events.readLatest(key, subject.subjectId)
+        const event = await context.events.readLatest(key, subject.subjectId, access.branches)
         if (event === undefined) return refused({ code: 'subject_not_found' })
         const json = formed(event.json, context.formOf(access, feedName))
         const coding = preferredCoding(request.header('accept-encoding'))

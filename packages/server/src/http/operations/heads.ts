@@ -34,8 +34,8 @@ export function readHeads(context: HttpContext): Operation {
       if (typeof wait === 'object' || faults.length > 0)
         return () => refused({ code: 'invalid_parameter', errors: faults })
       return async (request, access) => {
-        if (wait === undefined)
-          return headsAnswer(context, await moved.since(since, readableOf(access.grants)))
+        const readable = readableOf(access)
+        if (wait === undefined) return headsAnswer(context, readable, await moved.since(since, readable))
         const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
         return waitForHeads(context, { request, access }, since, waitMs)
       }

@@ -105,7 +105,7 @@ function schemaFor(feedName: FeedName, limits: ServiceLimits): OperationSchema {
     response: {
       [success.ok]: answer('A page of events.', refTo('EventPage'), pageHeaders),
       [success.notModified]: notModified(pageHeaders),
-      ...feedReadProblems('key_scope', 'tenant_moving', 'moment_expired'),
+      ...feedReadProblems(feedName, 'key_scope', 'tenant_moving', 'moment_expired'),
     },
   }
 }

@@ -54,7 +54,8 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
           }
           const format = head.format ?? formatOf(body.bytes)
           if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
-          return await publish(context, { key, body: body.bytes, format, ...reading.parameters })
+          const { branches } = access
+          return await publish(context, { key, body: body.bytes, format, branches, ...reading.parameters })
         } finally {
           flight.end()
         }
@@ -142,6 +143,7 @@ function schemaFor(feedName: FeedName, maxBytes: number, maxEvents: number): Ope
       ...keyedProblems(
         'missing_scope',
         'ambiguous_tenant',
+        ...(feedName === 'property' ? (['branch_not_granted'] as const) : []),
         'invalid_body',
         'id_conflict',
         'unknown_subject',

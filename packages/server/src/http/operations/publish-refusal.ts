@@ -30,6 +30,14 @@ export function refusalOfPublish(outcome: Exclude<PublishOutcome, { kind: 'recei
     const pointer = `${placeOf(outcome)}/remove/agentRef`
     return { code: 'unknown_subject', errors: [{ pointer, code: 'unknown_subject', message }] }
   }
+  if (outcome.kind === 'branchNotGranted') {
+    const isPayload = outcome.of === 'payload'
+    const message = isPayload
+      ? 'branch_id has to be one of the branches that this key was granted. GET /v1/admin/self names them.'
+      : 'The property belongs to no branch that this key was granted. A key of the whole agency can publish it, or move it (branches move).'
+    const pointer = `${placeOf(outcome)}${isPayload ? '/payload/branch_id' : ''}`
+    return { code: 'branch_not_granted', errors: [{ pointer, code: 'branch_not_granted', message }] }
+  }
   if (outcome.kind === 'clockBehind') {
     const aheadMs = millisecondsOfTicks(outcome.headCreated) - millisecondsOfTicks(outcome.now)
     // Publishing goes on once the head is 5 minutes ahead (D25); asking more than once an hour is of no use.

@@ -6,6 +6,7 @@ import { sentRange } from '../../feed/sent.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Headers, Outcome, Request } from '../exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
 import { minSequenceHeader } from '../min-sequence.ts'
 import type { Refusal } from '../problem.ts'
 import { preferredCoding } from '../requests/accept.ts'
@@ -41,7 +42,7 @@ export function currentCall(
   return async (request, access): Promise<Outcome> => {
     if (windowed !== undefined) return windowed
     const key = feedKeyOf(access, feed)
-    const asked = { ...parameters, key }
+    const asked = { ...parameters, key, view: feedViewOf(access, parameters.view) }
     const least = leastOf(request)
     const found = await currentPages.locate({ ...asked, keyId: access.keyId ?? '', least })
     if (found.kind !== 'page') return refused({ ...refusalOf(found.kind, feed), headers })

@@ -20,6 +20,8 @@ export interface EventAsked {
   readonly key: FeedKey
   readonly eventId: string
   readonly form: ReaderForm | undefined
+  /** `undefined`: of any, or of none. An event of another one is as unknown as none at all. */
+  readonly branches: readonly string[] | undefined
 }
 
 /** At once where its bytes lie in a sealed segment and are sent as they are. `further`: headers beside the usual ones. */
@@ -54,18 +56,20 @@ interface ReadEvent {
 
 async function readStored(
   { events }: Context,
-  { key, eventId, form }: EventAsked,
+  { key, eventId, form, branches }: EventAsked,
 ): Promise<ReadEvent | undefined> {
-  const event = await events.readEvent(key, eventId)
+  const event = await events.readEvent(key, eventId, branches)
   return event && { body: ownBody(formed(event.json, form)), sent: sentEvents(key, [event]) }
 }
 
 /** Of the feed's present epoch and revision: a segment made before an erasure is not to be read (D17). */
 function readSealed(
   { events, pages, positions }: Context,
-  { key, eventId, form }: EventAsked,
+  { key, eventId, form, branches }: EventAsked,
   { head, range }: Located,
 ): ReadEvent | undefined | Promise<ReadEvent | undefined> {
+  // A segment does not say whose its events are.
+  if (branches !== undefined) return undefined
   const known = positions.get(key, eventId)
   return whenThere(known ?? events.positionOf(key, eventId), (position) => {
     if (position === undefined || position > range.count) return undefined

@@ -1,15 +1,16 @@
 /** A page, from what is known of the feed's ranges and from sealed segments where there are any (D4, D20). */
 import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
-import type { LocatedPage } from '../../feed/list.ts'
+import type { LocatedPage, PageRequest } from '../../feed/list.ts'
 import { sentRange } from '../../feed/sent.ts'
 import type { ReaderForm } from '../../feed/reader-form.ts'
 import type { ContentCoding } from '../../pages/index.ts'
-import type { FeedKey, Located } from '../../storage/storage.ts'
+import type { Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Headers, Outcome } from '../exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
 import { preferredCoding } from '../requests/accept.ts'
 import { pageTag, tagMatches } from '../requests/entity-tag.ts'
 import type { ListParameters } from '../requests/list-parameters.ts'
@@ -43,14 +44,14 @@ export function pageCall(
   /** Polls ask for the same page again and again, and the call is one while a connection does. */
   const pageOfKnown = (
     known: Located,
-    key: FeedKey,
+    asked: PageRequest,
     coding: ContentCoding,
     form: ReaderForm | undefined,
   ): TaggedPage => {
     // What is known of a feed's view is one object until the feed changes, and no other feed's.
     if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
     const page = inForm(pageOf(known, parameters.page, parameters.pageSize), form)
-    lastPage = { known, coding, form, page, etag: pageTag({ ...parameters, key }, page, coding) }
+    lastPage = { known, coding, form, page, etag: pageTag(asked, page, coding) }
     return lastPage
   }
 
@@ -71,9 +72,9 @@ export function pageCall(
         return pageAnswer({ headers: bodyHeaders, etag, feed: head, coding: coded, sent }, body, onBytes)
       })
     }
-    const asked = { ...parameters, key }
+    const asked = { ...parameters, key, view: feedViewOf(access, parameters.view) }
     const known = ranges.known(asked)
-    if (known !== undefined) return answer(pageOfKnown(known, key, coding, form))
+    if (known !== undefined) return answer(pageOfKnown(known, asked, coding, form))
     return locatePage(ranges, asked).then((located) => {
       if (located === undefined) return refused({ code: 'key_disabled' })
       const page = inForm(located, form)

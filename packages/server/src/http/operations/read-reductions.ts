@@ -38,7 +38,13 @@ export function readReductions(context: HttpContext, feedName: FeedName): Operat
             ...keyedHeaders,
             ...feedHeaderSchemas,
           }),
-          ...feedReadProblems('missing_scope', 'ambiguous_tenant', 'cursor_beyond_head', 'epoch_changed'),
+          ...feedReadProblems(
+            feedName,
+            'missing_scope',
+            'ambiguous_tenant',
+            'cursor_beyond_head',
+            'epoch_changed',
+          ),
         },
       }
     },
@@ -59,7 +65,7 @@ export function readReductions(context: HttpContext, feedName: FeedName): Operat
           const detail = `The feed's revision is ${head.revision}: read all of it again.`
           return refused({ code: 'cursor_beyond_head', detail })
         }
-        const found = await erasures.reductions(key, after, limit)
+        const found = await erasures.reductions(key, after, limit, access.branches)
         const items = found.filter(({ revision }) => revision <= head.revision)
         const next = items.at(-1)?.revision ?? head.revision
         const body = JSON.stringify({ items, next, revision: head.revision, epoch: head.epoch })

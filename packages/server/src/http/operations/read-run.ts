@@ -5,6 +5,7 @@ import { asSeen } from '../../feed/reader-form.ts'
 import { readRun } from '../../feed/read-run.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
 import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
@@ -39,6 +40,7 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
           ...feedHeaderSchemas,
         }),
         ...feedReadProblems(
+          feedName,
           'missing_scope',
           'ambiguous_tenant',
           'cursor_beyond_head',
@@ -56,7 +58,8 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
         const key = feedKeyOf(access, feedName)
         const { wait, types } = reading.parameters
         const seen = asSeen(types, context.formOf(access, feedName))
-        const query = { key, ...reading.parameters, types: seen }
+        const view = feedViewOf(access, reading.parameters.view)
+        const query = { key, ...reading.parameters, view, types: seen }
         if (wait !== undefined) {
           const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
           return waitForRun(context, { request, access, key }, query, waitMs)

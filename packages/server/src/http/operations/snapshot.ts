@@ -11,6 +11,7 @@ import { freeBytes } from '../../free-bytes.ts'
 import type { StoredEvent } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
 import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { success } from '../problem.ts'
@@ -22,6 +23,13 @@ import type { Operation } from './operation.ts'
 
 const names = ['after', 'head', 'epoch', 'apiEventType'] as const
 const mediaType = 'application/x-ndjson'
+const problems = [
+  'missing_scope',
+  'ambiguous_tenant',
+  'cursor_beyond_head',
+  'epoch_changed',
+  'too_many_snapshots',
+] as const
 
 const headers = { 'content-type': mediaType, ...cacheHeaders }
 
@@ -49,13 +57,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           { ...keyedHeaders, ...feedHeaderSchemas },
           mediaType,
         ),
-        ...feedReadProblems(
-          'missing_scope',
-          'ambiguous_tenant',
-          'cursor_beyond_head',
-          'epoch_changed',
-          'too_many_snapshots',
-        ),
+        ...feedReadProblems(feedName, ...problems),
       },
     }),
 
@@ -69,7 +71,8 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
         if (release === undefined) return refused({ code: 'too_many_snapshots' })
         try {
           const key = feedKeyOf(access, feedName)
-          const snapshot = await openSnapshot(events, { key, ...cursor, headNumber })
+          const view = feedViewOf(access, cursor.view)
+          const snapshot = await openSnapshot(events, { key, ...cursor, view, headNumber })
           if (snapshot.kind !== 'snapshot') {
             release()
             return refused(refusalOfCursor(snapshot))

@@ -7,10 +7,11 @@ import type { TapeReading } from '../../feed/live-tape.ts'
 import { formedCopies } from '../../feed/reader-form.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { ofTypes } from '../../feed/type-filter.ts'
-import type { FeedKey, Head } from '../../storage/storage.ts'
+import type { FeedKey, FeedView, Head } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Access, Outcome, Request } from '../exchange.ts'
+import { feedViewOf } from '../feed-view.ts'
 import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { success } from '../problem.ts'
@@ -88,8 +89,9 @@ async function openStream(
       return refused(refusalOfCursor(head))
     }
     const from = after === 'head' ? head.sequenceNumber : after
-    const pieces = () =>
-      piecesOf(context, asked, { follower, head, view: query.view, types: query.types, after: from })
+    const { types } = query
+    const view = feedViewOf(asked.access, query.view)
+    const pieces = () => piecesOf(context, asked, { follower, head, view, types, after: from })
     return {
       kind: 'stream',
       headers,
@@ -110,7 +112,7 @@ async function openStream(
 interface StreamPlace {
   readonly follower: FeedFollower
   readonly head: Head
-  readonly view: StreamQuery['view']
+  readonly view: FeedView
   readonly types: StreamQuery['types']
   readonly after: number
 }
@@ -203,6 +205,7 @@ function schemaFor({ limits }: HttpContext, feedName: FeedName): OperationSchema
         mediaType,
       ),
       ...feedReadProblems(
+        feedName,
         'missing_scope',
         'ambiguous_tenant',
         'cursor_beyond_head',

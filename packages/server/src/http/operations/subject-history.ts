@@ -33,6 +33,7 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
       response: {
         [success.ok]: answer('The events.', refTo('EventRun'), { ...keyedHeaders, ...feedHeaderSchemas }),
         ...feedReadProblems(
+          feedName,
           'missing_scope',
           'ambiguous_tenant',
           'subject_not_found',
@@ -50,12 +51,13 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
       if ('code' in subject) return () => refused({ code: 'invalid_parameter', errors: [subject] })
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
-        const query = { key, ...subject, ...reading.parameters }
+        const { branches } = access
+        const query = { key, ...subject, ...reading.parameters, branches }
         return answerRun(context, { request, access, key }, async (take) => {
           const run = await readHistory(events, query, take)
           if (run.kind !== 'run' || run.events.length > 0) return run
           // Nothing after a number: either the subject has caught up, or there is no such subject.
-          const isKnown = (await events.readLatest(key, subject.subjectId)) !== undefined
+          const isKnown = (await events.readLatest(key, subject.subjectId, branches)) !== undefined
           return isKnown ? run : refused({ code: 'subject_not_found' })
         })
       }

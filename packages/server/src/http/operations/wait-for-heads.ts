@@ -6,6 +6,7 @@ import { refused } from '../exchange.ts'
 import type { Access, Outcome, Request } from '../exchange.ts'
 import { lookAtKeyEveryMs, refusalOfKey } from '../still-granted.ts'
 import { headsAnswer, readableOf } from './heads-answer.ts'
+import type { KeyGrants } from './heads-answer.ts'
 
 /** Such an answer belongs to one moment. */
 const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
@@ -40,7 +41,7 @@ async function whileWaiting(
   since: string | undefined,
   untilMs: number,
 ): Promise<Outcome> {
-  const readable = readableOf(access.grants)
+  const readable = readableOf(access)
   let seen = access.grants
   let isSame = true
   for (;;) {
@@ -51,18 +52,19 @@ async function whileWaiting(
     if (refusal !== undefined) return refused(refusal)
     if (verdict.kind === 'valid' && verdict.key.grants !== seen) {
       seen = verdict.key.grants
-      isSame = reads(seen, access.grants, readable)
+      isSame = reads(verdict.key, access.grants, readable)
     }
     const isOver = untilMs <= performance.now() || request.gone.aborted || context.stopping()
     if (isSame && moved.keys.length === 0 && !isOver) continue
     // Of feeds that the key may not read any more, nothing is told: its next request is looked at anew.
     const told = isSame ? moved : { ...moved, keys: [] }
-    return { ...(await headsAnswer(context, told, headers)), isFree: told.keys.length === 0 }
+    return { ...(await headsAnswer(context, readable, told, headers)), isFree: told.keys.length === 0 }
   }
 }
 
-/** Whether a key with these grants reads the same feeds of the tenants that it was asked for. */
-function reads(grants: readonly Grant[], asked: readonly Grant[], readable: ReadableFeeds): boolean {
+/** Whether the key reads the same of the tenants that it was asked for, with views that are there or are not as before. */
+function reads(key: KeyGrants, asked: readonly Grant[], readable: ReadableFeeds): boolean {
   const tenants = new Set(asked.map(({ tenantId }) => tenantId))
-  return readableOf(grants.filter(({ tenantId }) => tenants.has(tenantId))).print === readable.print
+  const grants = key.grants.filter(({ tenantId }) => tenants.has(tenantId))
+  return readableOf({ grants, viewsBeingMade: key.viewsBeingMade }).print === readable.print
 }

@@ -2,7 +2,14 @@
 import { adminScopes, grantScopes, parseUuid, parseWindowBound, plainText } from '@property-events/protocol'
 import { millisecondsOfTicks } from '@property-events/protocol'
 import type { AdminScope, GrantScope } from '@property-events/protocol'
-import { isNetwork } from '../../storage/storage.ts'
+import {
+  branchScopes,
+  grantedBranches,
+  isNetwork,
+  maxBranchLength,
+  maxGrantedBranches,
+  unlimitedScope,
+} from '../../storage/storage.ts'
 import type { Grant, KeyChange, KeyRate } from '../../storage/storage.ts'
 import { contactWords, readContactLimits } from './contact-limits.ts'
 import { readMembers } from './body-members.ts'
@@ -21,7 +28,7 @@ export interface NewKeyBody {
 
 const keyMembers = ['label', 'operator', 'scopes', 'grants', 'expiresAt', 'rate', 'networks'] as const
 const example = '{"label":"Website","grants":[{"tenantId":"…","scopes":["property:read"]}]}'
-/** Of several tenants: some 2,000 grants. */
+/** Of several tenants: some 2,000 grants without branches. */
 export const maxKeyBodyBytes = 262_144
 const maxNetworks = 100
 const bodyDepth = 5
@@ -142,22 +149,49 @@ function readAdminScopes(members: BodyMembers<'scopes'>): readonly AdminScope[] 
 function readGrants(members: BodyMembers<'grants'>): readonly Grant[] {
   const given = members.given.get('grants')
   const list: readonly unknown[] = Array.isArray(given) ? given : []
-  const grants = list.flatMap((one) => grantOf(one) ?? [])
+  const faults = members.errors.length
+  const grants = list.flatMap((one) => grantOf(one, members) ?? [])
   const isEach = new Set(grants.map(({ tenantId }) => tenantId)).size === list.length
   if (list.length > 0 && isEach) return grants
-  const words = `a list of at least one {"tenantId":…,"scopes":[…]}, each of another tenant and with scopes of ${grantScopes.join(', ')}; ${contactWords}`
+  if (members.errors.length > faults) return []
+  const words = `a list of at least one {"tenantId":…,"scopes":[…]}, each of another tenant and with scopes of ${grantScopes.join(', ')}; ${contactWords}; "branches":[…] limits one to branches`
   members.fault('grants', `grants is ${words}.`)
   return []
 }
 
-function grantOf(value: unknown): Grant | undefined {
-  const { tenantId: given, scopes: words, contact: limits, ...others } = membersOf(value) ?? {}
+function grantOf(value: unknown, members: BodyMembers<'grants'>): Grant | undefined {
+  const {
+    tenantId: given,
+    scopes: words,
+    contact: limits,
+    branches: named,
+    ...others
+  } = membersOf(value) ?? {}
   const tenantId = typeof given === 'string' ? parseUuid(given) : undefined
   const scopes: readonly GrantScope[] = wordsOf(words, grantScopes) ?? []
   if (tenantId === undefined || scopes.length === 0 || Object.keys(others).length > 0) return undefined
   const contact = readContactLimits(limits, scopes)
   if (contact === 'fault') return undefined
-  return { tenantId, scopes, ...(contact && { contact }) }
+  if (named === undefined) return { tenantId, scopes, ...(contact && { contact }) }
+  const branches = readBranches(named, scopes, members)
+  return branches && { tenantId, scopes, branches }
+}
+
+function readBranches(
+  given: unknown,
+  scopes: readonly GrantScope[],
+  members: BodyMembers<'grants'>,
+): readonly string[] | undefined {
+  const unlimited = unlimitedScope(scopes)
+  if (unlimited !== undefined) {
+    const words = `branches limit ${branchScopes.join(' and ')} alone, and this grant also has ${unlimited}`
+    return members.fault('grants', `${words}. Make another key for that.`)
+  }
+  const texts = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given : []
+  const branches = grantedBranches(texts)
+  if (branches !== undefined) return branches
+  const words = `1 to ${maxGrantedBranches} texts of 1 to ${maxBranchLength} characters and one line each, as \`branch_id\` has them in payloads`
+  return members.fault('grants', `branches is a list of ${words}.`)
 }
 
 /** Each once, in the order of `allowed`. */

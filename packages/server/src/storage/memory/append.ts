@@ -4,6 +4,7 @@ import type { AppendDecision, EventRow } from '../decide-append.ts'
 import { eventJson, parseEventJson } from '../event-json.ts'
 import type { AppendLookups } from '../plan-append.ts'
 import type { AppendBatch, AppendOutcome, FeedKey } from '../storage.ts'
+import { enterBranchViews } from './branch-views.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryFeed, MemoryStore } from './state.ts'
 
@@ -79,12 +80,14 @@ function insert(feed: MemoryFeed, key: FeedKey, row: EventRow): void {
   const { position, sequenceNumber, created, createdDate, event } = row
   const { id, subjectId, contentHash, state, payloadState } = event
   const json = new TextEncoder().encode(eventJson(key, event, sequenceNumber, createdDate))
-  feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, json })
+  const { category, branch } = state
+  feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, category, branch, json })
   feed.ids.set(id, { position, contentHash, skipped: null })
   if (event.kept !== undefined) {
     const whole = eventJson(key, { ...event, payload: event.kept }, sequenceNumber, createdDate)
     feed.kept.set(position, new TextEncoder().encode(whole))
   }
   feed.subjects.set(subjectId, { ...state, position })
-  if (state.category !== null) feed.views.get(state.category)?.push(position)
+  if (category !== null) feed.views.get(category)?.push(position)
+  enterBranchViews(feed, position - 1, position)
 }

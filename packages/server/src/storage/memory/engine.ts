@@ -13,6 +13,7 @@ import { watchers } from '../watchers.ts'
 import { memoryAdmin } from './admin.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
+import { memoryBranchViews } from './branch-views.ts'
 import { memoryErasures } from './erasures.ts'
 import { memoryEvents } from './events.ts'
 import { memoryExpiry } from './expiry.ts'
@@ -27,7 +28,7 @@ import { memoryRestrictions } from './restrictions.ts'
 import { memoryRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { newState, openState } from './state.ts'
-import type { MemoryState, MemoryStore } from './state.ts'
+import type { MemoryFeed, MemoryState, MemoryStore } from './state.ts'
 import { exportRecords, importRecords } from './transfer.ts'
 
 export interface MemoryOptions {
@@ -66,6 +67,7 @@ export async function openMemory(
     restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),
     expiry: memoryExpiry(store, clock),
     leaving: memoryLeaving(store),
+    branchViews: memoryBranchViews(store, clock),
     retention: memoryRetention(store, clock, watching),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
     startEpoch: async (continueAfter, actor, feeds) => {
@@ -129,11 +131,18 @@ async function writeBackup(store: MemoryStore, path: string): Promise<void> {
   })
 }
 
+/** Of events that an earlier version has stored. */
+const noBranch = { category: null, branch: null }
+
 async function readBackup(file: string): Promise<MemoryState> {
   const state: MemoryState = deserialize(await readFile(file))
-  // A backup of an earlier version has no audit, and nothing of restrictions.
-  const feeds = [...state.feeds].map(
-    ([name, feed]) => [name, Object.assign({ kept: new Map<number, Uint8Array>() }, feed)] as const,
-  )
+  // A backup of an earlier version has no audit, and nothing of restrictions and of branches.
+  const feeds = [...state.feeds].map(([name, feed]) => {
+    const later: Pick<MemoryFeed, 'kept' | 'branchSets'> = { kept: new Map(), branchSets: new Map() }
+    return [
+      name,
+      { ...later, ...feed, events: feed.events.map((event) => ({ ...noBranch, ...event })) },
+    ] as const
+  })
   return { ...newState(state.settings), ...state, feeds: new Map(feeds) }
 }

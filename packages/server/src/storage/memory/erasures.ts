@@ -25,6 +25,7 @@ import { append } from './append.ts'
 import { noteChanges } from './audit.ts'
 import { activeHold } from './holds.ts'
 import { endRestrictions } from './restrictions.ts'
+import { reductionsAfter } from './reductions.ts'
 import { feedOf, openState } from './state.ts'
 import type { MemoryErasure, MemoryFeed, MemoryStore } from './state.ts'
 
@@ -87,26 +88,9 @@ export function memoryErasures(
         .filter(({ erasureId }) => after === undefined || erasureId > after)
         .slice(0, limit)
     },
-    reductions: async (key, afterRevision, limit) =>
-      reductionsAfter(feedOf(store, key), afterRevision, limit),
+    reductions: async (key, afterRevision, limit, branches) =>
+      reductionsAfter(feedOf(store, key), afterRevision, limit, branches),
   }
-}
-
-function reductionsAfter(
-  feed: MemoryFeed | undefined,
-  afterRevision: number,
-  limit: number,
-): Awaited<ReturnType<ErasureStore['reductions']>> {
-  const later = (feed?.reductions ?? []).filter(({ revision }) => revision > afterRevision)
-  let events = 0
-  const taken = later.filter(({ positions }, index) => {
-    events += positions.length
-    return index === 0 || events <= limit
-  })
-  return taken.map(({ revision, positions }) => ({
-    revision,
-    sequenceNumbers: positions.flatMap((position) => feed?.events[position - 1]?.sequenceNumber ?? []),
-  }))
 }
 
 function acknowledge(

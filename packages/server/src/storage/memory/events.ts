@@ -30,13 +30,13 @@ export function memoryEvents(
     readRange: async (range) => readRange(store, range),
     readRangeWithin: async (range, maxBytes) => readRangeWithin(store, range, maxBytes),
     measureRange: async (range) => measureRange(store, range),
-    readEvent: async (key, id) => readEvent(store, key, id),
+    readEvent: async (key, id, branches) => readEvent(store, key, id, branches),
     positionOf: (key, id) => positionOf(store, key, id),
     readAfter: async (query) => readAfter(store, query),
     latestPositions: async (query) => latestPositions(store, query),
     earlierPositions: async (query) => earlierPositions(store, query),
-    readLatest: async (key, subjectId) => readLatest(store, key, subjectId),
     readNewest: async (query) => readNewest(store, query),
+    readLatest: async (key, subjectId, branches) => readLatest(store, key, subjectId, branches),
     readSubject: async (query) => readSubject(store, query),
     head: async (key) => {
       const feed = feedOf(store, key)

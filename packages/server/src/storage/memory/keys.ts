@@ -10,6 +10,7 @@ import {
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
+import { setsOfGrants, viewsBeingMade } from '../branch-view-store.ts'
 import { feedName } from '../storage.ts'
 import type {
   Actor,
@@ -32,7 +33,10 @@ export function memoryKeys(store: MemoryStore): KeyStore {
     },
     findKey: async (keyId) => findKey(openState(store), keyId),
     // Each of these changes is on record, and so are others.
-    keysVersion: async () => openState(store).audit.at(-1)?.id ?? '',
+    async keysVersion() {
+      const { audit, branchViewChanges } = openState(store)
+      return `${audit.at(-1)?.id ?? ''} ${branchViewChanges}`
+    },
     async keys() {
       return [...openState(store).keys.values()]
     },
@@ -98,7 +102,7 @@ function keyWrites(
       if (record === undefined) return 'unknownKey'
       if (!tenants.has(grant.tenantId)) return 'unknownTenant'
       const before = record.grants.find(({ tenantId }) => tenantId === grant.tenantId)
-      if (before !== undefined && isDeepStrictEqual(before, grant)) return 'done'
+      if (isDeepStrictEqual(before, grant)) return 'done'
       const others = record.grants.filter((one) => one !== before)
       keys.set(keyId, { ...record, grants: [...others, structuredClone(grant)] })
       noteChanges(store, keyGranted(keyId, grant), actor)
@@ -158,15 +162,22 @@ export function addTenant(store: MemoryStore, tenant: Tenant): void {
   for (const feed of feedNames) feeds.set(feedName({ tenantId, feed }), newFeed(feed, firstOffset))
 }
 
-function findKey({ keys, leaving, tenants, pepperId }: MemoryState, keyId: string): FoundKey | undefined {
+function findKey(state: MemoryState, keyId: string): FoundKey | undefined {
+  const { keys, leaving, tenants, pepperId } = state
   const record = keys.get(keyId)
   if (record === undefined) return undefined
+  const wanted = setsOfGrants(record.grants)
+  const ready = wanted.filter(
+    ({ tenantId, set }) =>
+      state.feeds.get(feedName({ tenantId, feed: 'property' }))?.branchSets.get(set)?.state === 'ready',
+  )
   const suspendedTenantIds = tenantIdsOf(record).filter((id) => tenants.get(id)?.suspended === true)
   const ofTenants = tenantIdsOf(record).flatMap((id) => leaving.get(id) ?? [])
   return {
     record,
     suspendedTenantIds,
     leaving: ofTenants.map(({ tenantId, readingEndsMs }) => ({ tenantId, readingEndsMs })),
+    ...viewsBeingMade(wanted, ready),
     currentPepperId: pepperId,
   }
 }

@@ -4,6 +4,7 @@ import { isOpenWindow } from '../open-window.ts'
 import { answersOpenWindows } from '../move-store.ts'
 import { StorageFailure } from '../storage.ts'
 import type { LocateQuery, Located } from '../storage.ts'
+import { assertReady } from './branch-views.ts'
 import { eventsOfView, feedOf, headOf } from './state.ts'
 import type { MemoryStore } from './state.ts'
 
@@ -12,6 +13,7 @@ export function locate(store: MemoryStore, query: LocateQuery, now: Ticks): Loca
   const feed = feedOf(store, query.key)
   if (feed === undefined) return undefined
   const { key, view, from, to } = query
+  assertReady(feed, view)
   const events = eventsOfView(feed, view)
   const before = events.filter((event) => from !== undefined && event.created < from).length
   const after = events.filter((event) => to !== undefined && event.created >= to).length

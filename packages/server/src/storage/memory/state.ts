@@ -1,5 +1,5 @@
 /** What the in-memory engine keeps: arrays and maps, nothing clever. It is the reference other engines are held to (P12). */
-import type { Category, FeedName, Ticks, ViewName } from '@property-events/protocol'
+import type { Category, FeedName, Ticks } from '@property-events/protocol'
 import { feedNames, viewsOf } from '@property-events/protocol'
 import type { SharedClock } from '../clock.ts'
 import { newEpochId } from '../epoch-id.ts'
@@ -7,9 +7,12 @@ import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure, epochWeight, feedName } from '../storage.ts'
 import type {
   AuditRow,
+  BranchSetId,
+  BranchSetState,
   Erasure,
   FeedKey,
   FeedMark,
+  FeedView,
   Head,
   Hold,
   KeyRecord,
@@ -35,8 +38,11 @@ export interface MemoryEvent {
   readonly created: Ticks
   readonly id: string
   readonly subjectId: string
+  /** Of a property: the branch that its payload named. It stays when the payload is reduced. */
+  readonly branch: string | null
   /** `full`, or how the payload was reduced (D17). */
   readonly payloadState: string
+  readonly category: Category | null
   readonly json: Uint8Array
 }
 
@@ -61,7 +67,9 @@ export interface MemoryFeed {
   readonly ids: Map<string, MemoryId>
   readonly subjects: Map<string, SubjectState & { readonly position: number }>
   /** Per view the positions of its events; the one with ordinal n stands at index n - 1. */
-  readonly views: Map<Category, number[]>
+  readonly views: Map<FeedView, number[]>
+  /** The sets of branches that have views, or are to have some. */
+  readonly branchSets: Map<BranchSetId, MemoryBranchSet>
   /** What is kept of restricted contacts and not shown, by position: the bytes as they were published. */
   readonly kept: Map<number, Uint8Array>
   /** What was reduced, in the order of revisions. */
@@ -71,6 +79,12 @@ export interface MemoryFeed {
   thinProgress: ThinProgress | undefined
   /** Of contacts: latest events up to this position were looked at for the list of those that expire. */
   listedTo: number
+}
+
+export interface MemoryBranchSet {
+  readonly branches: ReadonlySet<string>
+  state: BranchSetState
+  filled: number
 }
 
 export interface MemoryListed {
@@ -134,6 +148,8 @@ export interface MemoryState {
   /** By the names of the pieces. */
   readonly sent: Map<string, SentPiece>
   readonly runs: Map<string, SentRun>
+  /** Rises when views of sets of branches become ready, or go: part of the version of the keys. */
+  branchViewChanges: number
   /** Of lists of current events, by their names. */
   readonly moments: Map<string, Moment>
 }
@@ -168,6 +184,7 @@ export function newState(settings: StoreSettings): MemoryState {
     audit: [],
     sent: new Map(),
     runs: new Map(),
+    branchViewChanges: 0,
     moments: new Map(),
   }
 }
@@ -185,6 +202,7 @@ export function newFeed(feed: FeedName, offset: number): MemoryFeed {
     ids: new Map(),
     subjects: new Map(),
     views: new Map(viewsOf(feed).map((view) => [view, []])),
+    branchSets: new Map(),
     kept: new Map(),
     reductions: [],
     thinnings: [],
@@ -240,7 +258,7 @@ function allFeeds(store: MemoryStore): readonly FeedKey[] {
 }
 
 /** The events of a view in the order of its ordinals. */
-export function eventsOfView(feed: MemoryFeed, view: ViewName): readonly MemoryEvent[] {
+export function eventsOfView(feed: MemoryFeed, view: FeedView): readonly MemoryEvent[] {
   if (view === 'all') return feed.events
   return (feed.views.get(view) ?? []).flatMap((position) => feed.events[position - 1] ?? [])
 }

@@ -6,6 +6,7 @@ import type { Actor, FeedKey } from '../storage.ts'
 import { positionFault, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, KeptRecord, StoreRecord, ThinningRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
+import { enterBranchViews } from './branch-views.ts'
 import { reduceEvent } from './erasures.ts'
 import { expiringOf, importExpiring } from './expiry.ts'
 import { hide, show } from './restrictions.ts'
@@ -95,28 +96,10 @@ export function holdsOf(store: MemoryStore, key: FeedKey): readonly StoreRecord[
 }
 
 export function eventRecords(feed: MemoryFeed, key: FeedKey): readonly EventRecord[] {
-  const categoryAt = new Map(
-    [...feed.views].flatMap(([view, positions]) => positions.map((at) => [at, view])),
-  )
-  return feed.events.map(({ sequenceNumber, created, id, subjectId, payloadState, json: bytes }, index) => {
+  return feed.events.map(({ json: bytes, ...event }, index) => {
     const json = new TextDecoder().decode(bytes)
-    const position = index + 1
-    const latest = feed.subjects.get(subjectId)
-    return {
-      kind: 'event',
-      key,
-      position,
-      sequenceNumber,
-      created,
-      id,
-      subjectId,
-      json,
-      category: categoryAt.get(position) ?? null,
-      // Of superseded events this engine does not keep it.
-      branch: latest?.position === position ? latest.branch : null,
-      code: parseEventJson(json).eventTypeShortCode,
-      payloadState,
-    }
+    const code = parseEventJson(json).eventTypeShortCode
+    return { kind: 'event', key, position: index + 1, ...event, json, code }
   })
 }
 
@@ -174,10 +157,11 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
   if (feed === undefined) return
   switch (record.kind) {
     case 'event': {
-      const { position, sequenceNumber, created, id, subjectId, payloadState, category } = record
+      const { position, sequenceNumber, created, id, subjectId, payloadState, category, branch } = record
       const json = new TextEncoder().encode(record.json)
-      feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, json })
+      feed.events.push({ sequenceNumber, created, id, subjectId, payloadState, category, branch, json })
       if (category !== null) feed.views.get(category)?.push(position)
+      enterBranchViews(feed, position - 1, position)
       break
     }
     case 'id': {

@@ -7,6 +7,7 @@ import {
   countedRuns,
   guardedAdmin,
   guardedAudit,
+  guardedBranchViews,
   guardedErasures,
   guardedExpiry,
   guardedLeaving,
@@ -27,6 +28,7 @@ import { databaseAdmin } from './admin.ts'
 import { databaseAudit } from './audit.ts'
 import type { NoteChanges } from './audit.ts'
 import { backUp } from './backup.ts'
+import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -151,6 +153,7 @@ function engineOver(
     keys: guardedKeys(databaseKeys(database, note), guarded),
     admin: guardedAdmin(databaseAdmin(database, note), guarded),
     leaving: guardedLeaving(databaseLeaving(database, note), guarded),
+    branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),

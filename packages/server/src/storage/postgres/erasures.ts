@@ -3,7 +3,7 @@ import { millisecondsOfTicks } from '@property-events/protocol'
 import { storeCompacted } from '../audit-changes.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import type { ErasureStore, FeedKey, Reduction } from '../storage.ts'
-import { uuids } from './array.ts'
+import { texts, uuids } from './array.ts'
 import { beginErasure, countErased } from './begin-erasure.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -52,14 +52,18 @@ const selectWaiting: Statement = {
   name: 'erasure-waiting',
   text: `SELECT erasure, unreachable_ms FROM erasure WHERE state = 'unreachable' ORDER BY erasure`,
 }
+/** `$4` NULL: of any branch, or of none. */
+const ofBranches = `($4::text[] IS NULL OR EXISTS (
+      SELECT FROM event e WHERE e.tenant = $1 AND e.feed = $2 AND e.position = r.position AND e.branch = ANY ($4)
+    ))`
 const selectReduced: Statement = {
   name: 'erasure-reductions',
-  text: `SELECT revision, sequence FROM reduced_event WHERE tenant = $1 AND feed = $2 AND revision > $3
-    ORDER BY tenant, feed, revision, position LIMIT $4`,
+  text: `SELECT revision, sequence FROM reduced_event r WHERE tenant = $1 AND feed = $2 AND revision > $3 AND ${ofBranches}
+    ORDER BY tenant, feed, revision, position LIMIT $5`,
 }
 const selectStep: Statement = {
   name: 'erasure-reduction',
-  text: `SELECT revision, sequence FROM reduced_event WHERE tenant = $1 AND feed = $2 AND revision = $3
+  text: `SELECT revision, sequence FROM reduced_event r WHERE tenant = $1 AND feed = $2 AND revision = $3 AND ${ofBranches}
     ORDER BY tenant, feed, revision, position`,
 }
 
@@ -133,24 +137,23 @@ export function databaseErasures(parts: EngineParts, storeId: string): ErasureSt
       const rows = await database.read<ErasureRow & Row>(selectOwn, [tenantId, after ?? null, limit])
       return rows.map(erasureOf)
     },
-    reductions: (key, afterRevision, limit) => readReductions(database, key, afterRevision, limit),
+    reductions: (...asked) => readReductions(database, ...asked),
   }
 }
 
 async function readReductions(
   database: Database,
-  key: FeedKey,
-  afterRevision: number,
-  limit: number,
+  ...[key, afterRevision, limit, branches]: Parameters<ErasureStore['reductions']>
 ): ReturnType<ErasureStore['reductions']> {
   const feed = [key.tenantId, feedNumbers[key.feed]] as const
   // One more than is wanted tells whether the last step is whole.
-  const rows = await database.read<ReducedRow>(selectReduced, [...feed, afterRevision, limit + 1])
+  const within = branches === undefined ? null : texts(branches)
+  const rows = await database.read<ReducedRow>(selectReduced, [...feed, afterRevision, within, limit + 1])
   const steps = stepsOf(rows)
   const whole = rows.length > limit ? steps.slice(0, -1) : steps
   const [first] = steps
   if (whole.length > 0 || first === undefined) return whole
-  return stepsOf(await database.read<ReducedRow>(selectStep, [...feed, first.revision]))
+  return stepsOf(await database.read<ReducedRow>(selectStep, [...feed, first.revision, within]))
 }
 
 /** In one transaction. */

@@ -1,7 +1,8 @@
 /** Inserting any number of tenants and keys, in the transaction of the caller: a few statements, however many there are. */
 import { feedNames, viewsOf } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
-import { scopeWords, wordsOf } from '../key-store.ts'
+import { grantColumns } from '../granted-branches.ts'
+import { wordsOf } from '../key-store.ts'
 import type { KeyRecord, Tenant } from '../storage.ts'
 import { bigints, booleans, bytes, integers, smallints, texts, uuids } from './array.ts'
 import type { Session, Statement } from './connection.ts'
@@ -41,9 +42,9 @@ const insertKeyRows: Statement = {
 }
 const insertGrants: Statement = {
   name: 'grants-insert',
-  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
-    SELECT key.key_no, g.grant_no, g.tenant, g.scopes
-    FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::text[]) AS g (key_id, grant_no, tenant, scopes)
+  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes, branches)
+    SELECT key.key_no, g.grant_no, g.tenant, g.scopes, g.branches
+    FROM unnest($1::text[], $2::integer[], $3::uuid[], $4::text[], $5::text[]) AS g (key_id, grant_no, tenant, scopes, branches)
     JOIN key USING (key_id)`,
 }
 
@@ -98,14 +99,15 @@ export async function insertKeys(session: Session, records: readonly KeyRecord[]
   ])
   if (inserted.length < records.length) return inserted.length
   const grants = records.flatMap(({ keyId, grants: own }) =>
-    own.map((grant, grantNo) => ({ ...grant, keyId, grantNo })),
+    own.map((grant, grantNo) => ({ tenantId: grant.tenantId, ...grantColumns(grant), keyId, grantNo })),
   )
   if (grants.length > 0) {
     await session.query(insertGrants, [
       texts(grants.map(({ keyId }) => keyId)),
       integers(grants.map(({ grantNo }) => grantNo)),
       uuids(grants.map(({ tenantId }) => tenantId)),
-      texts(grants.map((grant) => scopeWords(grant).join(' '))),
+      texts(grants.map(({ scopes }) => scopes)),
+      texts(grants.map(({ branches }) => branches)),
     ])
   }
   return inserted.length

@@ -9,7 +9,7 @@ import {
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
-import { scopeWords } from '../key-store.ts'
+import { grantColumns } from '../granted-branches.ts'
 import type {
   AuditChange,
   Grant,
@@ -42,7 +42,8 @@ const suspend: Statement = {
 /** An UPDATE where there is one: nodes need not be allowed to delete. */
 const setGrant: Statement = {
   name: 'grant-set',
-  text: 'UPDATE key_grant SET scopes = $3 WHERE key_no = $1 AND tenant = $2 AND scopes <> $3 RETURNING grant_no',
+  text: `UPDATE key_grant SET scopes = $3, branches = $4
+    WHERE key_no = $1 AND tenant = $2 AND (scopes, branches) IS DISTINCT FROM ($3::text, $4::text) RETURNING grant_no`,
 }
 const hasGrant: Statement = {
   name: 'grant-exists',
@@ -50,8 +51,8 @@ const hasGrant: Statement = {
 }
 const addGrant: Statement = {
   name: 'grant-add',
-  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
-    SELECT $1, coalesce(max(grant_no) + 1, 0), $2, $3 FROM key_grant WHERE key_no = $1`,
+  text: `INSERT INTO key_grant (key_no, grant_no, tenant, scopes, branches)
+    SELECT $1, coalesce(max(grant_no) + 1, 0), $2, $3, $4 FROM key_grant WHERE key_no = $1`,
 }
 /** Grants to one key are given one at a time. */
 export const lockKey: Statement = {
@@ -205,10 +206,11 @@ async function giveGrant(
   note: (changes: readonly AuditChange[]) => Promise<void>,
 ): Promise<'done' | 'unknownKey' | 'unknownTenant'> {
   const { tenantId } = grant
+  const { scopes, branches } = grantColumns(grant)
   const [key] = await session.query<{ key_no: string }>(lockKey, [keyId])
   if (key === undefined) return 'unknownKey'
   if ((await session.query(hasTenant, [tenantId])).length === 0) return 'unknownTenant'
-  const given = [key.key_no, tenantId, scopeWords(grant).join(' ')]
+  const given = [key.key_no, tenantId, scopes, branches]
   if ((await session.query(setGrant, given)).length === 0) {
     if ((await session.query(hasGrant, [key.key_no, tenantId])).length > 0) return 'done'
     await session.query(addGrant, given)

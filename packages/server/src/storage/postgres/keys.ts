@@ -1,6 +1,8 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`. */
-import { grantOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
+import { grantOf } from '../granted-branches.ts'
+import { keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, KeyRecord, Tenant } from '../storage.ts'
+import { readViewsBeingMade } from './branch-views.ts'
 import type { Database, Statement } from './connection.ts'
 
 export const tenantColumns = 'tenant, name, created_ms, suspended, reference'
@@ -14,6 +16,7 @@ export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, 
   rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types, current_only,
   ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants,
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
+  ARRAY(SELECT g.branches FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS branches,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
     WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended,
   ARRAY(SELECT l.tenant || ' ' || l.reading_ends_ms FROM key_grant g JOIN leaving_tenant l USING (tenant)
@@ -59,6 +62,7 @@ export interface KeyRow {
   readonly current_only: boolean
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
+  readonly branches: readonly (string | null)[]
   readonly suspended: readonly string[]
   /** Each with its end of reading. */
   readonly leaving: readonly string[]
@@ -77,17 +81,18 @@ export function tenantOf({ tenant, name, created_ms, suspended, reference }: Ten
 
 export async function findKey(database: Database, keyId: string): Promise<FoundKey | undefined> {
   const [row] = await database.read<KeyRow>(selectKey, [keyId])
-  return (
-    row && {
-      record: recordOf(row),
-      suspendedTenantIds: row.suspended,
-      leaving: row.leaving.map((text) => {
-        const [tenantId = '', readingEndsMs] = text.split(' ')
-        return { tenantId, readingEndsMs: Number(readingEndsMs) }
-      }),
-      currentPepperId: row.current_pepper_id ?? undefined,
-    }
-  )
+  if (row === undefined) return undefined
+  const record = recordOf(row)
+  return {
+    record,
+    suspendedTenantIds: row.suspended,
+    leaving: row.leaving.map((text) => {
+      const [tenantId = '', readingEndsMs] = text.split(' ')
+      return { tenantId, readingEndsMs: Number(readingEndsMs) }
+    }),
+    ...(await readViewsBeingMade(database, record.grants)),
+    currentPepperId: row.current_pepper_id ?? undefined,
+  }
 }
 
 export async function readKeysVersion(database: Database): Promise<string> {
@@ -117,7 +122,10 @@ export function recordOf(row: KeyRow): KeyRecord {
     pepperId: row.pepper_id,
     label: row.label,
     operator: row.operator,
-    grants: row.tenants.map((tenantId, index) => grantOf(tenantId, row.scopes[index] ?? '')),
+    grants: row.tenants.map((tenantId, index) => {
+      const [scopes = '', branches = null] = [row.scopes[index], row.branches[index]]
+      return grantOf(tenantId, { scopes, branches })
+    }),
     createdMs: Number(row.created_ms),
     expiresMs: numberOf(row.expires_ms),
     revokedMs: numberOf(row.revoked_ms),

@@ -1,9 +1,11 @@
 /** Positions of the latest events of subjects, and of what they were earlier. */
 import { viewsOf } from '@property-events/protocol'
 import type { EarlierQuery, EarlierStep, LatestQuery } from '../storage.ts'
+import { partsOfView } from '../branch-view.ts'
 import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
+import { categoriesOf } from './read-after.ts'
 
 /** One run for each category, because the index of the latest is in order within a category only. None: of contacts. */
 function latestOf(columns: string, positions: string, categories: string): string {
@@ -24,14 +26,26 @@ export const latestPositionStatements = {
     text: `SELECT position FROM (${latestOf('s.position', 's.position > $3 AND s.position <= $6', '$5')}) AS latest
       ORDER BY position LIMIT $4`,
   },
+  branchLatest: {
+    name: 'latest-positions-branches',
+    text: `SELECT latest.position FROM unnest($5::text[]) AS wanted (category) CROSS JOIN LATERAL (
+        SELECT l.position FROM branch_latest l
+        WHERE l.tenant = $1 AND l.feed = $2 AND l.branch_set = $7 AND l.category = wanted.category AND l.position > 0
+          AND l.position > $3 AND l.position <= $6
+        ORDER BY l.tenant, l.feed, l.branch_set, l.category, l.position LIMIT $4
+      ) AS latest
+      ORDER BY latest.position LIMIT $4`,
+  },
   /** The index of subjects, backwards from the moment. */
   earlier: {
     name: 'earlier-positions',
-    text: `SELECT looked.position AS looked, before.position, before.category FROM (
+    text: `SELECT looked.position AS looked, before.position, before.category, $7::text IS NULL OR EXISTS (
+          SELECT FROM branch_of_set o
+          WHERE o.tenant = $1 AND o.feed = $2 AND o.branch = before.branch AND o.branch_set = $7) AS in_set FROM (
         SELECT * FROM (${latestOf('s.subject, s.position', 's.position > $3', '$5')}) AS latest ORDER BY position LIMIT $4
       ) AS looked
       LEFT JOIN LATERAL (
-        SELECT e.position, e.category FROM event e
+        SELECT e.position, e.category, e.branch FROM event e
         WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = looked.subject AND e.sequence > 0 AND e.position <= $6
         ORDER BY e.tenant DESC, e.feed DESC, e.subject DESC, e.position DESC LIMIT 1
       ) AS before ON true
@@ -41,9 +55,12 @@ export const latestPositionStatements = {
 
 export async function latestPositions(database: Database, query: LatestQuery): Promise<readonly number[]> {
   const { key, view, after, through, limit } = query
-  const categories = view === 'all' ? viewsOf(key.feed) : [view]
-  const values = [key.tenantId, feedNumbers[key.feed], after, limit, texts(categories), through]
-  const rows = await database.read<{ position: string }>(latestPositionStatements.latest, values)
+  const { set } = partsOfView(view)
+  const values = [key.tenantId, feedNumbers[key.feed], after, limit, texts(categoriesOf(query)), through]
+  const rows =
+    set === undefined
+      ? await database.read<{ position: string }>(latestPositionStatements.latest, values)
+      : await database.read<{ position: string }>(latestPositionStatements.branchLatest, [...values, set])
   return rows.map(({ position }) => Number(position))
 }
 
@@ -51,14 +68,17 @@ interface EarlierRow {
   readonly looked: string
   readonly position: string | null
   readonly category: string | null
+  /** Its branch then is one of the set that is asked for. */
+  readonly in_set: boolean
 }
 
 export async function earlierPositions(database: Database, query: EarlierQuery): Promise<EarlierStep> {
   const { key, view, after, through, limit } = query
-  const values = [key.tenantId, feedNumbers[key.feed], after, limit, texts(viewsOf(key.feed)), through]
+  const { set = null, category: wanted } = partsOfView(view)
+  const values = [key.tenantId, feedNumbers[key.feed], after, limit, texts(viewsOf(key.feed)), through, set]
   const rows = await database.read<EarlierRow>(latestPositionStatements.earlier, values)
-  const positions = rows.flatMap(({ position, category }) =>
-    position !== null && (view === 'all' || category === view) ? [Number(position)] : [],
+  const positions = rows.flatMap(({ position, category, in_set: inSet }) =>
+    position !== null && inSet && (wanted === undefined || category === wanted) ? [Number(position)] : [],
   )
   const last = rows.length < limit ? undefined : rows.at(-1)?.looked
   return { positions, next: last === undefined ? undefined : Number(last) }

@@ -1,5 +1,7 @@
 import { feedNames } from '@property-events/protocol'
+import { partsOfView } from '../branch-view.ts'
 import { epochWeightSql } from '../epoch-weight.ts'
+import { StorageFailure } from '../storage.ts'
 import type { FeedKey, FeedMark, Head, LocateQuery, Located, MarksTotal } from '../storage.ts'
 import { smallints, uuids } from './array.ts'
 import type { Database, Statement } from './connection.ts'
@@ -57,10 +59,26 @@ export const locateStatements = {
       FROM feed f LEFT JOIN view v ON v.tenant = $1 AND v.feed = $2 AND v.view = $3
       WHERE f.tenant = $1 AND f.feed = $2`,
   },
+  /** As a view, of a set of branches: NULL for its last ordinal where that is not ready. */
+  branchView: {
+    name: 'locate-branch-view',
+    text: `SELECT ${headColumns}, (
+          SELECT v.last_ordinal FROM view v WHERE v.tenant = $1 AND v.feed = $2 AND v.view = $3 AND EXISTS (
+            SELECT FROM branch_set s WHERE s.tenant = $1 AND s.feed = $2 AND s.branch_set = $6 AND s.state = 'ready')
+        ) AS last,
+        CASE WHEN $4::bigint IS NULL THEN 1 ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $4
+            ORDER BY e.created LIMIT 1) END AS first,
+        CASE WHEN $5::bigint IS NULL THEN NULL ELSE
+          (SELECT ordinal FROM view_entry e WHERE e.tenant = $1 AND e.feed = $2 AND e.view = $3 AND e.position > 0 AND e.created >= $5
+            ORDER BY e.created LIMIT 1) END AS after_window
+      FROM feed f WHERE f.tenant = $1 AND f.feed = $2`,
+  },
 } as const satisfies Record<string, Statement>
 
 interface LocateRow extends HeadRow {
-  readonly last: string
+  /** `null`: the view is one of a set of branches, and is being made. */
+  readonly last: string | null
   readonly first: string | null
   readonly after_window: string | null
 }
@@ -69,11 +87,15 @@ export async function locate(database: Database, query: LocateQuery): Promise<Lo
   const { key, view, from, to } = query
   const feed = [key.tenantId, feedNumbers[key.feed]]
   const window = [from ?? null, to ?? null]
+  const { set } = partsOfView(view)
   const [row] =
     view === 'all'
       ? await database.read<LocateRow>(locateStatements.all, [...feed, ...window])
-      : await database.read<LocateRow>(locateStatements.view, [...feed, view, ...window])
+      : set === undefined
+        ? await database.read<LocateRow>(locateStatements.view, [...feed, view, ...window])
+        : await database.read<LocateRow>(locateStatements.branchView, [...feed, view, ...window, set])
   if (row === undefined) return undefined
+  if (row.last === null) throw new StorageFailure('view_being_made')
   const afterLast = Number(row.last) + 1
   const first = Number(row.first ?? afterLast)
   const afterWindow = Number(row.after_window ?? afterLast)

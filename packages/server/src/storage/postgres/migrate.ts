@@ -55,6 +55,8 @@ export const migrations: readonly Migration[] = [
   filesOf('0026-leaving.sql'),
   { ...filesOf('0027-live-counts.sql'), afterwards: [liveCounts] },
   filesOf('0028-steps-by-key.sql'),
+  filesOf('0029-branch-grants.sql'),
+  filesOf('0030-branch-views.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

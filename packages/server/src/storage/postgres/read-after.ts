@@ -1,4 +1,5 @@
 import { viewsOf } from '@property-events/protocol'
+import { partsOfView } from '../branch-view.ts'
 import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
 import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
@@ -48,6 +49,22 @@ export const readAfterStatements = {
       ${eventAt('latest.position', 'sequence, json')}
       ORDER BY latest.position`,
   },
+  /** The same of a set of branches, which properties alone have. */
+  branchLatest: {
+    name: 'read-after-branch-latest',
+    text: `SELECT e.sequence, e.json FROM (
+        SELECT latest.position FROM unnest($5::text[]) AS wanted (category)
+        CROSS JOIN LATERAL (
+          SELECT l.position FROM branch_latest l
+          WHERE l.tenant = $1 AND l.feed = $2 AND l.branch_set = $6 AND l.category = wanted.category AND l.position > 0
+            AND l.position > (SELECT position_at($1, $2, $3))
+          ORDER BY l.tenant, l.feed, l.branch_set, l.category, l.position LIMIT $4
+        ) AS latest
+        ORDER BY 1 LIMIT $4
+      ) AS latest
+      ${eventAt('latest.position', 'sequence, json')}
+      ORDER BY latest.position`,
+  },
 } as const satisfies Record<string, Statement>
 
 interface Row {
@@ -58,8 +75,15 @@ interface Row {
 export async function readAfter(database: Database, query: ReadAfterQuery): Promise<readonly StoredEvent[]> {
   const { key, view, after, limit, latestOnly } = query
   const values = [key.tenantId, feedNumbers[key.feed], after, limit]
+  const { set } = partsOfView(view)
   const rows = latestOnly
-    ? await database.read<Row>(readAfterStatements.latest, [...values, texts(categoriesOf(query))])
+    ? set === undefined
+      ? await database.read<Row>(readAfterStatements.latest, [...values, texts(categoriesOf(query))])
+      : await database.read<Row>(readAfterStatements.branchLatest, [
+          ...values,
+          texts(categoriesOf(query)),
+          set,
+        ])
     : view === 'all'
       ? await database.read<Row>(readAfterStatements.all, values)
       : await database.read<Row>(readAfterStatements.view, [...values, view])
@@ -67,7 +91,7 @@ export async function readAfter(database: Database, query: ReadAfterQuery): Prom
 }
 
 /** The categories that a view's subjects can have; subjects of contacts have none. */
-function categoriesOf({ key, view }: ReadAfterQuery): readonly string[] {
-  if (view !== 'all') return [view]
-  return viewsOf(key.feed)
+export function categoriesOf({ key, view }: Pick<ReadAfterQuery, 'key' | 'view'>): readonly string[] {
+  const { category } = partsOfView(view)
+  return category === undefined ? viewsOf(key.feed) : [category]
 }

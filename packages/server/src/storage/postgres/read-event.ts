@@ -1,4 +1,5 @@
 import type { FeedKey, StoredEvent } from '../storage.ts'
+import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -10,12 +11,26 @@ const select: Statement = {
     WHERE i.tenant = $1 AND i.feed = $2 AND i.id = $3`,
 }
 
+const selectWithin: Statement = {
+  name: 'read-event-within',
+  text: `${select.text} AND e.branch = ANY ($4::text[])`,
+}
+
+interface Row {
+  readonly sequence: string
+  readonly json: string
+}
+
 export async function readEvent(
   database: Database,
   key: FeedKey,
   id: string,
+  branches: readonly string[] | undefined,
 ): Promise<StoredEvent | undefined> {
   const values = [key.tenantId, feedNumbers[key.feed], id]
-  const [row] = await database.read<{ sequence: string; json: string }>(select, values)
+  const [row] =
+    branches === undefined
+      ? await database.read<Row>(select, values)
+      : await database.read<Row>(selectWithin, [...values, texts(branches)])
   return row && { sequenceNumber: Number(row.sequence), json: Buffer.from(row.json) }
 }

@@ -1,4 +1,5 @@
 import type { FeedKey, ReadSubjectQuery, StoredEvent } from '../storage.ts'
+import { texts } from './array.ts'
 import type { Database, Statement } from './connection.ts'
 import { feedNumbers } from './feed-number.ts'
 
@@ -16,6 +17,20 @@ export const readSubjectStatements = {
       WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
       ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
   },
+  /** As long as the part of the history is that comes after it: a property seldom leaves a branch. */
+  latestWithin: {
+    name: 'read-latest-within',
+    text: `SELECT e.sequence, e.json FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.branch = ANY ($4::text[])
+      ORDER BY e.tenant DESC, e.feed DESC, e.subject DESC, e.position DESC LIMIT 1`,
+  },
+  historyWithin: {
+    name: 'read-subject-within',
+    text: `SELECT e.sequence, e.json FROM event e
+      WHERE e.tenant = $1 AND e.feed = $2 AND e.subject = $3 AND e.sequence > 0 AND e.position > position_at($1, $2, $4)
+        AND e.branch = ANY ($6::text[])
+      ORDER BY e.tenant, e.feed, e.subject, e.position LIMIT $5`,
+  },
 } as const satisfies Record<string, Statement>
 
 interface Row {
@@ -27,18 +42,27 @@ export async function readLatest(
   database: Database,
   key: FeedKey,
   subjectId: string,
+  branches: readonly string[] | undefined,
 ): Promise<StoredEvent | undefined> {
   const values = [key.tenantId, feedNumbers[key.feed], subjectId]
-  const [row] = await database.read<Row>(readSubjectStatements.latest, values)
+  const { latest, latestWithin } = readSubjectStatements
+  const [row] =
+    branches === undefined
+      ? await database.read<Row>(latest, values)
+      : await database.read<Row>(latestWithin, [...values, texts(branches)])
   return row && storedEventOf(row)
 }
 
 export async function readSubject(
   database: Database,
-  { key, subjectId, after, limit }: ReadSubjectQuery,
+  { key, subjectId, after, limit, branches }: ReadSubjectQuery,
 ): Promise<readonly StoredEvent[]> {
   const values = [key.tenantId, feedNumbers[key.feed], subjectId, after, limit]
-  const rows = await database.read<Row>(readSubjectStatements.history, values)
+  const { history, historyWithin } = readSubjectStatements
+  const rows =
+    branches === undefined
+      ? await database.read<Row>(history, values)
+      : await database.read<Row>(historyWithin, [...values, texts(branches)])
   return rows.map(storedEventOf)
 }
 

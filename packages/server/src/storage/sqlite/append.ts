@@ -93,7 +93,7 @@ export function appender(db: Connection, context: AppendContext): Appender {
       feeds.set(name, feed)
       return decision.outcome
     })
-    for (const { row, rows } of feeds.values()) insert.counts(row.feedNo, rows)
+    for (const { row, rows } of feeds.values()) insert.counts(row, rows)
     return outcomes
   })
 

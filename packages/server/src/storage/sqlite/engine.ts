@@ -6,6 +6,7 @@ import type { SharedClock } from '../clock.ts'
 import {
   guardedAdmin,
   guardedAudit,
+  guardedBranchViews,
   guardedErasures,
   guardedExpiry,
   guardedLeaving,
@@ -36,6 +37,7 @@ import { watchers } from '../watchers.ts'
 import { fileAdmin } from './admin.ts'
 import { auditReader } from './audit.ts'
 import { backUp } from './backup.ts'
+import { fileBranchViews } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
@@ -193,6 +195,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     holds: guardedHolds(fileHolds(db, clock, link), guarded),
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
     leaving: guardedLeaving(fileLeaving(db, link), guarded),
+    branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
     retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>

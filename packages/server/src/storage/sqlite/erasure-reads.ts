@@ -8,6 +8,7 @@ import { erasedRangeReader } from './erased-range.ts'
 import { erasureOf, erasureReader, erasureSelect } from './erasure-row.ts'
 import type { ErasureRow } from './erasure-row.ts'
 import { rangesOf } from './ledger.ts'
+import { ofBranches } from './read-event.ts'
 import { firstNotedHour } from '../erasure-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { ErasureStore, Reduction, SentBefore, SentPiece, WaitingErasure } from '../storage.ts'
@@ -21,7 +22,6 @@ export function erasureReads(
 > {
   const rangeOf = erasedRangeReader(db, () => millisecondsOfTicks(readClock(clock)))
   const read = erasureReader(db)
-  const feedOf = feedReader(db)
   const selectOpen = db.prepare<[], ErasureRow & { readonly nodes: string | null }>(
     `SELECT erasure.*, feed.tenant, feed.feed,
         (SELECT group_concat(node, ' ') FROM erasure_node WHERE erasure_node.erasure = erasure.erasure) AS nodes
@@ -34,18 +34,6 @@ export function erasureReads(
   const selectOwn = db.prepare<[string, string, number], ErasureRow>(
     `${erasureSelect} WHERE tenant = ? AND erasure > ? ORDER BY erasure LIMIT ?`,
   )
-  const selectReduced = db.prepare<
-    [number, number, number],
-    { readonly revision: number; readonly sequence: number }
-  >(
-    `SELECT revision, sequence FROM reduced_event WHERE feed_no = ? AND revision > ?
-      ORDER BY revision, position LIMIT ?`,
-  )
-  const selectStep = db
-    .prepare<[number, number], number>(
-      'SELECT sequence FROM reduced_event WHERE feed_no = ? AND revision = ? ORDER BY position',
-    )
-    .pluck()
   return {
     count(key, target) {
       const found = rangeOf(key, target)
@@ -60,17 +48,48 @@ export function erasureReads(
       return row?.tenant === tenantId ? erasureOf(row) : undefined
     },
     list: (tenantId, after, limit) => selectOwn.all(tenantId, after ?? '', limit).map(erasureOf),
-    reductions(key, afterRevision, limit) {
-      const feedNo = feedOf(key)?.feedNo
-      if (feedNo === undefined) return []
-      // One more than is wanted tells whether the last step is whole.
-      const rows = selectReduced.all(feedNo, afterRevision, limit + 1)
-      const steps = Map.groupBy(rows, ({ revision }) => revision)
-      const whole = wholeSteps(steps, rows.length > limit)
-      if (whole.length > 0) return whole
-      const first = rows[0]?.revision
-      return first === undefined ? [] : [{ revision: first, sequenceNumbers: selectStep.all(feedNo, first) }]
-    },
+    reductions: reductionsReader(db),
+  }
+}
+
+interface ReducedRow {
+  readonly revision: number
+  readonly sequence: number
+}
+
+interface ReducedAfter {
+  readonly feedNo: number
+  /** Of the feed. The last step may be of the same one. */
+  readonly after: number
+  readonly through: number
+  readonly limit: number
+  /** A JSON list; `null`: of any, or of none. */
+  readonly branches: string | null
+}
+
+function reductionsReader(db: Connection): Unguarded<ErasureStore>['reductions'] {
+  const feedOf = feedReader(db)
+  const select = db.prepare<ReducedAfter, ReducedRow>(
+    `SELECT revision, sequence FROM reduced_event r
+      WHERE feed_no = @feedNo AND revision > @after AND revision <= @through AND (@branches IS NULL OR EXISTS (
+        SELECT 1 FROM event WHERE event.place = (r.feed_no << 40) | r.position AND ${ofBranches}
+      )) ORDER BY revision, position LIMIT @limit`,
+  )
+  const all = Number.MAX_SAFE_INTEGER
+  return (key, after, limit, branches) => {
+    const feedNo = feedOf(key)?.feedNo
+    if (feedNo === undefined) return []
+    const asked = { feedNo, branches: branches === undefined ? null : JSON.stringify(branches) }
+    // One more than is wanted tells whether the last step is whole.
+    const rows = select.all({ ...asked, after, through: all, limit: limit + 1 })
+    const whole = wholeSteps(
+      Map.groupBy(rows, ({ revision }) => revision),
+      rows.length > limit,
+    )
+    const first = rows[0]?.revision
+    if (whole.length > 0 || first === undefined) return whole
+    const step = select.all({ ...asked, after: first - 1, through: first, limit: all })
+    return [{ revision: first, sequenceNumbers: step.map(({ sequence }) => sequence) }]
   }
 }
 

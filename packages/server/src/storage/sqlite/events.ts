@@ -107,10 +107,10 @@ function showingReads({ db, locator, guard: { guarded } }: FileEventsParts): Sho
     locate: (query) => guarded(() => locator.locate(query)),
     head: (key) => guarded(() => head(key)),
     heads: (keys) => guarded(() => heads(keys)),
-    readEvent: (key, id) => guarded(() => readEvent(key, id)),
+    readEvent: (key, id, branches) => guarded(() => readEvent(key, id, branches)),
     readAfter: (query) => guarded(() => readAfter(query)),
-    readLatest: (key, subjectId) => guarded(() => readLatest(key, subjectId)),
     readNewest: (query) => guarded(() => readNewest(query)),
+    readLatest: (key, subjectId, branches) => guarded(() => readLatest(key, subjectId, branches)),
     readSubject: (query) => guarded(() => readSubject(query)),
   }
 }

@@ -19,6 +19,8 @@ export interface FeedRow {
   readonly move: MoveState
   /** No later stamp lies before it (P3); 0 where nothing is known. */
   readonly stampFloor: Ticks
+  /** It has views of sets of branches that appends enter events in. */
+  readonly hasBranchViews: boolean
 }
 
 /** Ticks exceed 2^53, so the row is read with whole numbers as `bigint`. */
@@ -33,9 +35,11 @@ interface RawFeedRow {
   readonly needs_epoch: bigint
   readonly move: string | null
   readonly stamp_floor: bigint | null
+  readonly branch_views: bigint
 }
 
-const sql = `SELECT feed_no, epoch, offset, revision, thinned, last_position, last_created, needs_epoch, move, stamp_floor
+const sql = `SELECT feed_no, epoch, offset, revision, thinned, last_position, last_created, needs_epoch, move, stamp_floor,
+    branch_views
   FROM feed WHERE tenant = CAST(? AS TEXT) AND feed = CAST(? AS TEXT)`
 
 /** Reads feed rows; `undefined`: no such tenant. */
@@ -55,6 +59,7 @@ export function feedReader(db: Connection): (key: FeedKey) => FeedRow | undefine
         needsEpoch: row.needs_epoch === 1n,
         move: moveStateOf(row.move),
         stampFloor: row.stamp_floor ?? 0n,
+        hasBranchViews: row.branch_views === 1n,
       }
     )
   }

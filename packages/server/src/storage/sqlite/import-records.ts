@@ -13,6 +13,7 @@ import type {
 } from '../store-records.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Connection } from './connection.ts'
+import { branchViewEnterer } from './enter-branch-views.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
 import { expiringPutter } from './expiry.ts'
@@ -57,6 +58,7 @@ type ImportStatements = ReturnType<typeof importStatements>
 function importStatements(db: Connection) {
   return {
     ...eventStatements(db),
+    enterBranchViews: branchViewEnterer(db),
     reduceEvent: eventReducer(db),
     putHold: holdPutter(db),
     putExpiring: expiringPutter(db),
@@ -135,8 +137,8 @@ function putOfFeed(
 }
 
 function putEvent(
-  { insertEvent, takeOrdinals, insertEntry, advance }: ImportStatements,
-  { feedNo, lastPosition }: FeedRow,
+  { insertEvent, takeOrdinals, insertEntry, advance, enterBranchViews }: ImportStatements,
+  { feedNo, lastPosition, hasBranchViews }: FeedRow,
   record: EventRecord,
 ): void {
   const { key, position, created, sequenceNumber, category, branch, code, payloadState } = record
@@ -146,6 +148,7 @@ function putEvent(
   const json = Buffer.from(record.json)
   insertEvent.run(...frame, category, branch, code, payloadState, json, eventChecksum(position, json))
   advance.run(position, created, feedNo)
+  if (hasBranchViews) enterBranchViews(feedNo, lastPosition, position)
   if (category === null) return
   const ordinal = takeOrdinals.get(1, feedNo, category)
   if (ordinal !== undefined) insertEntry.run(feedNo, category, ordinal, position, created)

@@ -5,8 +5,10 @@ import type { EventRow, ReservedId } from '../decide-append.ts'
 import { eventJson } from '../event-json.ts'
 import type { FeedKey } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { branchViewEnterer } from './enter-branch-views.ts'
 import { eventChecksum } from './event-checksum.ts'
 import { eventStatements } from './event-statements.ts'
+import type { FeedRow } from './feed-row.ts'
 import { keptEvents } from './kept-events.ts'
 import { subjectValues } from './subject-row.ts'
 
@@ -21,7 +23,7 @@ export interface InsertEvents {
     now: Ticks,
   ): void
   /** The counters of a feed and its views, and the entries of the views, for all rows that the commit has given the feed. */
-  counts(feedNo: number, rows: readonly EventRow[]): void
+  counts(feed: Pick<FeedRow, 'feedNo' | 'hasBranchViews'>, rows: readonly EventRow[]): void
 }
 
 export function insertStatements(db: Connection): InsertEvents {
@@ -32,8 +34,10 @@ export function insertStatements(db: Connection): InsertEvents {
   const insertId = db.prepare(
     'INSERT INTO event_id (feed_no, id, position, content_hash, skipped) VALUES (?, ?, ?, ?, ?)',
   )
-  const { putSubject, takeOrdinals, insertEntry, advance } = eventStatements(db)
+  const { putSubject, advance } = eventStatements(db)
+  const insertEntries = entryInserter(db)
   const { keep } = keptEvents(db)
+  const enterBranchViews = branchViewEnterer(db)
 
   const insertRow = (feedNo: number, row: EventRow, json: Uint8Array): void => {
     const { position, sequenceNumber, created, event } = row
@@ -59,18 +63,6 @@ export function insertStatements(db: Connection): InsertEvents {
     putSubject.run(...subjectValues(feedNo, event.subjectId, position, event.state))
   }
 
-  /** Counted first and taken at once: an UPDATE for every row would cost as much as inserting its entry. */
-  const insertEntries = (feedNo: number, rows: readonly EventRow[]): void => {
-    const inCategory = Map.groupBy(rows, (row) => row.event.state.category)
-    for (const [category, entries] of inCategory) {
-      const last = category === null ? undefined : takeOrdinals.get(entries.length, feedNo, category)
-      if (last === undefined) continue
-      for (const [index, { position, created }] of entries.entries()) {
-        insertEntry.run(feedNo, category, last - entries.length + 1 + index, position, created)
-      }
-    }
-  }
-
   return {
     events(key, feedNo, rows, reserved, now) {
       for (const row of rows) {
@@ -86,10 +78,12 @@ export function insertStatements(db: Connection): InsertEvents {
       }
     },
     // Once for all batches of a feed: each UPDATE costs as much as inserting an event's id.
-    counts(feedNo, rows) {
+    counts({ feedNo, hasBranchViews }, rows) {
       insertEntries(feedNo, rows)
-      const last = rows.at(-1)
-      if (last !== undefined) advance.run(last.position, last.created, feedNo)
+      const [first, last] = [rows[0], rows.at(-1)]
+      if (first === undefined || last === undefined) return
+      if (hasBranchViews) enterBranchViews(feedNo, first.position - 1, last.position)
+      advance.run(last.position, last.created, feedNo)
     },
   }
 }
@@ -100,4 +94,19 @@ const room = Buffer.allocUnsafeSlow(64 * 1_024)
 function utf8(text: string): Uint8Array {
   // A UTF-16 unit takes three bytes at most.
   return text.length * 3 > room.length ? Buffer.from(text) : room.subarray(0, room.write(text))
+}
+
+/** Counted first and taken at once: an UPDATE for every row would cost as much as inserting its entry. */
+function entryInserter(db: Connection): (feedNo: number, rows: readonly EventRow[]) => void {
+  const { takeOrdinals, insertEntry } = eventStatements(db)
+  return (feedNo, rows) => {
+    const inCategory = Map.groupBy(rows, (row) => row.event.state.category)
+    for (const [category, entries] of inCategory) {
+      const last = category === null ? undefined : takeOrdinals.get(entries.length, feedNo, category)
+      if (last === undefined) continue
+      for (const [index, { position, created }] of entries.entries()) {
+        insertEntry.run(feedNo, category, last - entries.length + 1 + index, position, created)
+      }
+    }
+  }
 }

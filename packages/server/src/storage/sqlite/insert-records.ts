@@ -1,7 +1,8 @@
 /** Inserting tenants and keys, in the transaction of the caller, who has looked whether they may be there. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
 import { newEpochId } from '../epoch-id.ts'
-import { scopeWords, wordsOf } from '../key-store.ts'
+import { grantColumns } from '../granted-branches.ts'
+import { wordsOf } from '../key-store.ts'
 import type { KeyRecord, Tenant } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
@@ -44,7 +45,7 @@ function keyInserter(db: Connection): RecordInserter['key'] {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertGrant = db.prepare(
-    'INSERT INTO key_grant (key_no, grant_no, tenant, scopes) VALUES (?, ?, ?, ?)',
+    'INSERT INTO key_grant (key_no, grant_no, tenant, scopes, branches) VALUES (?, ?, ?, ?, ?)',
   )
   return (record) => {
     const keyNo = insertKey.run(
@@ -66,7 +67,8 @@ function keyInserter(db: Connection): RecordInserter['key'] {
       record.reading?.current === true ? 1 : 0,
     ).lastInsertRowid
     for (const [grantNo, grant] of record.grants.entries()) {
-      insertGrant.run(keyNo, grantNo, grant.tenantId, scopeWords(grant).join(' '))
+      const { scopes, branches } = grantColumns(grant)
+      insertGrant.run(keyNo, grantNo, grant.tenantId, scopes, branches)
     }
   }
 }

@@ -9,7 +9,8 @@ import {
   suspensionSet,
   tenantCreated,
 } from '../audit-changes.ts'
-import { scopeWords } from '../key-store.ts'
+import { grantColumns } from '../granted-branches.ts'
+import type { GrantColumns } from '../granted-branches.ts'
 import type {
   Actor,
   Grant,
@@ -141,13 +142,13 @@ function keyChanges(db: Connection, note: NoteChanges): KeyChanges {
 function grantWrites(db: Connection, note: NoteChanges): Pick<KeyWrites, 'insertKey' | 'grant'> {
   const hasTenant = db.prepare<[string], number>('SELECT 1 FROM tenant WHERE tenant = ?').pluck()
   const keyNo = db.prepare<[string], number>('SELECT key_no FROM key WHERE key_id = ?').pluck()
-  const scopesOf = db
-    .prepare<[number, string], string>('SELECT scopes FROM key_grant WHERE key_no = ? AND tenant = ?')
-    .pluck()
+  const given = db.prepare<[number, string], GrantColumns>(
+    'SELECT scopes, branches FROM key_grant WHERE key_no = ? AND tenant = ?',
+  )
   const ungrant = db.prepare('DELETE FROM key_grant WHERE key_no = ? AND tenant = ?')
   const addGrant = db.prepare(
-    `INSERT INTO key_grant (key_no, grant_no, tenant, scopes)
-      SELECT ?, coalesce(max(grant_no) + 1, 0), ?, ? FROM key_grant WHERE key_no = ?`,
+    `INSERT INTO key_grant (key_no, grant_no, tenant, scopes, branches)
+      SELECT ?, coalesce(max(grant_no) + 1, 0), ?, ?, ? FROM key_grant WHERE key_no = ?`,
   )
   const inserting = recordInserter(db)
   const insert = db.transaction((record: KeyRecord, actor: Actor) => {
@@ -159,13 +160,14 @@ function grantWrites(db: Connection, note: NoteChanges): Pick<KeyWrites, 'insert
   })
   const give = db.transaction((keyId: string, grant: Grant, actor: Actor) => {
     const { tenantId } = grant
-    const scopes = scopeWords(grant).join(' ')
+    const { scopes, branches } = grantColumns(grant)
     const no = keyNo.get(keyId)
     if (no === undefined) return 'unknownKey'
     if (hasTenant.get(tenantId) === undefined) return 'unknownTenant'
-    if (scopesOf.get(no, tenantId) === scopes) return 'done'
+    const before = given.get(no, tenantId)
+    if (before?.scopes === scopes && before.branches === branches) return 'done'
     ungrant.run(no, tenantId)
-    addGrant.run(no, tenantId, scopes, no)
+    addGrant.run(no, tenantId, scopes, branches, no)
     note(keyGranted(keyId, grant), actor)
     return 'done'
   })

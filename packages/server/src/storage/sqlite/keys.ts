@@ -1,6 +1,10 @@
 /** Reading keys and tenants. Writing them is `key-writes.ts`, on the connection that writes. */
-import { grantOf, keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
+import { grantOf } from '../granted-branches.ts'
+import type { GrantColumns } from '../granted-branches.ts'
+import { setsOfGrants, viewsBeingMade } from '../branch-view-store.ts'
+import { keyRateOf, keyReadingOf, keyTermsOf } from '../key-store.ts'
 import type { FoundKey, KeyRecord, Tenant } from '../storage.ts'
+import { readySets } from './branch-views.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
 
@@ -41,9 +45,8 @@ export interface KeyRow {
   readonly current_only: number
 }
 
-export interface GrantRow {
+export interface GrantRow extends GrantColumns {
   readonly tenant: string
-  readonly scopes: string
   readonly suspended: number
   /** `null`: the tenant does not leave. */
   readonly reading_ends_ms: number | null
@@ -58,6 +61,7 @@ export function keyReads(db: Connection): KeyReads {
   const selectKey = db.prepare<[string], KeyRow>(`SELECT ${keyColumns} FROM key WHERE key_id = ?`)
   const selectKeys = db.prepare<[], KeyRow>(`SELECT ${keyColumns} FROM key ORDER BY key_no`)
   const selectGrants = grantReader(db)
+  const readyOf = readySets(db)
 
   const selectPeppers = db
     .prepare<[], string>('SELECT DISTINCT pepper_id FROM key WHERE revoked_ms IS NULL')
@@ -77,12 +81,15 @@ export function keyReads(db: Connection): KeyReads {
       if (row === undefined) return undefined
       const grants = selectGrants(row.key_no)
       const suspended = grants.filter((grant) => grant.suspended === 1)
+      const record = recordOf(row, grants)
+      const wanted = setsOfGrants(record.grants)
       return {
-        record: recordOf(row, grants),
+        record,
         suspendedTenantIds: suspended.map((grant) => grant.tenant),
         leaving: grants.flatMap(({ tenant, reading_ends_ms: readingEndsMs }) =>
           readingEndsMs === null ? [] : [{ tenantId: tenant, readingEndsMs }],
         ),
+        ...viewsBeingMade(wanted, readyOf(wanted)),
         currentPepperId: meta.find('pepper_id'),
       }
     }),
@@ -96,7 +103,7 @@ export function keyReads(db: Connection): KeyReads {
 /** The grants of a key, in their order. */
 export function grantReader(db: Connection): (keyNo: number) => readonly GrantRow[] {
   const select = db.prepare<[number], GrantRow>(
-    `SELECT tenant, scopes, suspended, reading_ends_ms
+    `SELECT tenant, scopes, branches, suspended, reading_ends_ms
       FROM key_grant JOIN tenant USING (tenant) LEFT JOIN leaving_tenant USING (tenant)
       WHERE key_no = ? ORDER BY grant_no`,
   )
@@ -115,7 +122,7 @@ export function recordOf(row: KeyRow, grants: readonly GrantRow[]): KeyRecord {
     pepperId: row.pepper_id,
     label: row.label,
     operator: row.operator === 1,
-    grants: grants.map(({ tenant, scopes }) => grantOf(tenant, scopes)),
+    grants: grants.map((row) => grantOf(row.tenant, row)),
     createdMs: row.created_ms,
     expiresMs: row.expires_ms ?? undefined,
     revokedMs: row.revoked_ms ?? undefined,

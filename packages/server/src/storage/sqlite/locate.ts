@@ -1,9 +1,10 @@
-import type { Ticks, ViewName } from '@property-events/protocol'
+import type { Ticks } from '@property-events/protocol'
 import { isOpenWindow } from '../open-window.ts'
 import { answersOpenWindows } from '../move-store.ts'
 import { StorageFailure } from '../storage.ts'
-import type { LocateQuery, Located } from '../storage.ts'
+import type { FeedView, LocateQuery, Located } from '../storage.ts'
 import type { Connection } from './connection.ts'
+import { readinessOf } from './branch-views.ts'
 import { feedReader, headReader } from './feed-row.ts'
 import type { FeedRow } from './feed-row.ts'
 
@@ -19,9 +20,9 @@ const locateStatements = {
 
 export interface TimeProbes {
   /** The last ordinal of a view. */
-  lastOf(feed: FeedRow, view: ViewName): number
+  lastOf(feed: FeedRow, view: FeedView): number
   /** The first ordinal of a view from a time on; `undefined`: there is none. */
-  firstFrom(feed: FeedRow, view: ViewName, created: Ticks): number | undefined
+  firstFrom(feed: FeedRow, view: FeedView, created: Ticks): number | undefined
 }
 
 export function timeProbes(db: Connection): TimeProbes {
@@ -40,12 +41,14 @@ export function locator(db: Connection): (query: LocateQuery) => Located | undef
   const feedOf = feedReader(db)
   const headOf = headReader(db)
   const probes = timeProbes(db)
+  const assertReady = readinessOf(db)
 
   // One transaction, so that count, window and head are of one state of the feed (P4).
   return db.transaction((query: LocateQuery): Located | undefined => {
     const feed = feedOf(query.key)
     if (feed === undefined) return undefined
     const { key, view, from, to } = query
+    assertReady(feed.feedNo, view)
     const afterLast = probes.lastOf(feed, view) + 1
     const head = headOf(feed)
     // In the look whose answer counts: it comes after the time was read (P3).

@@ -33,6 +33,8 @@ const migrations: readonly string[] = [
   '0020-current-lists.sql',
   '0021-leaving.sql',
   '0022-live-counts.sql',
+  '0023-branch-grants.sql',
+  '0024-branch-views.sql',
 ]
 
 /** The schema this program reads and writes. */

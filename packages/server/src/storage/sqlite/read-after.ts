@@ -1,6 +1,7 @@
 import { viewsOf } from '@property-events/protocol/plain'
-import type { Category, ViewName } from '@property-events/protocol'
-import type { ReadAfterQuery, StoredEvent } from '../storage.ts'
+import type { Category } from '@property-events/protocol'
+import { partsOfView } from '../branch-view.ts'
+import type { FeedView, ReadAfterQuery, StoredEvent } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { eventColumns, storedEventOf } from './event-row.ts'
 import type { EventRow } from './event-row.ts'
@@ -29,6 +30,12 @@ const readAfterStatements = {
     CROSS JOIN event ON event.place = (subject.feed_no << 40) | subject.position
     WHERE subject.feed_no = CAST(@feed AS INTEGER) AND subject.category IS CAST(@category AS TEXT) AND subject.position > @position
     ORDER BY subject.position LIMIT CAST(@limit AS INTEGER)`,
+  branchLatest: `SELECT ${eventColumns}
+    FROM branch_latest INDEXED BY branch_latest_order
+    CROSS JOIN event ON event.place = (branch_latest.feed_no << 40) | branch_latest.position
+    WHERE branch_latest.feed_no = CAST(@feed AS INTEGER) AND branch_latest.branch_set = CAST(@set AS TEXT)
+      AND branch_latest.category IS CAST(@category AS TEXT) AND branch_latest.position > @position
+    ORDER BY branch_latest.position LIMIT CAST(@limit AS INTEGER)`,
 } as const
 
 export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly StoredEvent[] {
@@ -36,7 +43,16 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
   const positionOf = positionFinder(db)
   const readAll = db.prepare<After, EventRow>(readAfterStatements.all)
   const readView = db.prepare<After & { view: string }, EventRow>(readAfterStatements.view)
-  const readLatest = db.prepare<After & { category: string | null }, EventRow>(readAfterStatements.latest)
+  const latest = db.prepare<After & { category: string | null }, EventRow>(readAfterStatements.latest)
+  const branchLatest = db.prepare<After & { category: string | null; set: string }, EventRow>(
+    readAfterStatements.branchLatest,
+  )
+  const readLatest = (from: After, view: FeedView, category: Category | null): readonly EventRow[] => {
+    const { set } = partsOfView(view)
+    return set === undefined
+      ? latest.all({ ...from, category })
+      : branchLatest.all({ ...from, category, set })
+  }
 
   return db.transaction((query: ReadAfterQuery): readonly StoredEvent[] => {
     const { key, view, after, limit, latestOnly } = query
@@ -45,7 +61,7 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
     const from = { feed: feed.feedNo, position: positionOf(feed, after), limit }
     const rows = latestOnly
       ? categoriesOf(key.feed, view)
-          .flatMap((category) => readLatest.all({ ...from, category }))
+          .flatMap((category) => readLatest(from, view, category))
           .sort((a, b) => a.sequence - b.sequence)
           .slice(0, limit)
       : view === 'all'
@@ -58,9 +74,10 @@ export function afterReader(db: Connection): (query: ReadAfterQuery) => readonly
 /** The categories that a view's subjects can have; subjects of contacts have none. */
 export function categoriesOf(
   feed: ReadAfterQuery['key']['feed'],
-  view: ViewName,
+  view: FeedView,
 ): readonly (Category | null)[] {
-  if (view !== 'all') return [view]
+  const { category } = partsOfView(view)
+  if (category !== undefined) return [category]
   return feed === 'contact' ? [null] : viewsOf(feed)
 }
 

@@ -10,12 +10,25 @@ const sql = `SELECT ${eventColumns}
   FROM event_id CROSS JOIN event ON event.place = (event_id.feed_no << 40) | event_id.position
   WHERE event_id.feed_no = CAST(? AS INTEGER) AND event_id.id = CAST(? AS BLOB) AND event.id = event_id.id`
 
-export function eventReader(db: Connection): (key: FeedKey, id: string) => StoredEvent | undefined {
+/** Of an event: its branch is in a JSON list. One without a branch is in none. */
+export const ofBranches = 'event.branch IN (SELECT value FROM json_each(CAST(@branches AS TEXT)))'
+
+export function eventReader(
+  db: Connection,
+): (key: FeedKey, id: string, branches?: readonly string[]) => StoredEvent | undefined {
   const feedNoOf = feedNumbers(db)
   const select = db.prepare<[number, Uint8Array], EventRow>(sql)
-  return (key, id) => {
+  const selectWithin = db.prepare<[number, Uint8Array, { readonly branches: string }], EventRow>(
+    `${sql} AND ${ofBranches}`,
+  )
+  return (key, id, branches) => {
     const feedNo = feedNoOf(key)
-    const row = feedNo === undefined ? undefined : select.get(feedNo, bytesOfUuid(id))
+    if (feedNo === undefined) return undefined
+    const found = [feedNo, bytesOfUuid(id)] as const
+    const row =
+      branches === undefined
+        ? select.get(...found)
+        : selectWithin.get(...found, { branches: JSON.stringify(branches) })
     return row && storedEventOf(row)
   }
 }

@@ -101,9 +101,7 @@ export function eventReducer(
   event: Pick<EventRow, 'position' | 'id' | 'subject' | 'checksum' | 'json'>,
   state: ReducedState,
 ) => void {
-  const update = db.prepare(
-    'UPDATE event SET json = ?, checksum = ?, state = ?, branch = NULL WHERE place = (? << 40) | ?',
-  )
+  const update = db.prepare('UPDATE event SET json = ?, checksum = ?, state = ? WHERE place = (? << 40) | ?')
   const forgetHash = db.prepare('UPDATE event_id SET content_hash = NULL WHERE feed_no = ? AND id = ?')
   const forgetSkipped = db.prepare(
     `UPDATE event_id INDEXED BY event_id_skipped_position SET content_hash = NULL

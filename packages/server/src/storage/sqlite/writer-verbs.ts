@@ -13,6 +13,7 @@ import type { StoreRecord } from '../store-records.ts'
 import type { Reserved } from '../time-reservation.ts'
 import type { AdminWrites } from './admin.ts'
 import type { AuditWrites } from './audit.ts'
+import type { BranchViewWrites } from './branch-views.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
@@ -29,6 +30,7 @@ export interface WriterVerbs
     AdminWrites,
     NodeWrites,
     AuditWrites,
+    BranchViewWrites,
     LeavingWrites,
     LedgerWrites,
     MomentWrites,

@@ -9,6 +9,7 @@ import { appendedFeeds } from '../watchers.ts'
 import { adminWrites } from './admin.ts'
 import { appender } from './append.ts'
 import { auditWrites, changeNoter } from './audit.ts'
+import { branchViewWrites } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
@@ -72,6 +73,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...adminWrites(db, note),
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
+    ...branchViewWrites(db, clock),
     ...leavingWrites(db, note),
     ...ledgerWrites(db),
     ...momentWrites(db),

@@ -1,14 +1,17 @@
 /** An engine beside the in-memory reference, on random histories: nobody can tell them apart (P12). */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { feedNames, millisecondsOfTicks, ticksPerSecond } from '@property-events/protocol'
-import type { FeedEvent, ViewName } from '@property-events/protocol'
+import type { FeedEvent } from '@property-events/protocol'
+import { branchViewName, viewNames } from '../../../src/storage/storage.ts'
 import { isErasedPayload, isReducedPayload } from '../../../src/storage/reduced-event.ts'
 import type {
   ErasureTarget,
   FeedCount,
   FeedKey,
+  FeedView,
   Restriction,
   StorageEngine,
   ThinOutcome,
@@ -17,7 +20,8 @@ import { uuid } from './drafts.ts'
 import { erasureOf } from './erasing.ts'
 import { holdOn } from './holding.ts'
 import { restrictionOf } from './restricting.ts'
-import { actions, batchOf, subjects } from './histories.ts'
+import { keyOfBranches } from './branch-views.ts'
+import { actions, batchOf, branchSets, subjects } from './histories.ts'
 import type { Action } from './histories.ts'
 import { list, parseEvent } from './read-back.ts'
 import { isOver } from '../../../src/storage/restriction-store.ts'
@@ -26,8 +30,6 @@ import type { SubjectHistory } from './retention-model.ts'
 import { memoryStores } from './stores.ts'
 import type { StoreFactory } from './stores.ts'
 import { testClock, ticks } from './test-clock.ts'
-
-const views: readonly ViewName[] = ['all', 'sales', 'lettings']
 
 function sortedCounts(counts: readonly FeedCount[]): readonly FeedCount[] {
   return counts.toSorted((a, b) => a.key.feed.localeCompare(b.key.feed))
@@ -42,6 +44,7 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
     let erasures = 0
     let holds = 0
     let restrictions = 0
+    const keys = new Map<string, readonly string[]>()
     const model = retentionModel()
 
     before(async () => {
@@ -122,6 +125,42 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       return { numbers, isHeld: hold !== undefined || restricted }
     }
 
+    async function grantBranches(action: Action & { kind: 'branches' }, tenantId: string): Promise<void> {
+      const branches = branchSets[action.set] ?? []
+      const name = `${tenantId} ${action.set}`
+      const held = keys.get(name) ?? []
+      if (action.granted) {
+        const keyId = `${name} ${runs} ${held.length}`
+        await agree((store) => store.keys.insertKey(keyOfBranches(keyId, branches, { tenantId }), 'cli:test'))
+        keys.set(name, [...held, keyId])
+      } else {
+        for (const keyId of held) await agree((store) => store.keys.revokeKey(keyId, 1, 'cli:test'))
+      }
+      // Each store takes its own steps: to drop what the reference does not keep is one more.
+      for (const store of stores) {
+        for (let step = 0; step < action.steps; step += 1) {
+          for (const set of await store.branchViews.due()) await store.branchViews.step(set, action.limit)
+        }
+      }
+    }
+
+    /** The views that are ready, where those of both stores are. Steps are of the same size, and not of the same number. */
+    async function branchViewsOf({ tenantId, feed }: FeedKey): Promise<readonly FeedView[]> {
+      if (feed === 'contact') return []
+      const ready = await Promise.all(
+        stores.map(async (store) =>
+          (await store.branchViews.sets()).filter(({ state }) => state === 'ready'),
+        ),
+      )
+      return branchSets
+        .filter((branches) =>
+          ready.every((sets) =>
+            sets.some((one) => one.tenantId === tenantId && isDeepStrictEqual(one.branches, branches)),
+          ),
+        )
+        .flatMap((branches) => viewNames.map((name) => branchViewName(branches, name)))
+    }
+
     async function thin(action: Action & { kind: 'thin' }, key: FeedKey): Promise<void> {
       const now = Atomics.load(clock, 0)
       const before = now - BigInt(action.olderSeconds) * ticksPerSecond
@@ -154,6 +193,9 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
         }
         case 'clock':
           Atomics.add(clock, 0, BigInt(action.seconds) * ticksPerSecond)
+          return
+        case 'branches':
+          await grantBranches(action, tenants[0])
           return
         case 'window': {
           const { fromSeconds, view } = action
@@ -233,12 +275,14 @@ export function agreesWithReference(name: string, engine: StoreFactory, numRuns:
       compareThinned(key, all)
       await agree((store) => store.events.counts(key.tenantId).then(sortedCounts))
       const times = all.slice(0, 5).map(({ createdDate }) => ticks(createdDate))
-      for (const view of views) {
+      for (const view of viewNames) {
         await agree((store) => store.events.tally({ key, view, times }))
         await agree(async (store) => {
           const found = await store.events.readNewest({ key, view, before: 9, limit: 5 })
           return found.map(({ json, ...place }) => ({ ...place, json: Buffer.from(json).toString() }))
         })
+      }
+      for (const view of [...viewNames, ...(await branchViewsOf(key))]) {
         const whole = await agree((store) => list(store, { key, view }))
         for (const pageSize of [1, 7, 100]) {
           assert.deepEqual(await agree((store) => list(store, { key, view }, pageSize)), whole)

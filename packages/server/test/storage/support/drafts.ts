@@ -47,7 +47,7 @@ export function draft(words: DraftWords): EventDraft {
   const text = JSON.stringify({
     agent_ref: words.spelling ?? subjectId,
     ...(published === undefined ? {} : { published }),
-    ...(words.branch === undefined ? {} : { branch: words.branch }),
+    ...(words.branch === undefined ? {} : { branch_id: words.branch }),
     text: words.text ?? '',
     ...(words.updateDate === undefined ? {} : { update_date: words.updateDate }),
   })

@@ -10,6 +10,8 @@ export const subjects = ['p', 'q', 'r', 's']
 const ids = ['1', '2', '3', '4', '5', '6']
 const texts = ['a', 'b', 'c']
 const branches = ['north', 'south']
+/** Sets that keys are limited to. */
+export const branchSets: readonly (readonly string[])[] = [['north'], ['north', 'south'], ['south', 'west']]
 const categories: readonly Category[] = ['sales', 'lettings']
 const types: Readonly<Record<FeedName, readonly string[]>> = {
   property: ['PropertyPublished', 'PropertyUpdated', 'PropertyUnpublished'],
@@ -41,6 +43,14 @@ export interface RequestWords {
 export type Action =
   /** Requests sent without waiting for each other, in groups that are committed together. */
   | { readonly kind: 'append'; readonly groups: readonly (readonly RequestWords[])[] }
+  /** A key is limited to a set of branches of the first tenant, or all of them are revoked; then so many steps for the views of the sets. */
+  | {
+      readonly kind: 'branches'
+      readonly set: number
+      readonly granted: boolean
+      readonly steps: number
+      readonly limit: number
+    }
   | { readonly kind: 'preview'; readonly request: RequestWords }
   | { readonly kind: 'clock'; readonly seconds: number }
   | { readonly kind: 'window'; readonly view: ViewName; readonly fromSeconds: number | undefined }
@@ -116,6 +126,16 @@ export function actions(): fc.Arbitrary<readonly Action[]> {
         arbitrary: fc
           .array(fc.array(asked, { maxLength: 3 }), { minLength: 1, maxLength: 3 })
           .map((groups) => ({ kind: 'append' as const, groups })),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          kind: fc.constant('branches' as const),
+          set: fc.integer({ min: 0, max: branchSets.length - 1 }),
+          granted: fc.constantFrom(true, true, false),
+          steps: fc.integer({ min: 0, max: 6 }),
+          limit: fc.integer({ min: 1, max: 8 }),
+        }),
       },
       { weight: 1, arbitrary: asked.map((request) => ({ kind: 'preview' as const, request })) },
       {

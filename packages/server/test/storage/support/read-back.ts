@@ -1,12 +1,13 @@
 /** Short ways to ask a store, and to fail when the answer is not of the expected kind. */
 import assert from 'node:assert/strict'
-import type { FeedEvent, Ticks, ViewName } from '@property-events/protocol'
+import type { FeedEvent, Ticks } from '@property-events/protocol'
 import type {
   AppendBatch,
   AppendOutcome,
   AppendedEvent,
   EventDraft,
   FeedKey,
+  FeedView,
   Head,
   Located,
   StorageEngine,
@@ -31,7 +32,7 @@ export async function located(
   store: StorageEngine,
   window: {
     readonly key?: FeedKey
-    readonly view?: ViewName
+    readonly view?: FeedView
     readonly from?: Ticks
     readonly to?: Ticks
   } = {},

@@ -11,6 +11,7 @@ import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from '../../
 import type { Operation } from '../operation.ts'
 import { withSmallBody } from '../read-small-body.ts'
 import { adminAnswer, adminOperation, noParameters, noTenant } from './admin-operation.ts'
+import { refusalOfBranchSets } from './branch-sets.ts'
 import { keyMembers, timeOf } from './key-answer.ts'
 import { listOf, listSchemas, readListParameters } from './list-parameters.ts'
 import { reachedTenants, refusalOfGiving, seenKey } from './reach.ts'
@@ -128,6 +129,8 @@ async function create(context: HttpContext, access: Access, text: string): Promi
   if (body.grants.some(({ tenantId }) => reached?.includes(tenantId) === false)) return noTenant
   const refusal = refusalOfGiving(access, body)
   if (refusal !== undefined) return refusal
+  const tooMany = await refusalOfBranchSets(context, body.grants, nowMs)
+  if (tooMany !== undefined) return tooMany
   const issued = await context.keyIssuer.issue({ ...body, nowMs, actor: actorOf(access) })
   if (issued.kind === 'unknownTenant') return noTenant
   return issuedAnswer(context, issued.text, issued.record)

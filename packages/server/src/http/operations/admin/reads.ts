@@ -72,7 +72,7 @@ function atOnce(schema: OperationSchema): OperationSchema {
 
 /** As of a key of this tenant alone. */
 function within(access: Access, tenantId: string): Access {
-  return { ...access, tenantId, grants: [{ tenantId, scopes: ['property:read'] }] }
+  return { ...access, tenantId, grants: [{ tenantId, scopes: ['property:read'] }], branches: undefined }
 }
 
 function unkept(outcome: Outcome): Outcome {

@@ -1,0 +1,75 @@
+/** Grants by branch (D11): what may be limited, and how a store keeps a grant. */
+import { grantScopes } from '@property-events/protocol/plain'
+import type { GrantScope } from '@property-events/protocol'
+import { grantOfScopes, scopeWords } from './key-store.ts'
+import type { Grant } from './key-store.ts'
+
+/** Of one grant. Each set of branches has views of its own, which every event is entered in. */
+export const maxGrantedBranches = 100
+/** In UTF-16 units. */
+export const maxBranchLength = 100
+
+/**
+ * Scopes that can be limited. Erasing takes the events of every branch that a property has been in, and administration shows the
+ * tenant as a whole.
+ */
+export const branchScopes = ['property:read', 'property:publish'] as const satisfies readonly GrantScope[]
+
+/** A set of branches as a grant has it: each once, in the order of code units. `undefined`: not 1 to 100 texts of 1 to 100 characters. */
+export function grantedBranches(given: readonly string[]): readonly string[] | undefined {
+  const branches = [...new Set(given)].toSorted()
+  const isUsable = branches.every(
+    (branch) => branch.length > 0 && branch.length <= maxBranchLength && isStorable(branch),
+  )
+  return isUsable && branches.length > 0 && branches.length <= maxGrantedBranches ? branches : undefined
+}
+
+/** The first scope of a grant that cannot be limited to branches. */
+export function unlimitedScope(scopes: readonly GrantScope[]): GrantScope | undefined {
+  return scopes.find((scope) => !branchScopes.some((one) => one === scope))
+}
+
+/** Published text has neither of these (PROTOCOL §4.8), and PostgreSQL takes neither. A line feed would join two names into one. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !/[\0\n]/.test(text)
+}
+
+/**
+ * Before each scope of a limited grant in the column `scopes`. A node of a version that knows no branches finds no scope that it
+ * knows, and refuses the key instead of showing it everything.
+ */
+const limited = 'branches/'
+
+/** As the columns of a store have a grant. */
+export interface GrantColumns {
+  readonly scopes: string
+  /** A JSON list; `null`: the grant is of all branches. */
+  readonly branches: string | null
+}
+
+export function grantColumns(grant: Grant): GrantColumns {
+  const { scopes, branches } = grant
+  if (branches === undefined) return { scopes: scopeWords(grant).join(' '), branches: null }
+  return {
+    scopes: scopes.map((scope) => `${limited}${scope}`).join(' '),
+    branches: JSON.stringify(branches),
+  }
+}
+
+/** From columns: scopes that this program knows, in the order in which they stand there. */
+export function grantOf(tenantId: string, { scopes, branches }: GrantColumns): Grant {
+  if (branches === null) return grantOfScopes(tenantId, scopes)
+  // An older program may have given the grant other scopes, without the mark. The branches hold all the same.
+  const words = scopes.split(' ').map((word) => word.replace(limited, ''))
+  return { tenantId, scopes: scopesOf(words), branches: textsOf(branches) }
+}
+
+function scopesOf(words: readonly string[]): readonly GrantScope[] {
+  return words.flatMap((word) => grantScopes.find((scope) => scope === word) ?? [])
+}
+
+function textsOf(json: string): readonly string[] {
+  const list: unknown = JSON.parse(json)
+  if (Array.isArray(list) && list.every((one): one is string => typeof one === 'string')) return list
+  throw new Error('the branches of a grant are not a list of texts')
+}
