@@ -34,7 +34,7 @@ export function meaningOf(feed: FeedName, draft: EventDraft, before: SubjectStat
     code: draft.eventTypeShortCode ?? derivedCode(feed, published, before?.published ?? false),
     published,
     category: feed === 'property' ? categoryOf(draft, before) : null,
-    branch: branchAfter(content, before),
+    branch: branchAfter(feed, content, before),
     payloadHash: content.kind === 'payload' ? content.hash : null,
   }
 }
@@ -46,10 +46,11 @@ export function standing<State extends SubjectState>(feed: FeedName, state: Stat
   return { ...state, code: keptCode, published: keptCode !== standardCodes[feed].gone, keptCode: null }
 }
 
-function branchAfter(content: DraftContent, before: SubjectState | undefined): string | null {
+function branchAfter(feed: FeedName, content: DraftContent, before: SubjectState | undefined): string | null {
   if (content.kind === 'payload') return content.branch ?? null
   if (content.kind === 'moved') return content.to
-  // An erasure too: readers of the branch alone have to hear of it (docs/decisions/0042).
+  // Readers of the branch alone have to hear of it (docs/decisions/0042); contacts have none.
+  if (content.kind === 'erased' && feed === 'contact') return null
   return before?.branch ?? null
 }
 

@@ -274,7 +274,8 @@ export function reduceEvent(
   const event = feed.events[position - 1]
   if (event === undefined || event.payloadState === 'erased' || event.payloadState === state) return false
   const json = reducedEventJson(state, key.feed, event.subjectId, new TextDecoder().decode(event.json))
-  feed.events[position - 1] = { ...event, payloadState: state, json: new TextEncoder().encode(json) }
+  const branch = key.feed === 'property' ? event.branch : null
+  feed.events[position - 1] = { ...event, branch, payloadState: state, json: new TextEncoder().encode(json) }
   for (const [id, taken] of feed.ids) {
     if (taken.position === position) feed.ids.set(id, { ...taken, contentHash: null })
   }

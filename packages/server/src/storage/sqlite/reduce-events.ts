@@ -101,7 +101,10 @@ export function eventReducer(
   event: Pick<EventRow, 'position' | 'id' | 'subject' | 'checksum' | 'json'>,
   state: ReducedState,
 ) => void {
-  const update = db.prepare('UPDATE event SET json = ?, checksum = ?, state = ? WHERE place = (? << 40) | ?')
+  // The branch of a property decides which views the event stands in; that of a contact is for nobody.
+  const update = db.prepare(
+    `UPDATE event SET json = ?, checksum = ?, state = ?, branch = iif(? = 'property', branch, NULL) WHERE place = (? << 40) | ?`,
+  )
   const forgetHash = db.prepare('UPDATE event_id SET content_hash = NULL WHERE feed_no = ? AND id = ?')
   const forgetSkipped = db.prepare(
     `UPDATE event_id INDEXED BY event_id_skipped_position SET content_hash = NULL
@@ -110,7 +113,7 @@ export function eventReducer(
   return (feedNo, feed, { position, checksum, json, id, subject }, state) => {
     assertUndamaged({ position, checksum }, json)
     const reduced = Buffer.from(reducedEventJson(state, feed, uuidOfBytes(subject), json.toString('utf8')))
-    update.run(reduced, eventChecksum(position, reduced), state, feedNo, position)
+    update.run(reduced, eventChecksum(position, reduced), state, feed, feedNo, position)
     forgetHash.run(feedNo, id)
     forgetSkipped.run(feedNo, position)
   }

@@ -206,7 +206,7 @@ SELECT share_with_nodes('branch_set', 'SELECT, INSERT, UPDATE, DELETE'),
   share_with_nodes('branch_latest', 'SELECT, INSERT, UPDATE, DELETE'),
   share_with_nodes('view', 'INSERT, DELETE'), share_with_nodes('view_entry', 'DELETE');
 
--- As they were, but events keep their branch, which decides the views that they stand in. It names an office of the agency and no person.
+-- As they were, but events of properties keep their branch, which decides the views that they stand in. It names an office of the agency.
 
 CREATE OR REPLACE FUNCTION take_payloads(of_tenant uuid, of_feed smallint, positions bigint[], ids uuid[], new_json text[])
 RETURNS void LANGUAGE plpgsql VOLATILE AS $$
@@ -215,7 +215,7 @@ DECLARE
   of_subject uuid;
 BEGIN
   FOR i IN 1 .. cardinality(positions) LOOP
-    UPDATE event t SET json = new_json[i], state = 'erased'
+    UPDATE event t SET json = new_json[i], state = 'erased', branch = CASE of_feed WHEN 1 THEN t.branch END
       WHERE t.tenant = of_tenant AND t.feed = of_feed AND t.position = positions[i]
       RETURNING t.subject INTO of_subject;
     DELETE FROM kept_event k
@@ -229,7 +229,7 @@ RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 BEGIN
   FOR i IN 1 .. cardinality(positions) LOOP
-    UPDATE event t SET json = new_json[i], state = 'thinned'
+    UPDATE event t SET json = new_json[i], state = 'thinned', branch = CASE of_feed WHEN 1 THEN t.branch END
       WHERE t.tenant = of_tenant AND t.feed = of_feed AND t.position = positions[i] AND t.state = 'full';
   END LOOP;
   PERFORM forget_hashes(of_tenant, of_feed, positions, ids);
