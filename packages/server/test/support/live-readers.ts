@@ -93,7 +93,8 @@ export function streamReader(
       async onText(text) {
         silence?.refresh()
         if (restMs > 0) await delay(random(restMs))
-        parser.feed(text.slice(0, left))
+        // What comes after the cut, on its way already, is not taken.
+        parser.feed(text.slice(0, Math.max(0, left)))
         left -= text.length
         if (left <= 0) cut.abort()
       },
