@@ -10,6 +10,7 @@ import { startCluster } from './faults/cluster.ts'
 import type { Cluster } from './faults/cluster.ts'
 import { mischief } from './faults/nemesis.ts'
 import type { FeedRecord } from './faults/record.ts'
+import { liveReaders } from './faults/live-readers.ts'
 import { startLoad } from './faults/run-load.ts'
 import type { RunningLoad, ServedFeed } from './faults/run-load.ts'
 import { startNodes } from './faults/service-nodes.ts'
@@ -47,9 +48,12 @@ describe('three services on a primary and its standby', () => {
   it('keep every promise through kills, stops, cuts and promotions with clocks that differ (P1–P4, P6–P9)', async (t) => {
     const [busy, quiet] = await Promise.all([newFeed('busy'), newFeed('quiet')])
     const loads = [load(busy, 6, 40), load(quiet, 1, 2_000)]
+    const live = liveReaders(nodes, [busy, quiet])
     const { counts, story } = await mischief(cluster, nodes, durationMs)
+    if (isLong) await nodes.all[0]?.suffer('pause', 60_000)
     const records = await Promise.all(loads.map((running) => running.finish()))
-    t.diagnostic(JSON.stringify({ faults: counts, ...amounts(records) }))
+    const told = await live.finish(records)
+    t.diagnostic(JSON.stringify({ faults: counts, ...amounts(records), ...told }))
     assert.deepEqual(records.flatMap(violations), [], story.join('\n'))
     const { acknowledged, polls } = amounts(records)
     assert.ok(

@@ -40,6 +40,9 @@ export interface Disturbance {
   readonly oldIdEvery?: number
 }
 
+/** Of the last so many: a reader that went back at random to the beginning of a long log would not get to its end. */
+const mostOldIds = 20
+
 /** Reads a stream until it is stopped. */
 export function streamReader(
   { name, port, key, path, view = '', random }: ReaderOptions,
@@ -75,7 +78,8 @@ export function streamReader(
 
   async function connectOnce(): Promise<void> {
     connections += 1
-    const old = oldIdEvery > 0 && random(oldIdEvery) === 0 ? ids[random(ids.length)] : undefined
+    const old =
+      oldIdEvery > 0 && random(oldIdEvery) === 0 ? ids.slice(-mostOldIds)[random(mostOldIds)] : undefined
     if (old !== undefined) {
       log.length = old.length
       lastId = old.id

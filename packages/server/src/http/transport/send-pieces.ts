@@ -1,5 +1,4 @@
 /** Answers that are made while they are sent: a piece is asked for when the kernel has taken the one before. */
-import type { Writable } from 'node:stream'
 import type { Answer } from '../exchange.ts'
 
 export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
@@ -7,15 +6,18 @@ export type StreamAnswer = Extract<Answer, { kind: 'stream' }>
 /** How the bytes of one piece are written, with `done` called when they have left or cannot leave any more. */
 export type WritePiece = (piece: Uint8Array, done: (error?: Error | null) => void) => void
 
+/** A socket, or what Node's HTTP answers with. */
+export interface Closing {
+  readonly destroyed: boolean
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}
+
 /**
  * Resolves once all pieces are with the kernel (true), or with false when `out` has closed before. Rejects as the pieces do, and where
  * they are not as long as the answer's head says: nothing but cutting the answer off tells its reader.
  */
-export async function sendPieces(
-  answer: StreamAnswer,
-  out: Pick<Writable, 'destroyed' | 'once' | 'off'>,
-  write: WritePiece,
-): Promise<boolean> {
+export async function sendPieces(answer: StreamAnswer, out: Closing, write: WritePiece): Promise<boolean> {
   let left = answer.byteLength
   for await (const piece of answer.pieces()) {
     if (left !== undefined) left -= piece.byteLength
@@ -27,11 +29,7 @@ export async function sendPieces(
 }
 
 /** Also when the connection closes meanwhile, of which the write itself may hear nothing. */
-function taken(
-  piece: Uint8Array,
-  out: Pick<Writable, 'destroyed' | 'once' | 'off'>,
-  write: WritePiece,
-): Promise<boolean> {
+function taken(piece: Uint8Array, out: Closing, write: WritePiece): Promise<boolean> {
   if (out.destroyed) return Promise.resolve(false)
   return new Promise((resolve) => {
     const onClose = (): void => resolve(false)
