@@ -11,11 +11,14 @@ import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { stopSignal } from '../stop-signal.ts'
+import { plainText } from '../terminal-text.ts'
 import { earlierListings } from '../tail/earlier-listings.ts'
-import { eventLines, shownOf } from '../tail/event-line.ts'
+import { eventLines, isNarrow, shownOf } from '../tail/event-line.ts'
 
 /** Look-ups of earlier versions within a second: of more lines than this nobody reads every one, and each look-up is a request. */
 const lookUpsASecond = 50
+/** On a narrow terminal a day stands above its events, and ends where their times end. */
+const dayColumn = 17
 
 export function addTail(events: Command, context: CommandContext): void {
   const command = events
@@ -102,13 +105,20 @@ function printer(client: Client<FeedName>, output: Output): (event: FeedEvent) =
   const earlier = earlierListings(client)
   let secondBeganMs = -Infinity
   let lookUps = 0
+  let day = ''
   return async (event) => {
     const nowMs = performance.now()
     if (nowMs - secondBeganMs > 1_000) [secondBeganMs, lookUps] = [nowMs, 0]
     const before = await earlier.before(event, { asks: lookUps < lookUpsASecond })
     lookUps += 1
     earlier.note(event)
-    if (!output.json) return output.write(`${eventLines(event, before, output.style, output.columns)}\n`)
+    if (!output.json) {
+      const { columns = Infinity, style } = output
+      const itsDay = isNarrow(columns) ? plainText(event.createdDate.slice(0, 10)) : ''
+      if (itsDay !== day) await output.write(`${style.dim(itsDay.padStart(dayColumn))}\n`)
+      day = itsDay
+      return output.write(`${eventLines(event, before, style, columns)}\n`)
+    }
     const shown = shownOf(event, before)
     return output.writeJson(shown === undefined ? event : { ...event, shown })
   }

@@ -30,6 +30,11 @@ const indentOfChanges = 7 + 2 + 8 + 2 + 9 + 2
 /** With some room for what changed. */
 const widthOfOneLine = 8 + 2 + 19 + 2 + 19 + 2 + addressWidth + 2 + priceWidth + 2 + 20
 
+/** Whether a line of so many characters has room for a time alone, without its day. */
+export function isNarrow(columns: number): boolean {
+  return columns < widthOfOneLine
+}
+
 /** The event's property; `undefined` for an event of another feed, and for one whose payload is gone. */
 export function listingOf({ payload }: FeedEvent): Listing | undefined {
   return payload === '' ? undefined : listing(payload)
@@ -58,7 +63,7 @@ export function eventLines(event: FeedEvent, before: Before, style: Style, colum
   const paint = colourOf(event.eventTypeShortCode, style)
   const changes = shown === undefined ? '' : plainText(shown.changes.join(', '))
   const number = String(event.sequenceNumber)
-  if (columns >= widthOfOneLine) {
+  if (!isNarrow(columns)) {
     const time = plainText(event.createdDate.slice(0, 19).replace('T', ' '))
     const type = paint(plainText(event.eventTypeShortCode).padEnd(19))
     const begin = [style.dim(number.padStart(8)), time, type].join('  ')
