@@ -16,7 +16,7 @@ import { pick, randomOf } from '../support/random.ts'
 import type { Random } from '../support/random.ts'
 
 const seed = Number(process.env['PROPERTY_EVENTS_TEST_SEED'] ?? Date.now() % 2 ** 31)
-const rounds = isLongRun ? 400 : 18
+const rounds = isLongRun ? 400 : 25
 const readersOfEach = isLongRun ? 4 : 2
 
 interface Entry {
@@ -149,6 +149,7 @@ describe(`readers of a feed that changes (seed ${seed})`, () => {
       const proxy = await startProxy(service.port, random, 0.6, breaking)
       context.after(() => proxy.close())
       const ended = new AbortController()
+      context.after(() => ended.abort())
       const patient = { retry: { attempts: 50, baseDelayMs: 1, maxDelayMs: 5 } }
       const cut = clientOf({ ...service, url: proxy.url }, patient)
       const whole = clientOf(service, patient)

@@ -62,6 +62,8 @@ describe('through nginx', { skip: needsNginx, concurrency: true }, () => {
       let isWaiting = false
       const follower = clientOf({ ...service, url }, { fetch }).follow({
         after: 0,
+        // By itself a client on a slow machine might take a late mark for one that is held back.
+        transport: way === 'wait' ? 'auto' : 'stream',
         signal: ended.signal,
         onMark: () => void (isWaiting = true),
       })
@@ -81,7 +83,7 @@ describe('through nginx', { skip: needsNginx, concurrency: true }, () => {
       const used = seen.map(({ path }) =>
         path.includes('/stream') ? 'stream' : path.includes('wait=') ? 'wait' : 'ask',
       )
-      assert.equal(used.filter((one) => one === 'stream').length, 1)
+      assert.ok(used.includes('stream'))
       assert.equal(used.includes('wait'), way === 'wait')
     })
   }
