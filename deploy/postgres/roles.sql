@@ -1,6 +1,6 @@
 -- Run once by psql as a superuser, with both passwords in the environment (docs/operating/nodes-and-proxy.md). Two roles: one owns the
 -- schema and is used for `migrate` alone, the other is what nodes and commands work with, and may neither change the schema nor
--- delete an event.
+-- delete an event, but through the functions that delete a tenant whose deletion is on record.
 \set ON_ERROR_STOP on
 \getenv owner_password PROPERTY_EVENTS_OWNER_PASSWORD
 \getenv node_password PROPERTY_EVENTS_NODE_PASSWORD

@@ -31,6 +31,8 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   key_not_found:
     'Look at the id of the key, the part after `pev_`. Keys of other tenants, and operator keys, are not found either.',
   contact_not_found: 'Look at the reference, the `contact_ref` of the payload, and at the tenant.',
+  tenant_in_use:
+    'Suspend the tenant, or have it leave, and wait until nothing of it is being erased. Then delete it.',
   tenant_exists: 'Choose another name or reference, or use the tenant that has it.',
   key_ended: 'Make a new key: what was revoked or has expired stays as it is.',
   event_not_found:
@@ -41,6 +43,7 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
     'Look at the id in the receipt. Receipts of other agencies, and of feeds that the key may not erase, are not found either.',
   hold_not_found:
     'Look at the id of the hold. Holds of other agencies, and of feeds that the key may not erase, are not found either.',
+  deletion_not_found: 'Look at the id in the certificate. `GET /v1/admin/deletions` lists them all.',
   path_not_found: 'Look at the path and its prefix. The detail names the path that was probably meant.',
   method_not_allowed: 'Use a method that the header `Allow` names.',
   not_acceptable: 'Leave `Accept` out, or allow the media type of this answer.',

@@ -32,6 +32,7 @@ export function copyStore(options: CopyOptions): Promise<readonly CopiedFeed[]> 
 async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   const { from, to, actor, signal } = options
   await refuseStrangers(from, to)
+  await refuseWhileDeleting(from)
   const held = await heldOf(from, to)
   await copyAudit(from, to)
   await to.importRecords(
@@ -66,6 +67,8 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   }
   // What changed meanwhile, too.
   await copyAudit(from, to)
+  await copyDeletions(from, to)
+  await copyNames(from, to, actor)
   await copySent(from, to)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
@@ -111,6 +114,36 @@ async function refuseStrangers(from: StorageEngine, to: StorageEngine): Promise<
     throw new Refusal(
       `The target holds a tenant of its own (${stranger.tenantId}). Copy into an empty store.`,
     )
+  }
+}
+
+/** A copy of a tenant of which a part is gone would be closed for ever. */
+async function refuseWhileDeleting({ deletions }: StorageEngine): Promise<void> {
+  const [one] = await deletions.open()
+  if (one === undefined) return
+  throw new Refusal(
+    `Tenant ${one.tenantId} is being deleted in the source (\`tenants deletions\`). Run this again when that is done.`,
+  )
+}
+
+const certificatesPerPiece = 200
+
+/** Names of actors; those that were erased in the source are erased in the copy. */
+async function copyNames(from: StorageEngine, to: StorageEngine, actor: Actor): Promise<void> {
+  const names = await from.names.list()
+  for (const name of names) await to.names.set(name, actor)
+  for (const held of await to.names.list()) {
+    if (!names.some((name) => name.actor === held.actor)) await to.names.erase(held.actor, actor)
+  }
+}
+
+/** Certificates of tenants that were deleted. */
+async function copyDeletions(from: StorageEngine, to: StorageEngine): Promise<void> {
+  for (let after: string | undefined; ;) {
+    const some = await from.deletions.list(after, certificatesPerPiece)
+    await to.deletions.take(some.filter(({ state }) => state === 'deleted'))
+    after = some.at(-1)?.deletionId
+    if (some.length < certificatesPerPiece) return
   }
 }
 

@@ -29,6 +29,9 @@ export function movingFault(
   isEmptyThere: boolean,
 ): string | undefined {
   const name = `Tenant ${tenant.tenantId} "${plainText(tenant.name)}"`
+  if (here === 'deleting' || there === 'deleting') {
+    return `${name} is being deleted in the ${here === 'deleting' ? 'source' : 'target'}.`
+  }
   if (here.startsWith('arriving') || here === 'abandoned') {
     return `${name} is not complete in the source: a move to there was begun and not finished. Finish that one first, or name the store that it is published in.`
   }
@@ -52,6 +55,7 @@ export function reopeningFault(
   there: MoveState | undefined,
 ): string | undefined {
   const name = `Tenant ${tenant.tenantId} "${plainText(tenant.name)}"`
+  if (here === 'deleting') return `${name} is being deleted in the source.`
   if (here === 'open') return `${name} is open in the source already.`
   if (here !== 'leaving' && here !== 'left') {
     return `${name} was never complete in the source: only a finished move to there opens it.`

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server/plain'
 import { connectionSettings } from './connection-settings.ts'
+import { fileSettings } from './file-settings.ts'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { keySettings } from './key-settings.ts'
@@ -209,17 +210,7 @@ export const settings = {
     },
     5_000,
   ),
-  erasures: text(
-    {
-      name: 'erasures',
-      argument: 'file',
-      description: 'file outside the store that lists what was erased, to be erased again after a restore',
-      fallbackWords: 'none',
-      expected: 'the path of a file',
-    },
-    undefined,
-    (path) => (path === '' || path.includes('\0') ? undefined : resolve(path)),
-  ),
+  ...fileSettings,
   overrideClock: onOff({
     name: 'override-clock',
     description: 'publish although the last event is more than 5 minutes ahead of the clock',

@@ -20,113 +20,32 @@ import type {
   Peppers,
   Service,
   SharedStorage,
+  ShownSetting,
   StorageEngine,
   ThreadedService,
 } from '@property-events/server'
 import type { RateLimit } from './rate-limit.ts'
-import type { SettingReader } from './read-settings.ts'
+import { serviceFindings } from './doctor/check-service.ts'
+import { exporterTo } from './export-tenant.ts'
 import { openListFor } from './erasure-list.ts'
 import { portRefusal } from './port-refusal.ts'
-import { readRetention } from './retention-settings.ts'
-import { connectionSettings, settings } from './settings.ts'
-
-/** The settings of `serve` and `demo`, in the order of their help. */
-export const serveSettings = [
-  settings.data,
-  settings.database,
-  settings.host,
-  settings.port,
-  settings.workers,
-  settings.metricsHost,
-  settings.metricsPort,
-  settings.basePath,
-  settings.maxPageSize,
-  settings.rateLimit,
-  settings.tenantRateLimit,
-  settings.concurrentRequests,
-  ...Object.values(connectionSettings),
-  settings.logLevel,
-  settings.catalogue,
-  settings.startSequence,
-  settings.maxBytes,
-  settings.pageMemoryBytes,
-  settings.pageFileBytes,
-  settings.maxConnections,
-  settings.readerTimeout,
-  settings.inFlightBytes,
-  settings.inFlightBytesPerKey,
-  settings.retainContacts,
-  settings.retainProperties,
-  settings.expireContacts,
-  settings.wait,
-  settings.drain,
-  settings.erasures,
-  settings.overrideClock,
-  settings.testKeys,
-  settings.keyPepper,
-  settings.oldKeyPepper,
-] as const
-
-/** As in `serve`: any free port where the service uses any free port, too. */
-export function metricsPortOf(reader: SettingReader, port: number): number {
-  return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
-}
+import type { readServeOptions } from './serve-settings.ts'
 
 /** The settings, and what the command adds. */
 export type ServeOptions = ReturnType<typeof readServeOptions> & {
   /** How the log is written to stderr. */
   readonly logForm: LogForm
+  /** All settings, as the operator is shown them. */
+  readonly shown: readonly ShownSetting[]
+  /** Flags that find the store, for remedies. */
+  readonly storeFlags: string
   /** Whether the service draws pictures of homes that do not exist. */
   readonly pictures: boolean
-}
-
-/** Reads all of them; the caller finishes the reader. */
-export function readServeOptions(reader: SettingReader) {
-  const port = reader.value(settings.port)
-  return {
-    data: reader.value(settings.data),
-    database: reader.value(settings.database),
-    host: reader.value(settings.host),
-    port,
-    workers: reader.value(settings.workers),
-    metricsHost: reader.value(settings.metricsHost),
-    metricsPort: metricsPortOf(reader, port),
-    basePath: reader.value(settings.basePath),
-    maxPageSize: reader.value(settings.maxPageSize),
-    rateLimit: reader.value(settings.rateLimit),
-    tenantRateLimit: reader.value(settings.tenantRateLimit),
-    concurrentRequests: reader.value(settings.concurrentRequests),
-    keepAliveMs: reader.value(settings.keepAlive),
-    trustedProxies: reader.value(settings.trustedProxies),
-    corsOrigins: reader.value(settings.corsOrigins),
-    plainConnections: reader.value(settings.plainConnections) === 'on',
-    logLevel: reader.value(settings.logLevel),
-    catalogue: reader.value(settings.catalogue),
-    startSequence: reader.value(settings.startSequence),
-    maxBytes: reader.value(settings.maxBytes),
-    pageMemoryBytes: reader.value(settings.pageMemoryBytes),
-    pageFileBytes: reader.value(settings.pageFileBytes),
-    maxConnections: reader.value(settings.maxConnections),
-    readerTimeoutMs: reader.value(settings.readerTimeout),
-    inFlightBytes: reader.value(settings.inFlightBytes),
-    inFlightBytesPerKey: reader.value(settings.inFlightBytesPerKey),
-    retention: readRetention(reader),
-    waitMs: reader.value(settings.wait),
-    drainMs: reader.value(settings.drain),
-    erasures: reader.value(settings.erasures),
-    overrideClock: reader.value(settings.overrideClock),
-    testKeys: reader.value(settings.testKeys),
-    keyPepper: reader.value(settings.keyPepper),
-    oldKeyPepper: reader.value(settings.oldKeyPepper),
-  }
 }
 
 function loggerOf({ logLevel, logForm }: Pick<ServeOptions, 'logLevel' | 'logForm'>) {
   return createLogger({ level: logLevel, form: logForm })
 }
-
-/** The port where Prometheus expects exporters; the metrics are not on the public port. */
-const defaultMetricsPort = 9464
 
 export interface StartedService {
   readonly service: Service
@@ -288,6 +207,9 @@ async function listen(
     },
     limits: limitsOf(options),
     erasureList,
+    exportTenant: exporterTo(options.tenantExports, storage),
+    shownSettings: options.shown,
+    findings: serviceFindings(options),
   } as const
   try {
     const { workers, logLevel, logForm } = options

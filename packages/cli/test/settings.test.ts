@@ -5,7 +5,7 @@ import { after, describe, it } from 'node:test'
 import { readSettings } from '../src/read-settings.ts'
 import { variableOf } from '../src/setting.ts'
 import { settings } from '../src/settings.ts'
-import { serveSettings } from '../src/start-service.ts'
+import { serveSettings } from '../src/serve-settings.ts'
 import { removeFolder, run, temporaryFolder } from './support/program.ts'
 
 const folder = temporaryFolder()

@@ -9,16 +9,7 @@ import {
 } from '@property-events/protocol'
 import Type from 'typebox'
 import { maxBranchLength, maxGrantedBranches } from '../src/storage/granted-branches.ts'
-
-const text = (description: string) => Type.String({ description })
-const uuid = (description: string) => Type.String({ format: 'uuid', description })
-const moment = (description: string) => Type.String({ format: 'date-time', description })
-const orNull = (schema: Type.TSchema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
-const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
-const whole = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
-const next = orNull(Type.String(), 'Ask with it as `after` for what comes next; null at the end.')
+import { listed, moment, next, orNull, text, time, uuid, whole } from './admin-parts.ts'
 
 const name = Type.String({
   minLength: 1,
@@ -111,6 +102,21 @@ const tenant = {
   name,
   reference: orNull(reference, 'Null: it has none.'),
   suspended: Type.Boolean({ description: 'Its keys are refused.' }),
+  leaving: orNull(
+    Type.Object({
+      since: moment('Since when nothing is published for it.'),
+      readingEndsAt: moment('From then on its keys are refused.'),
+      unpublishedAt: time('When the last of its properties was removed; null: they are being removed.'),
+    }),
+    'Null: it does not leave.',
+  ),
+  deletion: orNull(
+    Type.Object({
+      id: uuid('Of the certificate.'),
+      state: Type.Unsafe({ enum: ['exporting', 'deleting', 'forgetting'], description: 'How far it is.' }),
+    }),
+    'Null: it is not being deleted.',
+  ),
   createdAt: moment('When it was made.'),
 }
 
@@ -124,10 +130,44 @@ const maskedContact = {
   }),
 }
 
-const listed = (title: string, member: Type.TSchema) =>
-  Type.Object({ items: Type.Array(member, { description: 'In the order of the list.' }), next }, { title })
+const finding = {
+  check: text('What was looked at.'),
+  status: Type.Unsafe({ enum: ['ok', 'warn', 'fail'], description: 'How it is.' }),
+  detail: text('What was found.'),
+  remedy: orNull(Type.String(), 'What to do; null: nothing.'),
+}
 
 export const adminSchemas = {
+  ShownSettings: listed(
+    'ShownSettings',
+    Type.Object({
+      name: text('Of the setting, as its flag has it.'),
+      variable: text('The variable that it can stand in.'),
+      value: Type.Unknown({ description: 'A secret is `(not shown)`; null: none.' }),
+      source: text('The flag or variable that it stands in, or `default`.'),
+    }),
+  ),
+  Health: Type.Object(
+    {
+      status: Type.Unsafe({ enum: ['ok', 'warn', 'fail'], description: 'The worst of all findings.' }),
+      items: Type.Array(Type.Object(finding), { description: 'One for each check.' }),
+      next: Type.Null({ description: 'These are all.' }),
+    },
+    { title: 'Health' },
+  ),
+  ActorName: Type.Object(
+    { actor: text('`key:` or `cli:` and an opaque id.'), name: orNull(Type.String(), 'Null: it has none.') },
+    { title: 'ActorName' },
+  ),
+  ActorNameChange: Type.Object(
+    {
+      name: orNull(
+        Type.String({ minLength: 1, maxLength: 200 }),
+        'For people. Null erases it, and the rows of the audit stay.',
+      ),
+    },
+    { title: 'ActorNameChange', additionalProperties: false },
+  ),
   Tenant: Type.Object(tenant, { title: 'Tenant' }),
   Tenants: listed(
     'Tenants',
@@ -311,6 +351,10 @@ export const adminSchemas = {
       id: uuid('Of the row.'),
       at: moment('By the clock of the node that made the change.'),
       actor: text('`key:` or `cli:` and an opaque id, or `service`.'),
+      actorName: orNull(
+        Type.String(),
+        'Its name, where it has one and an operator key asks. It stands apart from the row, and can be erased.',
+      ),
       action: text('What was done, such as `key.created`. Further ones may come.'),
       tenantId: orNull(Type.String({ format: 'uuid' }), 'Of the tenant; null where it concerns none.'),
       target: orNull(Type.String(), 'Id of what was changed.'),

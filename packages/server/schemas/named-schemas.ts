@@ -16,6 +16,7 @@ import {
 import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { adminSchemas } from './admin-schemas.ts'
+import { deletionSchemas } from './deletion-schemas.ts'
 import { epoch, listOf, refTo, revision, whole } from './common.ts'
 import { erasing } from './erasing.ts'
 import { withExamples } from './examples.ts'
@@ -75,6 +76,7 @@ const namedSchemas = {
   ...publications,
   ...erasing,
   ...adminSchemas,
+  ...deletionSchemas,
   ReceiptEvent,
   PublishWarning,
   PublishReceipt: {

@@ -27,6 +27,8 @@ export type BackgroundTask =
   | 'unpublish'
   /** Filling the views of branches that keys are limited to, and dropping those that none is any more. */
   | 'fill_views'
+  /** Deleting tenants with all they own. */
+  | 'delete_tenants'
   /** Looking where the feeds are that readers wait for. */
   | 'follow_feeds'
   /** Making pages ahead of time. */

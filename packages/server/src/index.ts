@@ -1,6 +1,7 @@
 /** The server as a library: what the command line, tests and embedders need. */
 export { createService, createThreadedService } from './start-service.ts'
 export type { Service, ServiceOptions } from './http/service.ts'
+export type { Finding, ShownSetting } from './http/recent-findings.ts'
 export type { ListenOptions } from './http/prepare-service.ts'
 export type { ThreadedService, ThreadedServiceOptions } from './workers/threaded-service.ts'
 export { defaultLimits } from './http/limits.ts'
@@ -16,6 +17,8 @@ export type { PublicationReading } from './feed/collect-drafts.ts'
 export type { Publication } from './feed/read-publication.ts'
 export { compactStore } from './feed/compacting.ts'
 export type { Compaction } from './feed/compacting.ts'
+export { removeRows } from './feed/deleting.ts'
+export type { TenantExporter } from './feed/deleting.ts'
 export { ErasureListFault, openErasureList, readErasureList } from './feed/erasure-list.ts'
 export type { ErasureList, ListedErasure } from './feed/erasure-list.ts'
 export { countMissing, replayErasures } from './feed/replay-erasures.ts'
@@ -30,6 +33,7 @@ export { expiryDayMs, expiryNoticeDays, listedContacts } from './feed/expiring.t
 export { countFeed, thinFeed } from './feed/retaining.ts'
 export { noRetention, retainedFeeds, tenantRules } from './feed/retention-rules.ts'
 export type { RetainedFeed, RetentionDefaults } from './feed/retention-rules.ts'
+export { certificateOf } from './http/operations/admin/deletions.ts'
 export { readImport } from './http/requests/import-body.ts'
 export { moveBranch } from './feed/move-branch.ts'
 export type { BranchMove, BranchMoveEnd, BranchMoveStep } from './feed/move-branch.ts'
@@ -48,7 +52,7 @@ export {
   storeFileOf,
   takeFileLock,
 } from './storage/open-storage.ts'
-export { partialPathOf } from './storage/new-file.ts'
+export { partialPathOf, writeNewFile } from './storage/new-file.ts'
 export { oldPepperFileName, pepperFileName } from './data-folder.ts'
 export type {
   EventsCheck,

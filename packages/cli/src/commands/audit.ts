@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { parseUuid } from '@property-events/protocol'
 import type { AuditQuery, AuditRow } from '@property-events/server'
+import { addNames } from './audit-names.ts'
 import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addNote } from '../help/help-text.ts'
@@ -20,6 +21,7 @@ export function addAudit(program: Command, context: CommandContext): void {
   addList(audit, context)
   addExport(audit, context)
   addPrune(audit, context)
+  addNames(audit, context)
 }
 
 function addList(audit: Command, context: CommandContext): void {
@@ -41,10 +43,18 @@ function addList(audit: Command, context: CommandContext): void {
       const query = { ...times, ...(await conditionsOf(store, flags)), first: 'newest', limit } as const
       const rows = await store.storage.audit.read(query)
       if (rows === 'unknownRow') return
-      if (output.json) return output.writeJson(rows.map(rowJson))
+      const names = await store.storage.names.of([...new Set(rows.map(({ actor }) => actor))])
+      if (output.json) {
+        return output.writeJson(
+          rows.map((row) => {
+            const actorName = names.get(row.actor)
+            return { ...rowJson(row), ...(actorName === undefined ? {} : { actorName }) }
+          }),
+        )
+      }
       const cells = rows.map((row) => [
         momentText(row.atMs),
-        row.actor,
+        actorText(row.actor, names),
         row.action,
         row.tenant ?? '',
         row.target === row.tenant ? '' : (row.target ?? ''),
@@ -53,6 +63,11 @@ function addList(audit: Command, context: CommandContext): void {
       return output.write(tableText(['at (UTC)', 'actor', 'action', 'tenant', 'target', ''], cells))
     })
   })
+}
+
+function actorText(actor: string, names: ReadonlyMap<string, string>): string {
+  const name = names.get(actor)
+  return name === undefined ? actor : `${plainText(name)} (${actor})`
 }
 
 /** How often new rows are looked for. */

@@ -11,7 +11,9 @@ import { commandLine, epochCommand, epochNumber } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { runSandbox } from '../run-sandbox.ts'
-import { readServeOptions, serveSettings, startService } from '../start-service.ts'
+import { readServeOptions, serveSettings } from '../serve-settings.ts'
+import { shownSettings } from '../shown-settings.ts'
+import { startService } from '../start-service.ts'
 import type { ServeStage } from '../serve-stage.ts'
 import type { ServeOptions, StartedService } from '../start-service.ts'
 import { aborted, stopSignal } from '../stop-signal.ts'
@@ -55,7 +57,10 @@ async function run(
   const { logForm } = invocation.output
   const given = readServeOptions(invocation.settings)
   invocation.settings.finish()
-  const options = { ...given, logForm, pictures: own.pictures || given.testKeys !== 'off' }
+  const shown = shownSettings(invocation.settings)
+  const pictures = own.pictures || given.testKeys !== 'off'
+  const flags = storeFlags(invocation.flags, given.data)
+  const options = { ...given, logForm, pictures, shown, storeFlags: flags }
   const signal = stopSignal()
   const started = await startService(options, signal).catch((error: unknown) => {
     // It was stopped while it waited for its database.

@@ -11,18 +11,21 @@ import { commandLine } from '../program-name.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText, shellWord, tableText } from '../terminal-text.ts'
+import { addDelete, addDeletions } from './tenants-delete.ts'
 import { addImport } from './tenants-import.ts'
 
 export function addTenants(program: Command, context: CommandContext): void {
   const tenants = program
     .command('tenants')
-    .description('make, bring in, list, rename and suspend tenants; works while the service runs')
+    .description('make, bring in, list, rename, suspend and delete tenants; works while the service runs')
   addCreate(tenants, context)
   addImport(tenants, context)
   addList(tenants, context)
   addRename(tenants, context)
   addSuspend(tenants, context)
   addResume(tenants, context)
+  addDelete(tenants, context)
+  addDeletions(tenants, context)
 }
 
 function addCreate(tenants: Command, context: CommandContext): void {
@@ -195,6 +198,7 @@ function leavingWords(leaving: Leaving | undefined): string {
 function movingWords(state: MoveState | undefined): string {
   if (state === 'leaving') return 'being moved to another store'
   if (state === 'left') return 'moved to another store'
+  if (state === 'deleting') return 'being deleted'
   if (state === 'abandoned') return 'a move to this store was given up'
   return state === undefined || state === 'open' ? '' : 'being moved to this store'
 }

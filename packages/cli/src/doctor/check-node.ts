@@ -18,8 +18,11 @@ export function thisNode(): RunningNode {
   return { version: process.versions.node, path: process.execPath, carried: findCarried() }
 }
 
-/** Reads the whole program of a carried Node, whenever it was read before. */
-export function checkNode({ version, path, carried }: RunningNode): Finding {
+/** Reads the whole program of a carried Node, whenever it was read before, unless `again` is false. */
+export function checkNode(
+  { version, path, carried }: RunningNode,
+  { again }: { readonly again: boolean } = { again: true },
+): Finding {
   if (Number.parseInt(version, 10) < oldestMajor) {
     const remedy = `Install Node ${oldestMajor} or newer from https://nodejs.org.`
     return fail('node', `v${version} at ${path} is too old`, remedy)
@@ -30,7 +33,7 @@ export function checkNode({ version, path, carried }: RunningNode): Finding {
       `v${version} at ${path}, of this machine: it did not come with the packages, and is not compared`,
     )
   }
-  const fault = faultOfCarried(carried, { again: true })
+  const fault = faultOfCarried(carried, { again })
   if (fault !== undefined) return fail('node', fault.detail, fault.remedy)
   return ok(
     'node',

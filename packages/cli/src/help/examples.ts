@@ -45,6 +45,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['refuse every key of one', 'tenants suspend "Hill & Co"'],
     ['one that leaves, so that its properties go from websites', 'tenants suspend "Hill & Co" --unpublish'],
   ],
+  'tenants delete': [
+    ['what would go', 'tenants delete "Hill & Co" --dry-run'],
+    ['one that has left, exported first', 'tenants delete "Hill & Co" --export hill.db'],
+  ],
+  'tenants deletions': [['certificates, as JSON', 'tenants deletions --json']],
   'tenants resume': [['take them again', 'tenants resume "Hill & Co"']],
   'keys create': [
     ['for whoever runs the service', 'keys create --operator --scope admin:inspect --label desk'],
@@ -89,6 +94,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['keys that were revoked since new year', 'audit list --action key.revoked --from 2026-01-01'],
   ],
   'audit export': [['to storage that is written once', 'audit export --follow']],
+  'audit name': [['who a key is used by', 'audit name key:ab12cd34ef56 "Front office"']],
+  'audit forget': [['somebody who has left', 'audit forget key:ab12cd34ef56']],
   'audit prune': [['what is older than seven years', 'audit prune --keep 7y']],
   publish: [
     ['what has changed since the last file', 'publish listings.ndjson'],

@@ -21,6 +21,7 @@ import type { RequestLines } from '../observability/request-lines.ts'
 import type {
   AdminStore,
   AuditStore,
+  DeletionStore,
   Erasure,
   ErasureStore,
   EventStore,
@@ -29,10 +30,12 @@ import type {
   KeyStore,
   RestrictionStore,
   LeavingStore,
+  NameStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { KeyLimits } from './key-limits.ts'
+import type { Finding, ShownSetting } from './recent-findings.ts'
 import type { ReadsUnderWay } from './reads-under-way.ts'
 import type { ServiceLimits } from './limits.ts'
 import type { TokenBuckets } from './token-bucket.ts'
@@ -46,10 +49,18 @@ export interface HttpContext {
   readonly keys: KeyStore
   readonly admin: AdminStore
   readonly leaving: LeavingStore
+  readonly deletions: DeletionStore
   readonly audit: AuditStore
+  readonly names: NameStore
   readonly keyIssuer: KeyIssuer
   /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
   readonly backups: () => Promise<readonly number[]>
+  /** What the service was told, and where that stood. */
+  readonly shownSettings: readonly ShownSetting[]
+  /** What was found out about this node and its store, a few seconds ago at most. */
+  readonly findings: () => Promise<readonly Finding[]>
+  /** Whether this node writes what a tenant owns before it is deleted. */
+  readonly exportsTenants: boolean
   /** To whom what it erased had been sent; `undefined`: that is not noted of its feed. */
   readonly recipientsOf: (erasure: Erasure) => Promise<ErasureRecipients | undefined>
   readonly restrictions: RestrictionStore

@@ -37,6 +37,8 @@ import type { TableOptions } from './operations/index.ts'
 import { normalBasePath } from './requests/target.ts'
 import { readsUnderWay } from './reads-under-way.ts'
 import { readingParts } from './reading-parts.ts'
+import { operatorContext } from './operator-parts.ts'
+import type { OperatorParts } from './operator-parts.ts'
 import { recentBackups } from './recent-backups.ts'
 import { createRouter } from './router.ts'
 import { requestMemory } from './bucket-words.ts'
@@ -47,7 +49,7 @@ import { storeParts } from './store-parts.ts'
 import { createTransport } from './transport/index.ts'
 import { createWaitingReaders } from './waiting-readers.ts'
 
-export interface ServiceParts extends TableOptions {
+export interface ServiceParts extends TableOptions, OperatorParts {
   /** Stays open when the service closes. */
   readonly storage: StorageEngine
   /** The first one is for new keys, all are for known ones. */
@@ -236,6 +238,7 @@ function contextOf(
     ...storeParts(storage),
     keyIssuer: createKeyIssuer({ keys, admin, nodes, peppers }),
     backups: () => recentBackups(storage),
+    ...operatorContext(options, clock),
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
     exposureOf: (query) => exposurePage(storage, query),

@@ -134,6 +134,11 @@ export const problems = {
     title: 'No such restriction',
     detail: 'There is no restriction with this id that this key may see.',
   },
+  deletion_not_found: {
+    status: 404,
+    title: 'No such deletion',
+    detail: 'There is no certificate of a deletion with this id.',
+  },
   path_not_found: { status: 404, title: 'No such path', detail: 'There is nothing at this path.' },
   method_not_allowed: {
     status: 405,
@@ -182,6 +187,11 @@ export const problems = {
     status: 409,
     title: 'There is such a tenant already',
     detail: 'Another tenant has this id, name or reference.',
+  },
+  tenant_in_use: {
+    status: 409,
+    title: 'The tenant is in use',
+    detail: 'A tenant is deleted when it is suspended or has left, and nothing of it is being erased.',
   },
   key_ended: {
     status: 409,

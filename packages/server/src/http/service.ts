@@ -1,5 +1,6 @@
 /** The running service on one thread: listening, watched by its operator, and stopped without losing an answer. */
 import { collectAtRest } from '../collect-at-rest.ts'
+import { carryOutDeletions } from '../feed/deleting.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
@@ -100,7 +101,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
 /** What goes on beside requests. */
 function backgroundTasks(
-  { storage, log, erasureList: list, retention = noRetention }: ServiceOptions,
+  {
+    storage,
+    log,
+    erasureList: list,
+    exportTenant,
+    deletionSettleMs: settleMs,
+    retention = noRetention,
+  }: ServiceOptions,
   prepared: PreparedService,
   nodeId: string,
 ): readonly { close(): Promise<void> }[] {
@@ -114,6 +122,7 @@ function backgroundTasks(
     carryOutRetention({ storage, nodeId, defaults: retention, compare, report }),
     carryOutUnpublishing({ storage, report }),
     fillBranchViews({ storage, report }),
+    carryOutDeletions({ storage, nodeId, forget, exportTenant, report, settleMs }),
   ]
 }
 

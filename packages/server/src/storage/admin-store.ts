@@ -70,8 +70,11 @@ export type ImportTenantOutcome =
   | { readonly kind: 'known'; readonly tenant: Tenant }
   | { readonly kind: 'nameTaken' }
 
+/** `deleting`: it is being deleted, so that nothing of it is to be read any more. */
+export type FoundTenant = Tenant & { readonly deleting?: true }
+
 export interface AdminStore {
-  findTenant(tenantId: string): Promise<Tenant | undefined>
+  findTenant(tenantId: string): Promise<FoundTenant | undefined>
   /** Tenants after this place, in order of creation; 0 for the first. One run of an index. */
   tenantsAfter(place: number, limit: number): Promise<readonly TenantPlace[]>
   /** All of it in one commit with its rows in the audit, or nothing. */

@@ -1,6 +1,7 @@
 /** What the rows of each change say: written once, for every engine. */
 import { uuidV7 } from '@property-events/protocol/plain'
 import type { Actor, AuditChange, AuditedMove, AuditRow } from './audit-store.ts'
+import type { Deletion, DeletionRequest } from './deletion-store.ts'
 import type { ErasureRequest } from './erasure-store.ts'
 import type { FeedKey } from './feed-key.ts'
 import type { Hold, HoldRequest } from './hold-store.ts'
@@ -48,6 +49,21 @@ export function tenantUnpublished(tenantId: string): Changes {
 export function tenantMoved(tenantId: string, from: MoveState, to: MoveState): Changes {
   const detail = { from: stageOf(from), to: stageOf(to) }
   return [{ action: 'tenant.moved', tenant: tenantId, target: tenantId, detail }]
+}
+
+export function deletionBegun({ tenantId, deletionId, export: by }: DeletionRequest): Changes {
+  return [{ action: 'tenant.deletion_begun', tenant: tenantId, target: deletionId, detail: { export: by } }]
+}
+
+/** Of keys, each with whether it stays. */
+export function keysRemoved(tenantId: string, keys: ReadonlyMap<string, boolean>): Changes {
+  return [...keys].map(([keyId, stays]) => {
+    return { action: 'key.removed', tenant: tenantId, target: keyId, detail: { stays } }
+  })
+}
+
+export function tenantDeleted({ tenantId, deletionId, counts: { events, keys } }: Deletion): Changes {
+  return [{ action: 'tenant.deleted', tenant: tenantId, target: deletionId, detail: { events, keys } }]
 }
 
 export function erasureBegun({ erasureId, key, target, reason }: ErasureRequest): Changes {
@@ -226,6 +242,25 @@ export function storeCompacted(storeId: string, erasures: number): Changes {
 
 export function storeFilled({ firstOffset, needsEpoch }: WholeRecord): Changes {
   return [{ action: 'store.filled', tenant: null, target: null, detail: { firstOffset, needsEpoch } }]
+}
+
+export function actorNamed(actor: string): Changes {
+  return [{ action: 'actor.named', tenant: null, target: actor, detail: {} }]
+}
+
+export function nameErased(actor: string): Changes {
+  return [{ action: 'actor.name_erased', tenant: null, target: actor, detail: {} }]
+}
+
+/** Of a key of tenants a row for each, so that each sees it in its own audit. */
+export function sessionBegun(
+  keyId: string,
+  tenantIds: readonly string[],
+  by: 'pasted_key' | 'link',
+): Changes {
+  return overTenants(tenantIds, (tenant) => {
+    return { action: 'session.begun', tenant: tenant ?? null, target: keyId, detail: { by } }
+  })
 }
 
 export function auditPruned(beforeMs: number, rows: number): Changes {

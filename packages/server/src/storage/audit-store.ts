@@ -10,6 +10,7 @@ import type {
   RestrictionReason,
   RevealReason,
 } from '@property-events/protocol'
+import type { DeletionExport } from './deletion-store.ts'
 import type { KeyRate } from './key-store.ts'
 import type { RetentionRule } from './retention-store.ts'
 
@@ -39,6 +40,12 @@ interface AuditDetails {
   'tenant.renamed': Nothing
   'tenant.referenced': Nothing
   'tenant.moved': { readonly from: AuditedMove; readonly to: AuditedMove }
+  /** It is being deleted with all it owns. The target is the id of the deletion. */
+  'tenant.deletion_begun': { readonly export: DeletionExport }
+  /** Nothing of it is left. The target is the id of the deletion, whose certificate says more. */
+  'tenant.deleted': { readonly events: number; readonly keys: number }
+  /** Its tenant was deleted. `stays`: it opens others. */
+  'key.removed': { readonly stays: boolean }
   /**
    * `scopes`: for the row's tenant; of an operator's key, those of administration. `branches`: how many the grant is limited to; left out:
    * it is not. Times are milliseconds since 1970.
@@ -107,6 +114,12 @@ interface AuditDetails {
   /** A contact was read as it is, through administration. The target is its reference. */
   'contact.revealed': { readonly reason: RevealReason }
   'exposure.listed': { readonly fromMs: number; readonly toMs: number }
+  /** It is shown with a name from now on, which the row does not say. The target is the actor. */
+  'actor.named': Nothing
+  /** The name is gone; rows stay as they are. The target is the actor. */
+  'actor.name_erased': Nothing
+  /** Somebody works with the service by hand, with the key that is the target: it was pasted, or came in a link. */
+  'session.begun': { readonly by: 'pasted_key' | 'link' }
   'audit.pruned': { readonly beforeMs: number; readonly rows: number }
 }
 

@@ -4,6 +4,7 @@ import type {
   AdminStore,
   AuditStore,
   BranchViewStore,
+  DeletionStore,
   ErasureStore,
   ExpiryStore,
   HoldStore,
@@ -12,6 +13,7 @@ import type {
   LedgerStore,
   MomentStore,
   MoveStore,
+  NameStore,
   NodeStore,
   RestrictionStore,
   RetentionStore,
@@ -167,6 +169,15 @@ export function guardedAudit(verbs: Unguarded<AuditStore>, guard: Guard): AuditS
   }
 }
 
+export function guardedNames(verbs: Unguarded<NameStore>, guard: Guard): NameStore {
+  return {
+    set: (name, by) => guard(() => verbs.set(name, by)),
+    erase: (actor, by) => guard(() => verbs.erase(actor, by)),
+    of: (actors) => guard(() => verbs.of(actors)),
+    list: () => guard(() => verbs.list()),
+  }
+}
+
 export function guardedLedger(verbs: Unguarded<LedgerStore>, guard: Guard): LedgerStore {
   return {
     add: (pieces) => guard(() => verbs.add(pieces)),
@@ -245,6 +256,7 @@ export function guardedLeaving(verbs: Unguarded<LeavingStore>, guard: Guard): Le
     begin: (request, actor) => guard(() => verbs.begin(request, actor)),
     end: (tenantId, actor) => guard(() => verbs.end(tenantId, actor)),
     list: () => guard(() => verbs.list()),
+    of: (tenantIds) => guard(() => verbs.of(tenantIds)),
     noteUnpublished: (leaving, unpublishedMs, actor) =>
       guard(() => verbs.noteUnpublished(leaving, unpublishedMs, actor)),
   }
@@ -255,5 +267,21 @@ export function guardedBranchViews(verbs: Unguarded<BranchViewStore>, guard: Gua
     sets: () => guard(() => verbs.sets()),
     due: () => guard(() => verbs.due()),
     step: (of, limit) => guard(() => verbs.step(of, limit)),
+  }
+}
+
+export function guardedDeletions(verbs: Unguarded<DeletionStore>, guard: Guard): DeletionStore {
+  return {
+    begin: (request, actor) => guard(() => verbs.begin(request, actor)),
+    refusal: (tenantId) => guard(() => verbs.refusal(tenantId)),
+    count: (tenantId) => guard(() => verbs.count(tenantId)),
+    takeExport: (deletionId, nodeId) => guard(() => verbs.takeExport(deletionId, nodeId)),
+    exported: (deletionId, file) => guard(() => verbs.exported(deletionId, file)),
+    step: (deletionId, limit) => guard(() => verbs.step(deletionId, limit)),
+    acknowledge: (deletionId, nodeId) => guard(() => verbs.acknowledge(deletionId, nodeId)),
+    open: () => guard(() => verbs.open()),
+    find: (deletionId) => guard(() => verbs.find(deletionId)),
+    list: (after, limit) => guard(() => verbs.list(after, limit)),
+    take: (deletions) => guard(() => verbs.take(deletions)),
   }
 }

@@ -151,7 +151,7 @@ function isOneOf<Word extends string>(text: string, words: readonly Word[]): tex
 /** A key with what decides about it at the moment of use. */
 export interface FoundKey {
   readonly record: KeyRecord
-  /** Tenants of the grants that are suspended. */
+  /** Tenants of the grants that are suspended, or being deleted. */
   readonly suspendedTenantIds: readonly string[]
   /** Tenants of the grants that leave: nothing is published for them, and nothing is read from then on. Milliseconds since 1970. */
   readonly leaving: readonly { readonly tenantId: string; readonly readingEndsMs: number }[]

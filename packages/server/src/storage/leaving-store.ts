@@ -21,6 +21,8 @@ export interface LeavingStore {
   end(tenantId: string, actor: Actor): Promise<'done' | 'unknownTenant'>
   /** All of them, in no order. */
   list(): Promise<readonly Leaving[]>
+  /** Those of the given tenants that leave, in no order. */
+  of(tenantIds: readonly string[]): Promise<readonly Leaving[]>
   /** None of its properties is published any more. Nothing where it is not leaving since then, or this is known. */
   noteUnpublished(
     leaving: Pick<Leaving, 'tenantId' | 'sinceMs'>,

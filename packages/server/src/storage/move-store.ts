@@ -11,8 +11,9 @@ import type { StoreRecord } from './store-records.ts'
  * - `left`: published in another store; what was here can be read, but no open window of time (P3)
  * - `arriving …`: being moved to here by the run of that name, the latest one; windows as in `left`
  * - `abandoned`: was being moved to here, and was taken back; windows as in `left`
+ * - `deleting`: is being deleted (`DeletionStore`), and never comes back; windows as in `left`
  */
-export type MoveState = 'open' | 'leaving' | 'left' | 'abandoned' | `arriving ${string}`
+export type MoveState = 'open' | 'leaving' | 'left' | 'abandoned' | 'deleting' | `arriving ${string}`
 
 /** How much of a feed the other store has. */
 export interface HeldPart {
@@ -43,7 +44,13 @@ export interface MoveStore {
   ): Promise<void>
 }
 
-const states: readonly string[] = ['open', 'leaving', 'left', 'abandoned'] satisfies readonly MoveState[]
+const states: readonly string[] = [
+  'open',
+  'leaving',
+  'left',
+  'abandoned',
+  'deleting',
+] satisfies readonly MoveState[]
 
 /** As engines keep it; nothing for `open`. */
 export function moveStateOf(text: string | null): MoveState {

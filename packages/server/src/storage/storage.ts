@@ -7,6 +7,7 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { AdminStore } from './admin-store.ts'
 import type { Actor, AuditStore } from './audit-store.ts'
 import type { BranchViewStore } from './branch-view-store.ts'
+import type { DeletionStore } from './deletion-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { ExpiryStore } from './expiry-store.ts'
@@ -18,6 +19,7 @@ import type { LedgerStore } from './ledger-store.ts'
 import type { Maintenance } from './maintenance.ts'
 import type { MomentStore } from './moment-store.ts'
 import type { MoveStore } from './move-store.ts'
+import type { NameStore } from './name-store.ts'
 import type { NodeStore } from './node-store.ts'
 import type { RestrictionStore } from './restriction-store.ts'
 import type { RetentionStore } from './retention-store.ts'
@@ -29,6 +31,7 @@ export type * from './append-batch.ts'
 export type * from './audit-store.ts'
 export * from './branch-view.ts'
 export * from './branch-view-store.ts'
+export type * from './deletion-store.ts'
 export type * from './erasure-store.ts'
 export { epochWeight } from './epoch-weight.ts'
 export type * from './event-store.ts'
@@ -43,6 +46,7 @@ export * from './ledger-store.ts'
 export * from './maintenance.ts'
 export * from './moment-store.ts'
 export type * from './move-store.ts'
+export * from './name-store.ts'
 export type * from './node-store.ts'
 export * from './restriction-store.ts'
 export * from './payload-state.ts'
@@ -98,6 +102,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly moves: MoveStore
   readonly moments: MomentStore
   readonly audit: AuditStore
+  readonly names: NameStore
   readonly ledger: LedgerStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
@@ -106,6 +111,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly expiry: ExpiryStore
   readonly leaving: LeavingStore
   readonly branchViews: BranchViewStore
+  readonly deletions: DeletionStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

@@ -6,6 +6,7 @@ import type { NodeCounts } from '../http/bytes-in-flight.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import type { Deprecations } from '../http/operations/index.ts'
 import type { SharedMemories } from '../http/prepare-service.ts'
+import type { Finding, ShownSetting } from '../http/recent-findings.ts'
 import type { Pepper } from '../keys/index.ts'
 import type { LogLevel } from '../observability/log-levels.ts'
 import type { LogForm } from '../observability/log.ts'
@@ -30,6 +31,8 @@ export interface ServingThreadData {
   readonly retention: RetentionDefaults
   readonly testKeys: boolean
   readonly corsOrigins: readonly string[]
+  readonly exportsTenants: boolean
+  readonly shownSettings: readonly ShownSetting[]
   readonly shared: SharedMemories
   readonly outages: OutageMemories
   readonly counts: NodeCounts
@@ -43,6 +46,8 @@ export type ThreadQuestion =
   | { readonly verb: 'answers' }
   | { readonly verb: 'drain' }
   | { readonly verb: 'forgetFeed'; readonly key: FeedKey }
+  /** The answer to what the thread has asked; `undefined`: it failed. */
+  | { readonly verb: 'tell'; readonly question: number; readonly findings: readonly Finding[] | undefined }
   | { readonly verb: 'close' }
 
 export interface ThreadAnswers {
@@ -54,6 +59,7 @@ export interface ThreadAnswers {
   readonly answers: boolean
   readonly drain: void
   readonly forgetFeed: void
+  readonly tell: void
   readonly close: void
 }
 
@@ -61,6 +67,8 @@ export type ThreadRequest = ThreadQuestion & { readonly id: number }
 
 export type ThreadReply =
   | { readonly kind: 'prepared' }
+  /** The thread asks for findings about the node. */
+  | { readonly kind: 'question'; readonly id: number }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   /** The message and the code of a system error, because its class is lost between threads. */
   | {

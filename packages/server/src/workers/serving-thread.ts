@@ -1,6 +1,7 @@
 /** One serving thread, as seen from the thread that started it. */
 import { Worker } from 'node:worker_threads'
 import type { Transferable } from 'node:worker_threads'
+import type { Finding } from '../http/recent-findings.ts'
 import type {
   ServingThreadData,
   ThreadAnswers,
@@ -24,10 +25,11 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** Resolves when the thread is ready to listen. */
+/** Resolves when the thread is ready to listen. `findings`: about the node, for the thread that asks. */
 export async function startServingThread(
   data: ServingThreadData,
   transfer: readonly Transferable[],
+  findings: () => Promise<readonly Finding[]>,
 ): Promise<ServingThread> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     workerData: data,
@@ -42,6 +44,12 @@ export async function startServingThread(
   worker.on('message', (reply: ThreadReply) => {
     if (reply.kind === 'prepared') {
       prepared.resolve()
+      return
+    }
+    if (reply.kind === 'question') {
+      const tell = (found: readonly Finding[] | undefined): void =>
+        void ask({ verb: 'tell', question: reply.id, findings: found }).catch(() => undefined)
+      findings().then(tell, () => tell(undefined))
       return
     }
     const question = waiting.get(reply.id)
@@ -62,21 +70,21 @@ export async function startServingThread(
       resolve(cause)
     })
   })
+  const ask: ServingThread['ask'] = (question) =>
+    new Promise((resolve, reject) => {
+      if (hasEnded) {
+        reject(cause ?? new Error('a serving thread has ended'))
+        return
+      }
+      lastId += 1
+      waiting.set(lastId, { resolve, reject })
+      const request: ThreadRequest = { ...question, id: lastId }
+      worker.postMessage(request, [])
+    })
   await prepared.promise
   return {
     ended,
-    ask(question) {
-      return new Promise((resolve, reject) => {
-        if (hasEnded) {
-          reject(cause ?? new Error('a serving thread has ended'))
-          return
-        }
-        lastId += 1
-        waiting.set(lastId, { resolve, reject })
-        const request: ThreadRequest = { ...question, id: lastId }
-        worker.postMessage(request, [])
-      })
-    },
+    ask,
     async terminate() {
       await worker.terminate()
     },

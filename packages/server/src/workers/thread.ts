@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { collectAtRest } from '../collect-at-rest.ts'
 import { answers } from '../http/service.ts'
 import { prepareService } from '../http/prepare-service.ts'
+import type { Finding } from '../http/recent-findings.ts'
 import { createLogger } from '../observability/log.ts'
 import { joinStorage } from '../storage/open-storage.ts'
 import type { ServingThreadData, ThreadAnswers, ThreadReply, ThreadRequest } from './messages.ts'
@@ -12,12 +13,22 @@ await serve(parentPort, workerData)
 
 async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadData): Promise<void> {
   const { store, logLevel, logForm, ...parts } = data
+  let lastQuestion = 0
   const storage = await joinStorage(store)
   // Every thread writes its own lines, each with one call: they share the process's descriptor.
   const log = createLogger({ level: logLevel, form: logForm })
-  const service = await prepareService({ ...parts, storage, log })
-  const stopCollecting = collectAtRest()
   const send = (reply: ThreadReply): void => port.postMessage(reply)
+  const questions = new Map<number, (found: readonly Finding[] | undefined) => void>()
+  const findings = async (): Promise<readonly Finding[]> => {
+    const id = (lastQuestion += 1)
+    const told = new Promise<readonly Finding[] | undefined>((resolve) => questions.set(id, resolve))
+    send({ kind: 'question', id })
+    const found = await told
+    if (found === undefined) throw new Error('the findings about this node could not be made')
+    return found
+  }
+  const service = await prepareService({ ...parts, storage, log, findings })
+  const stopCollecting = collectAtRest()
 
   async function close(): Promise<void> {
     stopCollecting()
@@ -39,6 +50,10 @@ async function serve(port: NonNullable<typeof parentPort>, data: ServingThreadDa
         return Promise.resolve(service.drain())
       case 'forgetFeed':
         return service.forgetFeed(request.key)
+      case 'tell':
+        questions.get(request.question)?.(request.findings)
+        questions.delete(request.question)
+        return Promise.resolve()
       case 'close':
     }
     return close()

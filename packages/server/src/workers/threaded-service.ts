@@ -3,6 +3,8 @@
  * thread holds everything that exists once: the port, the file of sealed pages, the metrics, and the end of the service
  * (docs/decisions/0008).
  */
+import { carryOutDeletions } from '../feed/deleting.ts'
+import type { TenantExporter } from '../feed/deleting.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import type { ErasureList } from '../feed/erasure-list.ts'
 import type { Erasing } from '../feed/erasing.ts'
@@ -20,6 +22,7 @@ import type { Deprecations } from '../http/operations/index.ts'
 import { normalBasePath } from '../http/requests/target.ts'
 import { addressUrl } from '../http/service-address.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
+import type { Finding, ShownSetting } from '../http/recent-findings.ts'
 import type { Service } from '../http/service.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import { announceNode } from '../keys/announce-node.ts'
@@ -37,6 +40,7 @@ import { startOperationsServer } from '../observability/operations-server.ts'
 import type { OperationsServer } from '../observability/operations-server.ts'
 import { sharedPagesFile } from '../pages/index.ts'
 import type { SealedPagesOptions, SharedSegmentFile } from '../pages/index.ts'
+import type { FeedKey } from '../storage/storage.ts'
 import type { SharedStorage } from '../storage/open-storage.ts'
 import { operationsOf } from './operations.ts'
 import type { ServingThread } from './serving-thread.ts'
@@ -67,6 +71,13 @@ export interface ThreadedServiceOptions extends ListenOptions {
   /** As in `ServiceParts`. */
   readonly erasureList?: ErasureList | undefined
   readonly retention?: RetentionDefaults
+  /** As in `ServiceParts`. */
+  readonly deletionSettleMs?: number
+  /** As in `ServiceParts`. */
+  readonly shownSettings?: readonly ShownSetting[]
+  readonly findings?: (() => Promise<readonly Finding[]>) | undefined
+  /** As in `ServiceParts`. */
+  readonly exportTenant?: TenantExporter | undefined
 }
 
 export interface ThreadedService extends Service {
@@ -163,6 +174,14 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   })
   const unpublishing = carryOutUnpublishing({ storage, report: outages })
   const filling = fillBranchViews({ storage, report: outages })
+  const deleting = carryOutDeletions({
+    storage,
+    nodeId: announcing.nodeId,
+    forget: (key) => forgetEverywhere(whole, key),
+    exportTenant: options.exportTenant,
+    settleMs: options.deletionSettleMs,
+    report: outages,
+  })
   const { operations } = whole
   return {
     url: address.url,
@@ -175,7 +194,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     },
     close() {
       whole.closing ??= Promise.resolve().then(() =>
-        shutDown(whole, [forgetting, reporting, erasing, retaining, unpublishing, filling, announcing]),
+        shutDown(whole, [forgetting, reporting, erasing, retaining, unpublishing, filling, deleting, announcing]),
       )
       return whole.closing
     },
@@ -183,18 +202,21 @@ async function serve(whole: Whole): Promise<ThreadedService> {
 }
 
 /** A thread that does not answer leaves the erasure as it is: it may still have pages of before. */
-function carryOut({ options, threads, file, outages }: Whole, nodeId: string): Erasing {
+function carryOut(whole: Whole, nodeId: string): Erasing {
+  const { options, file, outages } = whole
   return carryOutErasures({
     storage: options.store.storage,
     nodeId,
-    async forget(key) {
-      await Promise.all(threads.map((thread) => thread.ask({ verb: 'forgetFeed', key })))
-      await file?.forget(key)
-    },
+    forget: (key) => forgetEverywhere(whole, key),
     compare: async (headOf) => file?.compare(headOf),
     list: options.erasureList,
     report: outages,
   })
+}
+
+async function forgetEverywhere({ threads, file }: Whole, key: FeedKey): Promise<void> {
+  await Promise.all(threads.map((thread) => thread.ask({ verb: 'forgetFeed', key })))
+  await file?.forget(key)
 }
 
 async function startOperations(whole: Whole): Promise<OperationsServer | undefined> {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { noRetention } from '../feed/retention-rules.ts'
 import { nodeCounts } from '../http/bytes-in-flight.ts'
 import type { ListenOptions } from '../http/prepare-service.ts'
+import { storeFindings } from '../http/recent-findings.ts'
 import { bucketMemory, requestMemory } from '../http/bucket-words.ts'
 import type { OutageMemories } from '../observability/outages.ts'
 import type { SharedSegmentFile } from '../pages/index.ts'
@@ -47,12 +48,15 @@ export function threadStarter(
       retention: options.retention ?? noRetention,
       testKeys: options.testKeys ?? false,
       corsOrigins: options.corsOrigins ?? [],
+      exportsTenants: options.exportTenant !== undefined,
+      shownSettings: options.shownSettings ?? [],
       shared,
       outages,
       counts,
     }
     const writer = pass.kind === 'sqlite' ? [pass.writer] : []
-    return startServingThread(data, segments === undefined ? writer : [...writer, segments.port])
+    const findings = options.findings ?? (() => storeFindings(store.storage))
+    return startServingThread(data, segments === undefined ? writer : [...writer, segments.port], findings)
   }
 }
 

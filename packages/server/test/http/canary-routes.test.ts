@@ -7,6 +7,7 @@ import { call, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { committedDocument, operationsOf } from '../support/openapi-document.ts'
 import { contact } from '../support/property.ts'
+import { openDeletion } from '../support/open-deletion.ts'
 import { restrictContact } from '../support/restrictions.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
@@ -96,6 +97,8 @@ describe('every route of the document', () => {
       tenantId,
       keyId,
       restrictionId,
+      deletionId: await openDeletion(service().storage),
+      actor: 'cli:nobody',
       erasureId: first?.id ?? '',
       holdId: restrictionId,
       feed: 'contact',
@@ -159,7 +162,8 @@ describe('every route of the document', () => {
     const { tenant, logLines } = service()
     const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
     const id = crypto.randomUUID()
-    const values = { tenantId: tenant.tenantId, keyId, contactRef: id, holdId: id, restrictionId: id }
+    const ids = { keyId, contactRef: id, holdId: id, restrictionId: id, deletionId: id }
+    const values = { tenantId: tenant.tenantId, ...ids, actor: 'cli:nobody' }
     const texts = { notes: [canary], email: { [canary]: canary }, phone: `${canary}\u0000`, name: 7 }
     const bodies = [
       { payload: { contact_ref: id, ...texts } },

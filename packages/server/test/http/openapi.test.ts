@@ -17,6 +17,7 @@ import type { JsonSchema } from '../support/openapi-document.ts'
 import { postErasure } from '../support/canary.ts'
 import { contact, property } from '../support/property.ts'
 import { postRestriction } from '../support/restrictions.ts'
+import { openDeletion } from '../support/open-deletion.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { TestService } from '../support/test-service.ts'
 
@@ -106,6 +107,12 @@ describe('the OpenAPI document', () => {
       'POST /v1/admin/keys/{keyId}/rotate',
       'POST /v1/admin/keys/{keyId}/revoke',
       'GET /v1/admin/audit',
+      'PATCH /v1/admin/actors/{actor}',
+      'DELETE /v1/admin/tenants/{tenantId}',
+      'GET /v1/admin/deletions',
+      'GET /v1/admin/deletions/{deletionId}',
+      'GET /v1/admin/settings',
+      'GET /v1/admin/health',
     ]
     const described = operations.map(({ method, path }) => `${method} ${path}`)
     assert.deepEqual(
@@ -187,6 +194,7 @@ describe('the OpenAPI document', () => {
     await publish(service, [{ payload: contact({ contact_ref: contactRef }) }], { feed: 'contact' })
     const restricted = await postRestriction(service, contactRef)
     const { id: restrictionId } = JSON.parse(restricted.text) as { id: string }
+    const deletionId = await openDeletion(service.storage)
     const { text: operator, keyId } = await service.issue({ operator: true, adminScopes })
     for (const { method, path, operationId, responses } of operations) {
       if (method !== 'GET' || path.includes('contact')) continue
@@ -195,6 +203,7 @@ describe('the OpenAPI document', () => {
         .replace('{subjectId}', agent_ref)
         .replace('{erasureId}', erasureId)
         .replace('{restrictionId}', restrictionId)
+        .replace('{deletionId}', deletionId)
         .replace('{tenantId}', service.tenant.tenantId)
         // An agency asks about a key of its own.
         .replace('{keyId}', path.includes('exposure') ? (service.tenant.readKey.split('_')[1] ?? '') : keyId)

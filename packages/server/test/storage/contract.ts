@@ -6,6 +6,7 @@ import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
 import { countingContract } from './contract/counting.ts'
 import { currentContract } from './contract/current.ts'
+import { deletingContract } from './contract/deleting.ts'
 import { derivingContract } from './contract/deriving.ts'
 import { erasingContract } from './contract/erasing.ts'
 import { expiringContract } from './contract/expiring.ts'
@@ -75,6 +76,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     retainingContract(factory)
     expiringContract(factory)
     leavingContract(factory)
+    deletingContract(factory)
     keysContract(factory)
     branchGrantsContract(factory)
     publishingByBranchContract(factory)

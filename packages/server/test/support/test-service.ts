@@ -55,6 +55,11 @@ export interface TestServiceOptions {
   readonly pictures?: boolean
   readonly testKeys?: boolean
   readonly corsOrigins?: readonly string[]
+  /** A few seconds if left out. */
+  readonly deletionSettleMs?: number
+  readonly exportTenant?: ServiceOptions['exportTenant']
+  readonly shownSettings?: ServiceOptions['shownSettings']
+  readonly findings?: ServiceOptions['findings']
   /** In place of the machine's clock, for keys and rate limits. */
   readonly clock?: () => number
   /** In place of a database of the tests' own server. */
@@ -128,6 +133,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     testKeys: options.testKeys ?? false,
     corsOrigins: options.corsOrigins ?? [],
     erasureList: options.erasureList,
+    exportTenant: options.exportTenant,
+    ...(options.deletionSettleMs === undefined ? {} : { deletionSettleMs: options.deletionSettleMs }),
+    findings: options.findings,
+    ...(options.shownSettings === undefined ? {} : { shownSettings: options.shownSettings }),
     maintenanceFreshMs: options.maintenanceFreshMs,
   } as const
   const service =

@@ -74,3 +74,16 @@ function readName(members: BodyMembers<'name'>): string | undefined {
 function readReference(members: BodyMembers<'reference'>): string | undefined {
   return members.matching('reference', isReference, referenceWords)
 }
+
+/** `null` erases it. */
+export function readActorName(text: string): BodyReading<{ readonly name: string | null }> {
+  const reading = readMembers(text, ['name'], '{"name":"A. Person"}')
+  if (reading.kind === 'faults') return reading
+  const { members } = reading
+  const name = members.nulls.has('name') ? null : readName(members)
+  if (name === undefined && !members.given.has('name')) {
+    members.fault('name', `name is ${tenantNameWords}; or null, which erases it.`)
+  }
+  if (members.errors.length > 0 || name === undefined) return { kind: 'faults', errors: members.errors }
+  return { kind: 'body', body: { name } }
+}

@@ -1,6 +1,7 @@
 import { keyChanged, keyCreated, keyRotated, tenantChanged, tenantCreated } from '../audit-changes.ts'
 import type { AdminStore } from '../admin-store.ts'
 import { changedKey, changedTenant, decideImport, rotatedKeys } from '../changed-records.ts'
+import { feedName } from '../storage.ts'
 import type { Tenant } from '../storage.ts'
 import { noteChanges } from './audit.ts'
 import { addTenant } from './keys.ts'
@@ -16,10 +17,16 @@ function tenantAdmin(
 ): Pick<AdminStore, 'findTenant' | 'tenantsAfter' | 'changeTenant' | 'importTenants'> {
   const tenants = (): readonly Tenant[] => [...openState(store).tenants.values()]
   return {
-    findTenant: async (tenantId) => openState(store).tenants.get(tenantId),
+    async findTenant(tenantId) {
+      const { feeds, tenants: all } = openState(store)
+      const tenant = all.get(tenantId)
+      const isDeleted = feeds.get(feedName({ tenantId, feed: 'property' }))?.move === 'deleting'
+      return tenant && isDeleted ? { ...tenant, deleting: true } : tenant
+    },
     tenantsAfter: async (place, limit) =>
-      placed(tenants())
-        .slice(place, place + limit)
+      placed(store, tenants(), ({ tenantId }) => tenantId)
+        .filter((one) => one.place > place)
+        .slice(0, limit)
         .map(({ place: at, one: tenant }) => ({ place: at, tenant })),
     async changeTenant(tenantId, change, actor) {
       const before = openState(store).tenants.get(tenantId)
@@ -59,11 +66,10 @@ function tenantAdmin(
 function keyAdmin(store: MemoryStore): Pick<AdminStore, 'keysAfter' | 'changeKey' | 'rotateKey'> {
   return {
     keysAfter: async ({ after, limit, tenantId }) =>
-      placed([...openState(store).keys.values()])
-        .slice(after)
+      placed(store, [...openState(store).keys.values()], ({ keyId }) => keyId)
         .filter(
-          ({ one: { grants } }) =>
-            tenantId === undefined || grants.some((grant) => grant.tenantId === tenantId),
+          ({ place, one: { grants } }) =>
+            place > after && (tenantId === undefined || grants.some((grant) => grant.tenantId === tenantId)),
         )
         .slice(0, limit)
         .map(({ place, one: record }) => ({ place, record })),
@@ -94,6 +100,16 @@ function keyAdmin(store: MemoryStore): Pick<AdminStore, 'keysAfter' | 'changeKey
 }
 
 /** Nothing is ever taken out of these, so an index is a place. */
-function placed<T>(list: readonly T[]): readonly { readonly place: number; readonly one: T }[] {
-  return list.map((one, index) => ({ place: index + 1, one }))
+/** Each with its place, in order of creation. Places are given when they are first asked for, and never twice. */
+function placed<T>(
+  store: MemoryStore,
+  list: readonly T[],
+  idOf: (one: T) => string,
+): readonly { readonly place: number; readonly one: T }[] {
+  const { places } = openState(store)
+  return list.map((one) => {
+    const place = places.get(idOf(one)) ?? places.size + 1
+    places.set(idOf(one), place)
+    return { place, one }
+  })
 }

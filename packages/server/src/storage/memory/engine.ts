@@ -10,10 +10,12 @@ import type { WantedSettings } from '../settings.ts'
 import { StorageFailure, StorageRefusal } from '../storage.ts'
 import type { Actor, Maintenance, StorageEngine } from '../storage.ts'
 import { watchers } from '../watchers.ts'
+import type { Watchers } from '../watchers.ts'
 import { memoryAdmin } from './admin.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryBranchViews } from './branch-views.ts'
+import { memoryDeletions } from './deletions.ts'
 import { memoryErasures } from './erasures.ts'
 import { memoryEvents } from './events.ts'
 import { memoryExpiry } from './expiry.ts'
@@ -23,6 +25,7 @@ import { memoryLeaving } from './leaving.ts'
 import { memoryLedger } from './ledger.ts'
 import { memoryMoments } from './moments.ts'
 import { memoryMoves } from './moves.ts'
+import { memoryNames } from './names.ts'
 import { memoryNodes } from './nodes.ts'
 import { memoryRestrictions } from './restrictions.ts'
 import { memoryRetention } from './retention.ts'
@@ -55,18 +58,15 @@ export async function openMemory(
   }
   return {
     settings: state.settings,
-    keys: memoryKeys(store),
-    admin: memoryAdmin(store),
+    ...memoryAdministration(store, watching),
     nodes: memoryNodes(store),
     moments: memoryMoments(store),
     moves: memoryMoves(store, (key) => watching.tell(key)),
-    audit: memoryAudit(store),
     ledger: memoryLedger(store),
     erasures: memoryErasures(store, clock, overrideClockCheck, watching),
     holds: memoryHolds(store),
     restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),
     expiry: memoryExpiry(store, clock),
-    leaving: memoryLeaving(store),
     branchViews: memoryBranchViews(store, clock),
     retention: memoryRetention(store, clock, watching),
     events: memoryEvents(store, watching, clock, overrideClockCheck),
@@ -106,6 +106,21 @@ export async function openMemory(
     },
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Tenants and keys, and who changed them. */
+function memoryAdministration(
+  store: MemoryStore,
+  watching: Watchers,
+): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions'> {
+  return {
+    keys: memoryKeys(store),
+    admin: memoryAdmin(store),
+    audit: memoryAudit(store),
+    names: memoryNames(store),
+    leaving: memoryLeaving(store),
+    deletions: memoryDeletions(store, (key) => watching.tell(key)),
   }
 }
 

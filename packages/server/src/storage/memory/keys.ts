@@ -171,7 +171,11 @@ function findKey(state: MemoryState, keyId: string): FoundKey | undefined {
     ({ tenantId, set }) =>
       state.feeds.get(feedName({ tenantId, feed: 'property' }))?.branchSets.get(set)?.state === 'ready',
   )
-  const suspendedTenantIds = tenantIdsOf(record).filter((id) => tenants.get(id)?.suspended === true)
+  const isDeleted = (tenantId: string): boolean =>
+    state.feeds.get(feedName({ tenantId, feed: 'property' }))?.move === 'deleting'
+  const suspendedTenantIds = tenantIdsOf(record).filter(
+    (id) => tenants.get(id)?.suspended === true || isDeleted(id),
+  )
   const ofTenants = tenantIdsOf(record).flatMap((id) => leaving.get(id) ?? [])
   return {
     record,

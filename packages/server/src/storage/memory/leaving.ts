@@ -23,6 +23,7 @@ export function memoryLeaving(store: MemoryStore): LeavingStore {
       return 'done'
     },
     list: async () => [...openState(store).leaving.values()],
+    of: async (tenantIds) => tenantIds.flatMap((tenantId) => openState(store).leaving.get(tenantId) ?? []),
     async noteUnpublished({ tenantId, sinceMs }, unpublishedMs, actor) {
       const { leaving } = openState(store)
       const before = leaving.get(tenantId)

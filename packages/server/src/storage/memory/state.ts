@@ -9,6 +9,7 @@ import type {
   AuditRow,
   BranchSetId,
   BranchSetState,
+  Deletion,
   Erasure,
   FeedKey,
   FeedMark,
@@ -114,6 +115,14 @@ export interface MemoryErasure {
   readonly sentBefore: SentBefore | undefined
 }
 
+/** A deletion of a tenant, and who has to do with it. */
+export interface MemoryDeletion {
+  readonly deletion: Deletion
+  readonly acknowledgedBy: readonly string[]
+  /** The node that writes the export. */
+  readonly exporter: string | undefined
+}
+
 export interface MemoryRestriction extends RestrictionProgress {
   readonly restriction: Restriction
   readonly acknowledgedBy: readonly string[]
@@ -131,9 +140,13 @@ export interface MemoryState {
   /** By tenant. */
   readonly leaving: Map<string, Leaving>
   readonly keys: Map<string, KeyRecord>
+  /** Of tenants and keys, by id, where lists go on. One that was deleted keeps its place. */
+  readonly places: Map<string, number>
   /** By id, in the order in which they were begun. */
   readonly erasures: Map<string, MemoryErasure>
   readonly restrictions: Map<string, MemoryRestriction>
+  /** By id. */
+  readonly deletions: Map<string, MemoryDeletion>
   /** By id. */
   readonly holds: Map<string, Hold>
   /** By tenant and rule. */
@@ -152,6 +165,8 @@ export interface MemoryState {
   branchViewChanges: number
   /** Of lists of current events, by their names. */
   readonly moments: Map<string, Moment>
+  /** By actor. */
+  readonly names: Map<string, string>
 }
 
 /** The state, and what lives only as long as the engine is open. */
@@ -174,8 +189,10 @@ export function newState(settings: StoreSettings): MemoryState {
     tenants: new Map(),
     leaving: new Map(),
     keys: new Map(),
+    places: new Map(),
     erasures: new Map(),
     restrictions: new Map(),
+    deletions: new Map(),
     holds: new Map(),
     retentionRules: new Map(),
     expiring: new Map(),
@@ -186,6 +203,7 @@ export function newState(settings: StoreSettings): MemoryState {
     runs: new Map(),
     branchViewChanges: 0,
     moments: new Map(),
+    names: new Map(),
   }
 }
 

@@ -28,7 +28,9 @@ export const adminSelects = {
 
 const selectTenant: Statement = {
   name: 'admin-tenant',
-  text: `SELECT ${tenantColumns} FROM tenant WHERE tenant = $1`,
+  text: `SELECT ${tenantColumns}, EXISTS (
+      SELECT FROM tenant_deletion d WHERE d.tenant = tenant.tenant AND d.state <> 'deleted'
+    ) AS deleting FROM tenant WHERE tenant = $1`,
 }
 const lockTenant: Statement = {
   name: 'admin-tenant-lock',
@@ -71,8 +73,8 @@ function tenantAdmin(
 ): Pick<AdminStore, 'findTenant' | 'tenantsAfter' | 'changeTenant' | 'importTenants'> {
   return {
     async findTenant(tenantId) {
-      const [row] = await database.read<TenantRow>(selectTenant, [tenantId])
-      return row && tenantOf(row)
+      const [row] = await database.read<TenantRow & { readonly deleting: boolean }>(selectTenant, [tenantId])
+      return row && { ...tenantOf(row), ...(row.deleting ? { deleting: true } : {}) }
     },
     async tenantsAfter(place, limit) {
       const rows = await database.read<TenantRow & { tenant_no: string }>(adminSelects.tenants, [

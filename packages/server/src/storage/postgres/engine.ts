@@ -8,6 +8,7 @@ import {
   guardedAdmin,
   guardedAudit,
   guardedBranchViews,
+  guardedDeletions,
   guardedErasures,
   guardedExpiry,
   guardedLeaving,
@@ -16,6 +17,7 @@ import {
   guardedLedger,
   guardedMoments,
   guardedMoves,
+  guardedNames,
   guardedNodes,
   guardedRestrictions,
   guardedRetention,
@@ -33,6 +35,7 @@ import type { ConnectionOptions, Database, Statement } from './connection.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
+import { databaseDeletions } from './deletions.ts'
 import { databaseErasures } from './erasures.ts'
 import { databaseEvents } from './events.ts'
 import { databaseExpiry } from './expiry.ts'
@@ -49,6 +52,7 @@ import { databaseLedger } from './ledger.ts'
 import { databaseLeaving } from './leaving.ts'
 import { databaseMoments } from './moments.ts'
 import { changeMove, exportTenant, moveStates } from './moves.ts'
+import { databaseNames } from './names.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteTables } from './rewrite.ts'
@@ -150,14 +154,11 @@ function engineOver(
   }
   return {
     settings,
-    keys: guardedKeys(databaseKeys(database, note), guarded),
-    admin: guardedAdmin(databaseAdmin(database, note), guarded),
-    leaving: guardedLeaving(databaseLeaving(database, note), guarded),
+    ...databaseAdministration(parts, guarded),
     branchViews: guardedBranchViews(databaseBranchViews(database, given), guarded),
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
-    audit: guardedAudit(databaseAudit(database, note), guarded),
     ledger: guardedLedger(databaseLedger(database), guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
@@ -208,6 +209,22 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
     keysVersion: () => readKeysVersion(database),
     keyIds: () => readKeyIds(database),
     pepperIdsInUse: () => readPepperIds(database),
+  }
+}
+
+/** Tenants and keys, and who changed them. */
+function databaseAdministration(
+  parts: EngineParts,
+  guarded: Guard,
+): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions'> {
+  const { database, note } = parts
+  return {
+    keys: guardedKeys(databaseKeys(database, note), guarded),
+    admin: guardedAdmin(databaseAdmin(database, note), guarded),
+    leaving: guardedLeaving(databaseLeaving(database, note), guarded),
+    deletions: guardedDeletions(databaseDeletions(parts), guarded),
+    audit: guardedAudit(databaseAudit(database, note), guarded),
+    names: guardedNames(databaseNames(database, note), guarded),
   }
 }
 

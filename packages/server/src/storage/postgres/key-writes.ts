@@ -29,7 +29,11 @@ export const lockNames: Statement = {
   name: 'tenant-lock',
   text: 'LOCK TABLE tenant IN SHARE ROW EXCLUSIVE MODE',
 }
-const hasTenant: Statement = { name: 'tenant-exists', text: 'SELECT FROM tenant WHERE tenant = $1' }
+/** Until the commit nobody deletes it. */
+const hasTenant: Statement = {
+  name: 'tenant-exists',
+  text: 'SELECT FROM tenant WHERE tenant = $1 FOR KEY SHARE',
+}
 const hasReference: Statement = {
   name: 'tenant-reference',
   text: 'SELECT FROM tenant WHERE reference = $1',
@@ -62,7 +66,9 @@ export const lockKey: Statement = {
 const hasKey: Statement = { name: 'key-exists', text: 'SELECT FROM key WHERE key_id = $1' }
 const countTenants: Statement = {
   name: 'tenant-count',
-  text: 'SELECT count(*) AS count FROM tenant WHERE tenant = ANY ($1::uuid[])',
+  text: `SELECT count(*) AS count FROM (
+      SELECT FROM tenant WHERE tenant = ANY ($1::uuid[]) ORDER BY tenant FOR KEY SHARE
+    ) AS held`,
 }
 const tenantsOfKey =
   'ARRAY(SELECT g.tenant::text FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS tenants'

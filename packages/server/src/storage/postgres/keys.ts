@@ -18,7 +18,9 @@ export const keySelect = `SELECT key_no, key_id, secret_hash, pepper_id, label, 
   ARRAY(SELECT g.scopes FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS scopes,
   ARRAY(SELECT g.branches FROM key_grant g WHERE g.key_no = key.key_no ORDER BY grant_no) AS branches,
   ARRAY(SELECT t.tenant::text FROM key_grant g JOIN tenant t USING (tenant)
-    WHERE g.key_no = key.key_no AND t.suspended ORDER BY grant_no) AS suspended,
+    WHERE g.key_no = key.key_no
+      AND (t.suspended OR t.tenant IN (SELECT d.tenant FROM tenant_deletion d WHERE d.state <> 'deleted'))
+    ORDER BY grant_no) AS suspended,
   ARRAY(SELECT l.tenant || ' ' || l.reading_ends_ms FROM key_grant g JOIN leaving_tenant l USING (tenant)
     WHERE g.key_no = key.key_no ORDER BY grant_no) AS leaving,
   (SELECT pepper_id FROM store) AS current_pepper_id
@@ -63,6 +65,7 @@ export interface KeyRow {
   readonly tenants: readonly string[]
   readonly scopes: readonly string[]
   readonly branches: readonly (string | null)[]
+  /** Those that are being deleted, too. */
   readonly suspended: readonly string[]
   /** Each with its end of reading. */
   readonly leaving: readonly string[]

@@ -1,12 +1,17 @@
 /** Tenants that leave. */
 import { leavingBegun, leavingEnded, tenantUnpublished } from '../audit-changes.ts'
-import type { LeavingStore } from '../storage.ts'
+import type { Leaving, LeavingStore } from '../storage.ts'
+import { uuids } from './array.ts'
 import type { NoteChanges } from './audit.ts'
 import type { Database, Row, Session, Statement } from './connection.ts'
 
 const select: Statement = {
   name: 'leaving',
   text: 'SELECT tenant, since_ms, reading_ends_ms, unpublished_ms FROM leaving_tenant',
+}
+const selectOf: Statement = {
+  name: 'leaving-of',
+  text: `${select.text} WHERE tenant = ANY ($1::uuid[])`,
 }
 const hasTenant: Statement = {
   name: 'leaving-tenant-exists',
@@ -54,19 +59,24 @@ export function databaseLeaving(database: Database, note: NoteChanges): LeavingS
         if (removed.length > 0) await note(session, leavingEnded(tenantId), actor)
         return 'done'
       }),
-    async list() {
-      const rows = await database.read<LeavingRow>(select, [])
-      return rows.map((row) => ({
-        tenantId: row.tenant,
-        sinceMs: Number(row.since_ms),
-        readingEndsMs: Number(row.reading_ends_ms),
-        unpublishedMs: row.unpublished_ms === null ? undefined : Number(row.unpublished_ms),
-      }))
+    list: async () => (await database.read<LeavingRow>(select, [])).map(leavingOf),
+    async of(tenantIds) {
+      if (tenantIds.length === 0) return []
+      return (await database.read<LeavingRow>(selectOf, [uuids(tenantIds)])).map(leavingOf)
     },
     noteUnpublished: ({ tenantId, sinceMs }, unpublishedMs, actor) =>
       database.transaction(async (session) => {
         const marked = await session.query(mark, [tenantId, sinceMs, unpublishedMs])
         if (marked.length > 0) await note(session, tenantUnpublished(tenantId), actor)
       }),
+  }
+}
+
+function leavingOf(row: LeavingRow): Leaving {
+  return {
+    tenantId: row.tenant,
+    sinceMs: Number(row.since_ms),
+    readingEndsMs: Number(row.reading_ends_ms),
+    unpublishedMs: row.unpublished_ms === null ? undefined : Number(row.unpublished_ms),
   }
 }

@@ -4,6 +4,7 @@ import { codeOf } from '../error-code.ts'
 import { StorageRefusal } from '../storage.ts'
 import type { Database, Session, Statement } from './connection.ts'
 import {
+  auditAction,
   eventSubject,
   fileOf,
   liveCounts,
@@ -57,6 +58,8 @@ export const migrations: readonly Migration[] = [
   filesOf('0028-steps-by-key.sql'),
   filesOf('0029-branch-grants.sql'),
   filesOf('0030-branch-views.sql'),
+  filesOf('0031-deleting-tenants.sql'),
+  { ...filesOf('0032-actor-names.sql'), afterwards: [auditAction] },
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

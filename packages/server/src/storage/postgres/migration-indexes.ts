@@ -44,3 +44,10 @@ export const liveCounts: Afterwards = {
   name: 'feed_live_counts',
   text: 'SELECT count_live_subjects(100) AS done',
 }
+
+/** From an action to its rows. */
+export const auditAction: Afterwards = {
+  kind: 'index',
+  name: 'audit_action',
+  on: 'ON audit (action, audit_no)',
+}

@@ -12,7 +12,7 @@ import type { HeldSnapshotRow } from './held-snapshots.ts'
 
 /** The large one last. */
 const statistics = 'pg_catalog.pg_statistic'
-const tables = [statistics, 'subject', 'event_id', 'kept_event', 'event'] as const
+const tables = [statistics, 'actor_name', 'subject', 'event_id', 'kept_event', 'event'] as const
 
 const setLockWait: Statement = {
   name: 'rewrite-lock-wait',

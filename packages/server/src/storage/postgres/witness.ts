@@ -43,7 +43,7 @@ const readHistory: Statement = {
 /**
  * Of the given numbers those that are not in the store, or stand for another event. Numbers up to the start of a feed's epoch
  * are of earlier ones: their losses were dealt with when the present one began, and a restore that loses one of them since
- * loses that beginning as well. Of a feed that is not there at all, all is lost.
+ * loses that beginning as well. Of a feed that is not there at all, all is lost, unless its tenant was deleted, or is being deleted.
  */
 const findLosses: Statement = {
   name: 'witness-losses',
@@ -54,7 +54,9 @@ const findLosses: Statement = {
     LEFT JOIN event e ON e.tenant = shown.tenant AND e.feed = shown.feed
       AND e.position = position_at(shown.tenant, shown.feed, shown.number)
       AND e.sequence = shown.number AND e.created = coalesce(shown.created, e.created)
-    WHERE e.position IS NULL AND shown.number > coalesce(f.epoch_start, first_offset)`,
+    WHERE e.position IS NULL AND shown.number > coalesce(f.epoch_start, first_offset)
+      AND NOT EXISTS (SELECT FROM tenant_deletion d
+        WHERE d.tenant = shown.tenant AND (d.state <> 'deleted' OR f.tenant IS NULL))`,
 }
 /** What a new epoch has to go past. */
 const noteLosses: Statement = {

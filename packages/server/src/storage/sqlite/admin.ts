@@ -52,7 +52,10 @@ export const adminSelects = {
 } as const
 
 function adminReads(db: Connection): AdminReads {
-  const selectTenant = db.prepare<[string], TenantRow>(`SELECT ${tenantColumns} FROM tenant WHERE tenant = ?`)
+  const selectTenant = db.prepare<[string], TenantRow & { readonly deleting: number }>(
+    `SELECT ${tenantColumns}, tenant IN (SELECT tenant FROM tenant_deletion WHERE state <> 'deleted') AS deleting
+      FROM tenant WHERE tenant = ?`,
+  )
   const selectTenants = db.prepare<[number, number], TenantRow & { readonly tenant_no: number }>(
     adminSelects.tenants,
   )
@@ -62,7 +65,7 @@ function adminReads(db: Connection): AdminReads {
   return {
     findTenant(tenantId) {
       const row = selectTenant.get(tenantId)
-      return row && tenantOf(row)
+      return row && { ...tenantOf(row), ...(row.deleting === 1 ? { deleting: true } : {}) }
     },
     tenantsAfter: (place, limit) =>
       selectTenants.all(place, limit).map((row) => ({ place: row.tenant_no, tenant: tenantOf(row) })),

@@ -76,7 +76,11 @@ export function auditReader(db: Connection): ReadAudit {
     const place = after === undefined ? undefined : numberOf.get(after)
     if (after !== undefined && place === undefined) return 'unknownRow'
     const conditions: readonly (readonly [string, string | number | undefined])[] = [
-      [first === 'oldest' ? 'audit_no > ?' : 'audit_no < ?', place],
+      // Without a place too, so that the plan is a search.
+      [
+        first === 'oldest' ? 'audit_no > ?' : 'audit_no < ?',
+        place ?? (first === 'oldest' ? 0 : Number.MAX_SAFE_INTEGER),
+      ],
       ['tenant = ?', tenant],
       ['action = ?', action],
       ['target = ?', target],

@@ -7,6 +7,7 @@ import {
   guardedAdmin,
   guardedAudit,
   guardedBranchViews,
+  guardedDeletions,
   guardedErasures,
   guardedExpiry,
   guardedLeaving,
@@ -15,6 +16,7 @@ import {
   guardedLedger,
   guardedMoments,
   guardedMoves,
+  guardedNames,
   guardedNodes,
   guardedRestrictions,
   guardedRetention,
@@ -43,6 +45,7 @@ import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { epochReads } from './epoch-need.ts'
+import { fileDeletions } from './deletions.ts'
 import { fileErasures } from './erasures.ts'
 import { fileEvents } from './events.ts'
 import { fileExpiry } from './expiry.ts'
@@ -55,6 +58,7 @@ import { readMaintenance } from './maintenance.ts'
 import { fileLeaving } from './leaving.ts'
 import { fileMoments } from './moments.ts'
 import { exportTenant, moveStates } from './moves.ts'
+import { fileNames } from './names.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
 import { rewriteStore } from './rewrite.ts'
@@ -189,6 +193,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     moments: guardedMoments(fileMoments(db, link), guarded),
     moves: guardedMoves(fileMoves(db, parts), guarded),
     audit: guardedAudit(fileAudit(db, link), guarded),
+    names: guardedNames(fileNames(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
@@ -196,6 +201,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     expiry: guardedExpiry(fileExpiry(db, link), guarded),
     leaving: guardedLeaving(fileLeaving(db, link), guarded),
     branchViews: guardedBranchViews(fileBranchViews(db, clock, link), guarded),
+    deletions: guardedDeletions(fileDeletions(db, parts, watching), guarded),
     retention: guardedRetention(fileRetention(db, clock, link, watching), guarded),
     events: fileEvents({ ...parts, db, locator, guard, watching }),
     startEpoch: (continueAfter, actor, feeds) =>

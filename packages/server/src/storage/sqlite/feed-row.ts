@@ -103,7 +103,7 @@ export function marksTotalReader(db: Connection): () => MarksTotal {
   }
 }
 
-/** Feed numbers, asked for once: a feed never gets another, and none is ever removed. */
+/** Feed numbers, asked for once: a feed never gets another, not even when its tenant was deleted and is made again. */
 export function feedNumbers(db: Connection): (key: FeedKey) => number | undefined {
   const feedOf = feedReader(db)
   const known = new Map<string, number>()

@@ -1,5 +1,6 @@
 /** Inserting tenants and keys, in the transaction of the caller, who has looked whether they may be there. */
 import { feedNames, viewsOf } from '@property-events/protocol/plain'
+import type { FeedName } from '@property-events/protocol'
 import { newEpochId } from '../epoch-id.ts'
 import { grantColumns } from '../granted-branches.ts'
 import { wordsOf } from '../key-store.ts'
@@ -14,24 +15,43 @@ export interface RecordInserter {
   key(record: KeyRecord): void
 }
 
+/** Never one that was given before, not even where the last row was removed since. */
+function nextNumber(table: 'tenant' | 'feed' | 'key'): string {
+  const last = `(SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_${table}_no')`
+  return `(SELECT 1 + max(coalesce(max(${table}_no), 0), coalesce(${last}, 0)) FROM ${table})`
+}
+
 export function recordInserter(db: Connection): RecordInserter {
   return { tenant: tenantInserter(db), key: keyInserter(db) }
 }
 
 function tenantInserter(db: Connection): RecordInserter['tenant'] {
   const insertTenant = db.prepare(
-    'INSERT INTO tenant (tenant, name, created_ms, suspended, reference) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO tenant (tenant_no, tenant, name, created_ms, suspended, reference)
+      VALUES (${nextNumber('tenant')}, ?, ?, ?, ?, ?)`,
   )
   const insertFeed = db.prepare(
-    'INSERT INTO feed (tenant, feed, epoch, offset, revision, last_position) VALUES (?, ?, ?, ?, 0, 0)',
+    `INSERT INTO feed (feed_no, tenant, feed, epoch, offset, revision, last_position)
+      VALUES (coalesce(?, ${nextNumber('feed')}), ?, ?, ?, ?, 0, 0)`,
   )
   const insertView = db.prepare('INSERT INTO view (feed_no, view, filter, last_ordinal) VALUES (?, ?, ?, 0)')
+  const numbersOf = db.prepare<[string], Readonly<Record<FeedName, number>>>(
+    `SELECT property_no AS property, contact_no AS contact FROM tenant_deletion
+      WHERE tenant = ? AND property_no IS NOT NULL ORDER BY deletion DESC LIMIT 1`,
+  )
   const meta = metaOf(db)
   return ({ tenantId, name, createdMs, suspended, reference }) => {
     insertTenant.run(tenantId, name, createdMs, suspended ? 1 : 0, reference ?? null)
     const offset = Number(meta.get('first_offset'))
+    const before = numbersOf.get(tenantId)
     for (const feed of feedNames) {
-      const feedNo = insertFeed.run(tenantId, feed, newEpochId(), offset).lastInsertRowid
+      const feedNo = insertFeed.run(
+        before?.[feed] ?? null,
+        tenantId,
+        feed,
+        newEpochId(),
+        offset,
+      ).lastInsertRowid
       for (const view of viewsOf(feed)) insertView.run(feedNo, view, `category = '${view}'`)
     }
   }
@@ -39,10 +59,10 @@ function tenantInserter(db: Connection): RecordInserter['tenant'] {
 
 function keyInserter(db: Connection): RecordInserter['key'] {
   const insertKey = db.prepare(
-    `INSERT INTO key (key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
+    `INSERT INTO key (key_no, key_id, secret_hash, pepper_id, label, operator, created_ms, expires_ms, revoked_ms, last_used_ms,
         rate_per_second, rate_burst, admin_scopes, networks, replaces, event_types,
         current_only)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      VALUES (${nextNumber('key')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertGrant = db.prepare(
     'INSERT INTO key_grant (key_no, grant_no, tenant, scopes, branches) VALUES (?, ?, ?, ?, ?)',

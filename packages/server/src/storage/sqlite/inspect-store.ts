@@ -35,13 +35,17 @@ export type StoreInspection =
       readonly waitingErasures: WaitingErasures
     }
 
-export function inspectStore(folder: string): StoreInspection {
+/** `readsAll`: looks for damages, which reads the whole file. */
+export function inspectStore(
+  folder: string,
+  { readsAll }: { readonly readsAll: boolean } = { readsAll: true },
+): StoreInspection {
   const file = storeFileOf(folder)
   if (!existsSync(file)) return { kind: 'none', file }
   try {
     const db = connectForReading(file)
     try {
-      const damages = db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all()
+      const damages = readsAll ? db.prepare<[], string>('PRAGMA integrity_check(20)').pluck().all() : []
       const newest = db
         .prepare<[], bigint | null>('SELECT max(last_created) FROM feed')
         .pluck()

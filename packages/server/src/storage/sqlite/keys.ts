@@ -47,6 +47,7 @@ export interface KeyRow {
 
 export interface GrantRow extends GrantColumns {
   readonly tenant: string
+  /** 1: so it is, or it is being deleted. */
   readonly suspended: number
   /** `null`: the tenant does not leave. */
   readonly reading_ends_ms: number | null
@@ -103,7 +104,8 @@ export function keyReads(db: Connection): KeyReads {
 /** The grants of a key, in their order. */
 export function grantReader(db: Connection): (keyNo: number) => readonly GrantRow[] {
   const select = db.prepare<[number], GrantRow>(
-    `SELECT tenant, scopes, branches, suspended, reading_ends_ms
+    `SELECT tenant, scopes, branches, reading_ends_ms,
+      suspended = 1 OR tenant IN (SELECT tenant FROM tenant_deletion WHERE state <> 'deleted') AS suspended
       FROM key_grant JOIN tenant USING (tenant) LEFT JOIN leaving_tenant USING (tenant)
       WHERE key_no = ? ORDER BY grant_no`,
   )

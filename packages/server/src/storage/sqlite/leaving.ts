@@ -21,21 +21,27 @@ interface LeavingRow {
 }
 
 export function fileLeaving(db: Connection, link: WriterLink): Unguarded<LeavingStore> {
-  const select = db.prepare<[], LeavingRow>(
-    'SELECT tenant, since_ms, reading_ends_ms, unpublished_ms FROM leaving_tenant',
+  const columns = 'tenant, since_ms, reading_ends_ms, unpublished_ms'
+  const select = db.prepare<[], LeavingRow>(`SELECT ${columns} FROM leaving_tenant`)
+  const find = db.prepare<[string], LeavingRow>(
+    `SELECT ${columns} FROM leaving_tenant WHERE tenant = CAST(? AS TEXT)`,
   )
   return {
     begin: (request, actor) => link.call('beginLeaving', request, actor),
     end: (tenantId, actor) => link.call('endLeaving', tenantId, actor),
-    list: () =>
-      select.all().map((row) => ({
-        tenantId: row.tenant,
-        sinceMs: row.since_ms,
-        readingEndsMs: row.reading_ends_ms,
-        unpublishedMs: row.unpublished_ms ?? undefined,
-      })),
+    list: () => select.all().map(leavingOf),
+    of: (tenantIds) => tenantIds.flatMap((tenantId) => find.all(tenantId)).map(leavingOf),
     noteUnpublished: (leaving, unpublishedMs, actor) =>
       link.call('noteUnpublished', leaving, unpublishedMs, actor),
+  }
+}
+
+function leavingOf(row: LeavingRow): Leaving {
+  return {
+    tenantId: row.tenant,
+    sinceMs: row.since_ms,
+    readingEndsMs: row.reading_ends_ms,
+    unpublishedMs: row.unpublished_ms ?? undefined,
   }
 }
 

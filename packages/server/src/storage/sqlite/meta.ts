@@ -21,14 +21,17 @@ type PassingName = 'checksums_filled_through' | 'maintenance'
 /** Ticks: windows may have been answered until then (P3). Not there while none was. */
 type ReservationName = 'reserved_until'
 
+/** The highest number given before a tenant was deleted. Not there while none was. */
+export type LastNumberName = 'last_tenant_no' | 'last_feed_no' | 'last_key_no'
+
 /** Milliseconds since 1970: rows of the audit from before then have been removed. Not there while none was. */
 type AuditName = 'audit_pruned_before'
 
 export interface Meta {
   get(name: MetaName): string
   /** Of a value that not every store has. */
-  find(name: MetaName | PassingName | ReservationName | AuditName): string | undefined
-  set(name: MetaName | PassingName | ReservationName | AuditName, value: string): void
+  find(name: MetaName | PassingName | ReservationName | AuditName | LastNumberName): string | undefined
+  set(name: MetaName | PassingName | ReservationName | AuditName | LastNumberName, value: string): void
   remove(name: PassingName): void
 }
 

@@ -35,6 +35,8 @@ const migrations: readonly string[] = [
   '0022-live-counts.sql',
   '0023-branch-grants.sql',
   '0024-branch-views.sql',
+  '0025-deleting-tenants.sql',
+  '0026-actor-names.sql',
 ]
 
 /** The schema this program reads and writes. */

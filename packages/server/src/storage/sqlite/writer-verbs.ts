@@ -14,12 +14,14 @@ import type { Reserved } from '../time-reservation.ts'
 import type { AdminWrites } from './admin.ts'
 import type { AuditWrites } from './audit.ts'
 import type { BranchViewWrites } from './branch-views.ts'
+import type { DeletionWrites } from './deletion-writes.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
 import type { LeavingWrites } from './leaving.ts'
 import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
+import type { NameWrites } from './names.ts'
 import type { NodeWrites } from './nodes.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
@@ -32,8 +34,10 @@ export interface WriterVerbs
     AuditWrites,
     BranchViewWrites,
     LeavingWrites,
+    DeletionWrites,
     LedgerWrites,
     MomentWrites,
+    NameWrites,
     ErasureWrites,
     HoldWrites,
     RestrictionWrites,

@@ -13,6 +13,7 @@ import { branchViewWrites } from './branch-views.ts'
 import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
+import { deletionWrites } from './deletion-writes.ts'
 import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
@@ -26,6 +27,7 @@ import { maintenanceWriter } from './maintenance.ts'
 import { readSettings } from './meta.ts'
 import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
+import { nameWrites } from './names.ts'
 import { nodeWrites } from './nodes.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
@@ -74,7 +76,9 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
+    ...nameWrites(db, note),
     ...leavingWrites(db, note),
+    ...deletionWrites(db, clock, note, changes),
     ...ledgerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),

@@ -6,7 +6,7 @@ import type { Tenant } from '../../../storage/storage.ts'
 import type { AdminNeed } from '../../access.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
-import type { Access, Headers, Outcome, Request } from '../../exchange.ts'
+import type { Access, Headers, Outcome, Refused, Request } from '../../exchange.ts'
 import type { ParameterSchema } from '../../openapi/operation-schema.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../openapi/responses.ts'
 import { refTo } from '../../openapi/schemas.ts'
@@ -38,6 +38,8 @@ interface RouteWords {
   /** The body is a list of so many of them, at most. */
   readonly listOf?: number
   readonly ok: { readonly status?: number; readonly description: string; readonly schema: SchemaName }
+  /** Another answer that is no refusal. */
+  readonly alsoOk?: { readonly status: number; readonly description: string; readonly schema: SchemaName }
   readonly problems?: readonly ProblemCode[]
 }
 
@@ -57,6 +59,8 @@ export interface AdminRoute<Parameters> extends RouteWords {
 
 export interface TenantRoute<Parameters> extends Omit<AdminRoute<Parameters>, 'answer' | 'need'> {
   readonly need: Exclude<AdminNeed, 'anyKey'>
+  /** It is about the tenant itself, and not about what it owns. */
+  readonly whileDeleting?: true
   readonly answer: (asked: TenantRequest<Parameters>) => Outcome | Promise<Outcome>
 }
 
@@ -105,8 +109,8 @@ export function tenantOperation<Parameters>(context: HttpContext, route: TenantR
       const [given = ''] = asked.params
       const tenantId = parseUuid(given)
       if (tenantId === undefined || !reaches(asked.access, need, tenantId)) return noTenant
-      const tenant = await context.admin.findTenant(tenantId)
-      return tenant === undefined ? noTenant : route.answer({ ...asked, tenant })
+      const tenant = await readableTenant(context, tenantId, route.whileDeleting)
+      return 'kind' in tenant ? tenant : route.answer({ ...asked, tenant })
     },
   })
   return {
@@ -122,6 +126,19 @@ export function tenantOperation<Parameters>(context: HttpContext, route: TenantR
 }
 
 export const noTenant = refused({ code: 'tenant_not_found' })
+const beingDeleted = refused({ code: 'tenant_not_found', detail: 'This tenant is being deleted.' })
+
+/** The tenant, unless there is none, or nothing of it is to be read any more. */
+export async function readableTenant(
+  { admin }: Pick<HttpContext, 'admin'>,
+  tenantId: string,
+  whileDeleting?: true,
+): Promise<Tenant | Refused> {
+  const tenant = await admin.findTenant(tenantId)
+  if (tenant === undefined) return noTenant
+  const { deleting, ...found } = tenant
+  return deleting === true && whileDeleting === undefined ? beingDeleted : found
+}
 
 const bodyProblems = [
   'invalid_body',
@@ -132,7 +149,7 @@ const bodyProblems = [
 ] as const satisfies readonly ProblemCode[]
 
 function schemaOf(route: Described): OperationSchema {
-  const { operationId, summary, description, ok, body, query, need, method } = route
+  const { operationId, summary, description, ok, alsoOk, body, query, need, method } = route
   const list = { type: 'array', minItems: 1, maxItems: route.listOf } as const
   const one = body && refTo(body)
   const content = one && {
@@ -152,6 +169,7 @@ function schemaOf(route: Described): OperationSchema {
     ...(content === undefined ? {} : { body: { content } }),
     response: {
       [ok.status ?? success.ok]: answer(ok.description, refTo(ok.schema), keyedHeaders),
+      ...(alsoOk && { [alsoOk.status]: answer(alsoOk.description, refTo(alsoOk.schema), keyedHeaders) }),
       ...keyedProblems(
         ...scoped,
         ...(content === undefined ? [] : bodyProblems),
@@ -167,6 +185,7 @@ type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'need' | 'meth
 const pathParameters: Readonly<Record<string, ParameterSchema>> = {
   tenantId: { type: 'string', format: 'uuid', description: 'Id of the tenant.' },
   keyId: { type: 'string', description: 'Id of the key: what stands after `pev_` in its text.' },
+  actor: { type: 'string', description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.' },
   feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
   contactRef: { type: 'string', format: 'uuid', description: 'The `contact_ref` of the contact.' },
 }

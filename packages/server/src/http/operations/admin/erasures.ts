@@ -7,7 +7,7 @@ import { capital, keyedProblems } from '../../openapi/responses.ts'
 import { erase } from '../erase.ts'
 import { getErasure, listErasures } from '../erasures.ts'
 import type { Operation, OperationSchema } from '../operation.ts'
-import { noTenant, paramsOf } from './admin-operation.ts'
+import { noTenant, paramsOf, readableTenant } from './admin-operation.ts'
 import { reaches } from './reach.ts'
 
 export function tenantErasures(context: HttpContext): readonly Operation[] {
@@ -31,7 +31,8 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
       const call = operation.prepare({ query, params })
       return async (request, access) => {
         if (!reaches(access, 'admin:erase', tenantId)) return noTenant
-        if ((await context.admin.findTenant(tenantId)) === undefined) return noTenant
+        const tenant = await readableTenant(context, tenantId)
+        if ('kind' in tenant) return tenant
         return call(request, within(access, tenantId))
       }
     },

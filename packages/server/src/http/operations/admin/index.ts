@@ -1,11 +1,14 @@
 /** The rows of administration in the table of operations. */
 import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'
+import { nameActor } from './actor-names.ts'
 import { readAudit } from './audit.ts'
 import { getMaskedContact, readMaskedHistory, revealContact } from './contacts.ts'
+import { deleteTenant, getDeletion, listDeletions } from './deletions.ts'
 import { tenantErasures } from './erasures.ts'
 import { listFeeds } from './feeds.ts'
 import { importTenants } from './import-tenants.ts'
+import { readHealth, readShownSettings } from './inspect-service.ts'
 import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from './keys.ts'
 import { listProperties } from './properties.ts'
 import { readRate } from './rate.ts'
@@ -21,6 +24,9 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     importTenants(context),
     getTenant(context),
     changeTenant(context),
+    deleteTenant(context),
+    listDeletions(context),
+    getDeletion(context),
     listFeeds(context),
     readRate(context),
     listProperties(context),
@@ -36,5 +42,8 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     rotateOneKey(context),
     revokeKey(context),
     readAudit(context),
+    nameActor(context),
+    readShownSettings(context),
+    readHealth(context),
   ]
 }

@@ -17,7 +17,7 @@ import { readReductions } from '../read-reductions.ts'
 import { readEventRun } from '../read-run.ts'
 import { readSnapshot } from '../snapshot.ts'
 import { subjectHistory } from '../subject-history.ts'
-import { noTenant, paramsOf } from './admin-operation.ts'
+import { noTenant, paramsOf, readableTenant } from './admin-operation.ts'
 import { reaches } from './reach.ts'
 
 export function propertyReads(context: HttpContext): readonly Operation[] {
@@ -53,7 +53,8 @@ function ofTenant(context: HttpContext, operation: Operation): Operation {
       const call = operation.prepare({ query, params })
       return async (request, access) => {
         if (!reaches(access, 'admin:inspect', tenantId)) return noTenant
-        if ((await context.admin.findTenant(tenantId)) === undefined) return noTenant
+        const tenant = await readableTenant(context, tenantId)
+        if ('kind' in tenant) return tenant
         const outcome = call(request, within(access, tenantId))
         return whenThere(outcome, unkept)
       }

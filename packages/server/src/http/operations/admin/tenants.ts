@@ -12,7 +12,6 @@ import { readNewTenant, readTenantChange } from '../../requests/tenant-body.ts'
 import type { Operation } from '../operation.ts'
 import { withSmallBody } from '../read-small-body.ts'
 import { adminAnswer, adminOperation, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
-import { timeOf } from './key-answer.ts'
 import { listOf, listSchemas, readLimit, readListParameters } from './list-parameters.ts'
 import type { ListParameters } from './list-parameters.ts'
 import { reachedTenants } from './reach.ts'
@@ -24,6 +23,7 @@ import {
   tenantsByPublish,
 } from './tenants-by-publish.ts'
 import type { OrderedTenant } from './tenants-by-publish.ts'
+import { newTenantMembers, tenantView } from './tenant-answer.ts'
 
 const maxSearch = 100
 /** Read at a time while searching. */
@@ -65,10 +65,14 @@ export function listTenants(context: HttpContext): Operation {
         const { limit, place } = parameters
         const all = { after: 0, limit: Number.MAX_SAFE_INTEGER }
         const wanted = plain ? undefined : byId(await tenantsWith(context, all, matches))
-        return orderedAnswer(await tenantsByPublish(context, place, limit, wanted), limit)
+        return orderedAnswer(context, await tenantsByPublish(context, place, limit, wanted), limit)
       }
       const found = await tenantsWith(context, parameters, plain ? undefined : matches)
-      return adminAnswer(listOf(found, parameters.limit, ({ tenant }) => tenantMembers(tenant)))
+      const show = await tenantView(
+        context,
+        found.map(({ tenant }) => tenant),
+      )
+      return adminAnswer(listOf(found, parameters.limit, ({ tenant }) => show(tenant)))
     },
   })
 }
@@ -97,10 +101,18 @@ function byId(found: readonly TenantPlace[]): ReadonlyMap<string, Tenant> {
   return new Map(found.map(({ tenant }) => [tenant.tenantId, tenant]))
 }
 
-function orderedAnswer(found: readonly OrderedTenant[], limit: number): Outcome {
+async function orderedAnswer(
+  context: HttpContext,
+  found: readonly OrderedTenant[],
+  limit: number,
+): Promise<Outcome> {
   const items = found.slice(0, limit)
   const last = found.length > limit ? items.at(-1) : undefined
-  const shown = items.map((one) => ({ ...tenantMembers(one.tenant), lastPublishedAt: lastPublishedAt(one) }))
+  const show = await tenantView(
+    context,
+    items.map(({ tenant }) => tenant),
+  )
+  const shown = items.map((one) => ({ ...show(one.tenant), lastPublishedAt: lastPublishedAt(one) }))
   return adminAnswer({ items: shown, next: last === undefined ? null : placeText(last) })
 }
 
@@ -165,7 +177,7 @@ export function createTenant(context: HttpContext): Operation {
         const outcome = await context.keys.createTenant(tenant, actorOf(access))
         if (outcome !== 'created') return taken(outcome)
         const location = `${context.basePath}/v1/admin/tenants/${tenantId}`
-        return adminAnswer(tenantMembers(tenant), success.created, { location })
+        return adminAnswer(newTenantMembers(tenant), success.created, { location })
       }),
   })
 }
@@ -176,11 +188,12 @@ export function getTenant(context: HttpContext): Operation {
     method: 'GET',
     path: '/tenants/:tenantId',
     need: 'admin:inspect',
+    whileDeleting: true,
     operationId: 'getTenant',
     summary: 'Get a tenant',
-    description: 'Its name, reference and state.',
+    description: 'Its name, reference and state: whether it is suspended, leaves, or is being deleted.',
     ok: { description: 'The tenant.', schema: 'Tenant' },
-    answer: ({ tenant }) => adminAnswer(tenantMembers(tenant)),
+    answer: async ({ tenant }) => adminAnswer((await tenantView(context, [tenant]))(tenant)),
   })
 }
 
@@ -213,7 +226,7 @@ export function changeTenant(context: HttpContext): Operation {
         if (outcome.kind === 'changed') {
           // One that leaves stays after all (PROTOCOL §5.10).
           if (suspended === false) await context.leaving.end(tenantId, actorOf(access))
-          return adminAnswer(tenantMembers(outcome.tenant))
+          return adminAnswer((await tenantView(context, [outcome.tenant]))(outcome.tenant))
         }
         return outcome.kind === 'unknownTenant' ? noTenant : taken(outcome.kind)
       }),
@@ -223,10 +236,6 @@ export function changeTenant(context: HttpContext): Operation {
 function taken(what: 'exists' | 'nameTaken' | 'referenceTaken'): Outcome {
   const member = { exists: 'id', nameTaken: 'name', referenceTaken: 'reference' }[what]
   return refused({ code: 'tenant_exists', detail: `Another tenant has this ${member}. Nothing was changed.` })
-}
-
-export function tenantMembers({ tenantId, name, reference, suspended, createdMs }: Tenant): object {
-  return { tenantId, name, reference: reference ?? null, suspended, createdAt: timeOf(createdMs) }
 }
 
 export function actorOf({ keyId = '' }: Access): `key:${string}` {

@@ -1,0 +1,84 @@
+/** Writes all that a tenant owns to a store of its own, a file: before it is deleted (PROTOCOL §12.9). */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { makeFolder, openStorage, writeNewFile } from '@property-events/server'
+import type { Actor, DeletedExport, StorageEngine, Tenant, TenantExporter } from '@property-events/server'
+import { copyLeaving } from './copy-leaving.ts'
+import { copySent } from './copy-sent.ts'
+import { moveKeys } from './move-keys.ts'
+import { copyRules, withoutThinning } from './without-thinning.ts'
+
+/**
+ * For a service: a file in the folder, named by tenant and deletion. The folder is made if it is missing, for its owner alone; what a
+ * killed process has left under that name is replaced.
+ */
+export function exporterTo(folder: string | undefined, storage: StorageEngine): TenantExporter | undefined {
+  if (folder === undefined) return undefined
+  makeFolder(folder)
+  return async ({ deletionId, tenantId, name = '' }) => {
+    const path = join(folder, `tenant-${tenantId}-${deletionId}.db`)
+    await rm(path, { force: true })
+    const tenants = await storage.keys.tenants()
+    const tenant = tenants.find((one) => one.tenantId === tenantId)
+    return exportTenant(storage, tenant ?? { tenantId, name, createdMs: 0, suspended: true }, path, 'service')
+  }
+}
+
+/**
+ * The file is a store that holds this tenant alone, with its numbers, keys and audit: `serve` opens it, and `copy --tenant` brings the
+ * tenant back. Nothing may be published to the tenant meanwhile. Rejects with the `StorageRefusal` `already_exists` rather than
+ * replace a file.
+ */
+export async function exportTenant(
+  from: StorageEngine,
+  tenant: Tenant,
+  path: string,
+  actor: Actor,
+): Promise<DeletedExport> {
+  await writeNewFile(path, async (partial) => {
+    const { catalogue, startSequence } = from.settings
+    const made = { kind: 'sqlite', folder: partial, catalogue, startSequence, create: true } as const
+    await using to = await openStorage(made)
+    await withoutThinning(from, () => fill(from, to, tenant, actor))
+  })
+  const { size } = await stat(path)
+  return { file: basename(path), bytes: size, sha256: await digestOf(path) }
+}
+
+async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, actor: Actor): Promise<void> {
+  const { tenantId } = tenant
+  await to.keys.createTenant(tenant, actor)
+  const nothing = () => ({ position: 0, skippedUntil: 0n })
+  await from.moves.exportTenant(tenantId, nothing, (records) =>
+    to.importRecords(
+      // It is closed here and now, and at home there.
+      records.map((record) => (record.kind === 'feed' ? { ...record, move: 'open' } : record)),
+      actor,
+    ),
+  )
+  await moveKeys(from, to, tenantId, actor)
+  await copySent(from, to, tenantId)
+  await copyRules(from, to, actor, tenantId)
+  await copyLeaving(from, to, actor, tenantId)
+  await copyAuditOf(from, to, tenantId)
+}
+
+const rowsPerPiece = 500
+
+async function copyAuditOf(from: StorageEngine, to: StorageEngine, tenant: string): Promise<void> {
+  for (let after: string | undefined; ;) {
+    const rows = await from.audit.read({ first: 'oldest', after, limit: rowsPerPiece, tenant })
+    if (rows === 'unknownRow') return
+    await to.audit.take(rows)
+    if (rows.length < rowsPerPiece) return
+    after = rows.at(-1)?.id
+  }
+}
+
+async function digestOf(path: string): Promise<string> {
+  const digest = createHash('sha256')
+  for await (const piece of createReadStream(path)) digest.update(piece)
+  return digest.digest('hex')
+}

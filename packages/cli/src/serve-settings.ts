@@ -1,0 +1,92 @@
+/** What `serve` and `demo` can be told, and reading it. */
+import type { SettingReader } from './read-settings.ts'
+import { readRetention } from './retention-settings.ts'
+import { connectionSettings, settings } from './settings.ts'
+
+/** The port where Prometheus expects exporters; the metrics are not on the public port. */
+const defaultMetricsPort = 9464
+
+/** The settings of `serve` and `demo`, in the order of their help. */
+export const serveSettings = [
+  settings.data,
+  settings.database,
+  settings.host,
+  settings.port,
+  settings.workers,
+  settings.metricsHost,
+  settings.metricsPort,
+  settings.basePath,
+  settings.maxPageSize,
+  settings.rateLimit,
+  settings.tenantRateLimit,
+  settings.concurrentRequests,
+  ...Object.values(connectionSettings),
+  settings.logLevel,
+  settings.catalogue,
+  settings.startSequence,
+  settings.maxBytes,
+  settings.pageMemoryBytes,
+  settings.pageFileBytes,
+  settings.maxConnections,
+  settings.readerTimeout,
+  settings.inFlightBytes,
+  settings.inFlightBytesPerKey,
+  settings.retainContacts,
+  settings.retainProperties,
+  settings.expireContacts,
+  settings.wait,
+  settings.drain,
+  settings.erasures,
+  settings.tenantExports,
+  settings.overrideClock,
+  settings.testKeys,
+  settings.keyPepper,
+  settings.oldKeyPepper,
+] as const
+
+/** As in `serve`: any free port where the service uses any free port, too. */
+export function metricsPortOf(reader: SettingReader, port: number): number {
+  return reader.value(settings.metricsPort) ?? (port === 0 ? 0 : defaultMetricsPort)
+}
+
+/** Reads all of them; the caller finishes the reader. */
+export function readServeOptions(reader: SettingReader) {
+  const port = reader.value(settings.port)
+  return {
+    data: reader.value(settings.data),
+    database: reader.value(settings.database),
+    host: reader.value(settings.host),
+    port,
+    workers: reader.value(settings.workers),
+    metricsHost: reader.value(settings.metricsHost),
+    metricsPort: metricsPortOf(reader, port),
+    basePath: reader.value(settings.basePath),
+    maxPageSize: reader.value(settings.maxPageSize),
+    rateLimit: reader.value(settings.rateLimit),
+    tenantRateLimit: reader.value(settings.tenantRateLimit),
+    concurrentRequests: reader.value(settings.concurrentRequests),
+    keepAliveMs: reader.value(settings.keepAlive),
+    trustedProxies: reader.value(settings.trustedProxies),
+    corsOrigins: reader.value(settings.corsOrigins),
+    plainConnections: reader.value(settings.plainConnections) === 'on',
+    logLevel: reader.value(settings.logLevel),
+    catalogue: reader.value(settings.catalogue),
+    startSequence: reader.value(settings.startSequence),
+    maxBytes: reader.value(settings.maxBytes),
+    pageMemoryBytes: reader.value(settings.pageMemoryBytes),
+    pageFileBytes: reader.value(settings.pageFileBytes),
+    maxConnections: reader.value(settings.maxConnections),
+    readerTimeoutMs: reader.value(settings.readerTimeout),
+    inFlightBytes: reader.value(settings.inFlightBytes),
+    inFlightBytesPerKey: reader.value(settings.inFlightBytesPerKey),
+    retention: readRetention(reader),
+    waitMs: reader.value(settings.wait),
+    drainMs: reader.value(settings.drain),
+    erasures: reader.value(settings.erasures),
+    tenantExports: reader.value(settings.tenantExports),
+    overrideClock: reader.value(settings.overrideClock),
+    testKeys: reader.value(settings.testKeys),
+    keyPepper: reader.value(settings.keyPepper),
+    oldKeyPepper: reader.value(settings.oldKeyPepper),
+  }
+}

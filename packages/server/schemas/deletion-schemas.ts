@@ -1,0 +1,71 @@
+/** The named schemas of deleting tenants (PROTOCOL §12.9). */
+import Type from 'typebox'
+import { listed, moment, orNull, text, time, uuid, whole } from './admin-parts.ts'
+
+const deletedFeed = {
+  feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed.' }),
+  sequenceNumber: whole('Of its last event; where it had none, numbers would have begun after it.'),
+  epoch: text('Its epoch.'),
+  revision: whole('Its revision.'),
+  events: whole('Its events.'),
+  lastPublishedAt: time('When its last event was stored.'),
+}
+const ownedCounts = Type.Object(
+  {
+    events: whole('Events of both feeds.'),
+    subjects: whole('Properties and contacts.'),
+    keys: whole('Keys that open no other tenant.'),
+    grants: whole('Grants of keys that open other tenants too, and stay.'),
+    erasures: whole('Receipts of erasures.'),
+    holds: whole('Holds.'),
+    restrictions: whole('Restrictions.'),
+    sent: whole('Rows of the ledger of what was sent.'),
+  },
+  { description: 'Rows by kind.' },
+)
+const deletion = {
+  id: uuid('Of the deletion.'),
+  tenantId: uuid('The tenant.'),
+  name: orNull(Type.String(), 'Its name, until it is deleted.'),
+  state: Type.Unsafe({
+    enum: ['exporting', 'deleting', 'forgetting', 'deleted'],
+    description: '`deleted`: no row, page or answer holds anything of it any more.',
+  }),
+  actor: text('Who began it, without a name.'),
+  export: Type.Unsafe({ enum: ['file', 'none'], description: 'Whether it is exported first.' }),
+  exported: orNull(
+    Type.Object({
+      file: text('Name of the file.'),
+      bytes: whole('Its size.'),
+      sha256: text('SHA-256 of it, in hexadecimal digits.'),
+    }),
+    'Null: nothing was written, or not yet.',
+  ),
+  feeds: Type.Array(
+    Type.Object({
+      ...deletedFeed,
+      digest: text(
+        'Of the events removed so far: SHA-256 of the digest before and of the line `sequenceNumber id`, event by event, beginning with 32 zero bytes. Hexadecimal digits.',
+      ),
+    }),
+    { description: 'The feeds as they were.' },
+  ),
+  counts: ownedCounts,
+  begunAt: moment('When it was closed.'),
+  deletedAt: time('When the last of it was gone, and its name free.'),
+}
+
+export const deletionSchemas = {
+  Deletion: Type.Object(deletion, { title: 'Deletion' }),
+  Deletions: listed('Deletions', Type.Object(deletion)),
+  DeletionPlan: Type.Object(
+    {
+      dryRun: Type.Literal(true, { description: 'Nothing was changed.' }),
+      tenantId: uuid('The tenant.'),
+      feeds: Type.Array(Type.Object(deletedFeed), { description: 'Its feeds.' }),
+      counts: ownedCounts,
+      refusedBecause: orNull(Type.String(), 'Why it cannot be deleted now; null: it can.'),
+    },
+    { title: 'DeletionPlan' },
+  ),
+}

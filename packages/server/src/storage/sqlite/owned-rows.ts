@@ -1,0 +1,108 @@
+/**
+ * The tables that hold rows of a tenant, and how they are found: what a deletion removes (docs/decisions/0044). A test compares this list
+ * with the schema, so that a new table is either here or among those that no tenant owns.
+ */
+import type { OwnedCounts } from '../deletion-store.ts'
+import type { Connection } from './connection.ts'
+
+interface OwnedTable {
+  readonly table: string
+  /** Columns that name one row. */
+  readonly key: string
+  /** With `@feedNo` or `@tenant`. */
+  readonly where: string
+  /** What its rows count as. */
+  readonly counted?: keyof OwnedCounts
+}
+
+const ofFeed = 'feed_no = @feedNo'
+const ofErasure = 'erasure IN (SELECT erasure FROM erasure WHERE feed_no = @feedNo)'
+
+/** In an order in which rows come before those that they are found by. What the events have is removed with them; this is the rest. */
+export const ownedByFeed: readonly OwnedTable[] = [
+  {
+    table: 'event',
+    key: 'place',
+    where: 'place > @feedNo << 40 AND place < (@feedNo + 1) << 40',
+    counted: 'events',
+  },
+  { table: 'event_id', key: 'feed_no, id', where: ofFeed },
+  { table: 'subject', key: 'feed_no, subject', where: ofFeed, counted: 'subjects' },
+  { table: 'view_entry', key: 'feed_no, view, ordinal', where: ofFeed },
+  { table: 'kept_event', key: 'feed_no, subject, position', where: ofFeed },
+  { table: 'reduced_event', key: 'feed_no, revision, position', where: ofFeed },
+  { table: 'thinned_event', key: 'feed_no, thinned, position', where: ofFeed },
+  { table: 'branch_latest', key: 'feed_no, subject, branch_set', where: ofFeed },
+  { table: 'branch_of_set', key: 'feed_no, branch, branch_set', where: ofFeed },
+  { table: 'branch_set', key: 'feed_no, branch_set', where: ofFeed },
+  { table: 'expiring_contact', key: 'feed_no, subject', where: ofFeed },
+  { table: 'thin_progress', key: 'feed_no', where: ofFeed },
+  { table: 'expiry_progress', key: 'feed_no', where: ofFeed },
+  { table: 'hold', key: 'hold', where: ofFeed, counted: 'holds' },
+  { table: 'restriction', key: 'restriction', where: ofFeed, counted: 'restrictions' },
+  { table: 'erasure_sent', key: 'erasure, hour, key_id, view, block', where: ofErasure },
+  { table: 'erasure_noted', key: 'erasure', where: ofErasure },
+  { table: 'erasure_node', key: 'erasure, node', where: ofErasure },
+  { table: 'erasure', key: 'erasure', where: ofFeed, counted: 'erasures' },
+]
+
+export const ownedByTenant: readonly OwnedTable[] = [
+  {
+    table: 'sent',
+    key: 'key_id, tenant, feed, view, hour, block',
+    where: 'tenant = @tenant',
+    counted: 'sent',
+  },
+  { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
+]
+
+/** Removed in the last commit, with the tenant. Moments are few: each is kept for ten minutes. */
+export const ownedToTheEnd = [
+  'moment',
+  'key_grant',
+  'key',
+  'view',
+  'feed',
+  'leaving_tenant',
+  'tenant',
+] as const
+
+export interface OwnedOf {
+  readonly tenant: string
+  readonly feedNo: number
+}
+
+/** Removes rows of one table, at most so many. Returns how many. */
+export type RowRemover = (of: OwnedOf, limit: number) => number
+
+/** Of each table, in their order. */
+export function rowRemovers(
+  db: Connection,
+  tables: readonly OwnedTable[],
+): readonly { readonly counted: keyof OwnedCounts | undefined; readonly remove: RowRemover }[] {
+  return tables.map(({ table, key, where, counted }) => {
+    const statement = db.prepare(
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT @limit)`,
+    )
+    return { counted, remove: (of, limit) => statement.run({ ...named(of, where), limit }).changes }
+  })
+}
+
+/** How many rows there are of each kind that is counted. */
+export function rowCounter(
+  db: Connection,
+): (of: OwnedOf, ofTables: readonly OwnedTable[]) => Partial<OwnedCounts> {
+  return (of, tables) =>
+    Object.fromEntries(
+      tables.flatMap(({ table, where, counted }) => {
+        if (counted === undefined || counted === 'events') return []
+        const count = db.prepare<[object], number>(`SELECT count(*) FROM ${table} WHERE ${where}`).pluck()
+        return [[counted, count.get(named(of, where)) ?? 0]]
+      }),
+    )
+}
+
+/** A statement is given the values that stand in it. */
+function named({ tenant, feedNo }: OwnedOf, where: string): object {
+  return where.includes('@tenant') ? { tenant } : { feedNo }
+}
