@@ -145,6 +145,7 @@ describe('every route of the document', () => {
       restrictionId: eventId,
       erasureId: eventId,
       holdId: eventId,
+      deletionId: eventId,
     }))
     const shown: (readonly string[])[] = []
     for (const contact of limits) {
