@@ -194,7 +194,16 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     },
     close() {
       whole.closing ??= Promise.resolve().then(() =>
-        shutDown(whole, [forgetting, reporting, erasing, retaining, unpublishing, filling, deleting, announcing]),
+        shutDown(whole, [
+          forgetting,
+          reporting,
+          erasing,
+          retaining,
+          unpublishing,
+          filling,
+          deleting,
+          announcing,
+        ]),
       )
       return whole.closing
     },

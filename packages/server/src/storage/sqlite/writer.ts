@@ -53,6 +53,17 @@ function durabilityOf(db: Connection): Durability {
   return durability
 }
 
+/** Tenants and keys, and who changed them. */
+function administrationWrites(...[db, clock, note, changes]: Parameters<typeof deletionWrites>) {
+  return {
+    ...keyWrites(db, note),
+    ...adminWrites(db, note),
+    ...nameWrites(db, note),
+    ...leavingWrites(db, note),
+    ...deletionWrites(db, clock, note, changes),
+  }
+}
+
 function verbsOf(options: WriterOptions): WriterVerbs {
   const db = connectForWriting(options)
   const { clock, overrideClockCheck } = options
@@ -71,14 +82,10 @@ function verbsOf(options: WriterOptions): WriterVerbs {
   const stopFilling = fillChecksums(db)
   const reservation = storedReservation(db, clock)
   return {
-    ...keyWrites(db, note),
-    ...adminWrites(db, note),
+    ...administrationWrites(db, clock, note, changes),
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
-    ...nameWrites(db, note),
-    ...leavingWrites(db, note),
-    ...deletionWrites(db, clock, note, changes),
     ...ledgerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
