@@ -382,6 +382,86 @@ final class PropertyFeed
         $this->applyGathered($apply, $this->state['whole'], $forgetBefore);
     }
 
+    /**
+     * The digest of properties (PROTOCOL.md, section 14.3): the number of the latest event of each, by its reference in lower case.
+     *
+     * @param array<string, int> $numbers
+     */
+    public static function digest(array $numbers): string
+    {
+        ksort($numbers, SORT_STRING);
+        $hash = hash_init('sha256');
+        foreach ($numbers as $ref => $number) {
+            hash_update($hash, "$ref $number\n");
+        }
+        return hash_final($hash);
+    }
+
+    /**
+     * What of a copy is not as the feed shows it, found in a few requests: by reference the number in the feed and the one in the copy, null
+     * where it is not there. What is being published may be in it: sync, ask again, and take what differs both times.
+     *
+     * @param array<string, int> $numbers all that the copy holds
+     * @return array<string, array{feed: int|null, copy: int|null}>
+     */
+    public function differences(array $numbers): array
+    {
+        $found = $this->differencesIn('', $numbers);
+        ksort($found, SORT_STRING);
+        return $found;
+    }
+
+    /**
+     * @param array<string, int> $own those of the copy that begin with these digits
+     * @return array<string, array{feed: int|null, copy: int|null}>
+     */
+    private function differencesIn(string $prefix, array $own): array
+    {
+        $path = '/v1/property-events/digest';
+        [$status, $body, $headers] = $this->request($path, ['prefix' => $prefix, 'apiEventType' => $this->apiEventType]);
+        $answer = $status === 200 ? json_decode($body, true) : null;
+        if (!is_string($answer['digest'] ?? null)) {
+            throw $this->refusal($path, $status, $body, $headers);
+        }
+        if ($answer['digest'] === self::digest($own)) {
+            return [];
+        }
+        if (is_array($answer['subjects'] ?? null)) {
+            return self::unequal(array_column($answer['subjects'], 'sequenceNumber', 'subjectId'), $own);
+        }
+        $digits = strlen($prefix) + 2;
+        $ours = [];
+        foreach ($own as $ref => $number) {
+            $ours['p' . substr(str_replace('-', '', $ref), 0, $digits)][$ref] = $number;
+        }
+        $found = [];
+        foreach ($answer['parts'] as $part) {
+            $inside = $ours['p' . $part['prefix']] ?? [];
+            unset($ours['p' . $part['prefix']]);
+            if ($part['digest'] !== self::digest($inside)) {
+                $found += $this->differencesIn($part['prefix'], $inside);
+            }
+        }
+        return array_reduce($ours, static fn (array $all, array $inside): array => $all + self::unequal([], $inside), $found);
+    }
+
+    /**
+     * @param array<string, int> $theirs
+     * @param array<string, int> $ours
+     * @return array<string, array{feed: int|null, copy: int|null}>
+     */
+    private static function unequal(array $theirs, array $ours): array
+    {
+        $found = [];
+        foreach (array_keys($theirs + $ours) as $ref) {
+            [$feed, $copy] = [$theirs[$ref] ?? null, $ours[$ref] ?? null];
+            if ($feed !== $copy) {
+                $found[$ref] = ['feed' => $feed, 'copy' => $copy];
+            }
+        }
+        return $found;
+    }
+
     /** Counts what is about to be removed, and stops before too much of the copy goes. @param list<string> $refs */
     private function guard(array $refs): void
     {

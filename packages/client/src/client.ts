@@ -1,3 +1,5 @@
+import { compareCopy } from './compare.ts'
+import type { CompareOptions, Comparison } from './compare.ts'
 import { connectionOf } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
 import { countErased, erase, getErasure, listErasures } from './erase.ts'
@@ -51,6 +53,8 @@ export interface Client<F extends FeedName = 'property'> {
   followMany(query?: FollowManyQuery): AsyncIterable<FollowedEvent>
   /** Keeps a copy in step with the feed. */
   sync(options: SyncOptions<F>): Promise<SyncResult>
+  /** What of a copy is not as its feed, in a few requests and without reading an event. Needs PROTOCOL §14. */
+  compare(options: CompareOptions): Promise<Comparison>
   /** Publishes events in batches; repeats within the call publish nothing twice. */
   publish(
     publications: Publication | readonly Publication[],
@@ -109,6 +113,7 @@ export function createClient<F extends FeedName = 'property'>(
     follow: (query) => follow(connection, query),
     followMany: (query) => followMany(connection, query),
     sync: (syncOptions) => sync(connection, syncOptions),
+    compare: (compareOptions) => compareCopy(connection, compareOptions),
     publish: (publications, publishOptions) => publish(connection, publications, publishOptions),
     publishText: (ndjson, publishOptions) => publishText(connection, ndjson, publishOptions),
     subject: (subjectId, call) => getSubject(connection, subjectId, call),

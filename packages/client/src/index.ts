@@ -1,6 +1,8 @@
 /** Reads a property event feed, keeps a correct copy of it, and publishes to it. Runs wherever `fetch` does. */
 export { createClient } from './client.ts'
 export type { Client } from './client.ts'
+export { digestSubjects } from './compare.ts'
+export type { CompareOptions, Comparison, Difference } from './compare.ts'
 export type { ClientOptions } from './connection.ts'
 export type { Again, ErrorCode } from './codes.ts'
 export {
@@ -12,6 +14,7 @@ export {
   NetworkError,
   PropertyEventsError,
 } from './errors.ts'
+export type { HeldSubject } from './decode-digest.ts'
 export type { CallOptions, MovedHeadsOptions, RunQuery } from './get.ts'
 export type { EventList, ListQuery } from './list.ts'
 export type {

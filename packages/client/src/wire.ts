@@ -262,6 +262,7 @@ interface FeedPaths {
   readonly events: string
   readonly stream: string
   readonly snapshot: string
+  readonly digest: string
   /** Our own: one subject. */
   readonly subjects: string
 }
@@ -273,6 +274,7 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
     events: '/v1/property-events',
     stream: '/v1/property-events/stream',
     snapshot: '/v1/property-events/snapshot',
+    digest: '/v1/property-events/digest',
     subjects: '/v1/properties/',
   },
   contact: {
@@ -281,6 +283,7 @@ export const feedPaths: Readonly<Record<FeedName, FeedPaths>> = {
     events: '/v1/contact-events',
     stream: '/v1/contact-events/stream',
     snapshot: '/v1/contact-events/snapshot',
+    digest: '/v1/contact-events/digest',
     subjects: '/v1/contacts/',
   },
 }

@@ -55,6 +55,7 @@ describe('what the client knows of the wire', () => {
         events: publishPath,
         stream: `${publishPath}/stream`,
         snapshot: `${publishPath}/snapshot`,
+        digest: `${publishPath}/digest`,
         subjects: `${subjectsPath}/`,
       })
     }

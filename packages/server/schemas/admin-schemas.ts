@@ -345,6 +345,23 @@ export const adminSchemas = {
     },
     { title: 'RotatedKey' },
   ),
+  KeyUsage: Type.Object(
+    {
+      keyId: text('Of the key.'),
+      by: Type.Unsafe({ enum: ['hour', 'day'], description: 'What is counted together.' }),
+      items: Type.Array(
+        Type.Object({
+          at: moment('Beginning of the hour or day.'),
+          operation: text('`operationId` of this description.'),
+          status: Type.Integer({ minimum: 100, maximum: 599, description: 'Of the answers.' }),
+          requests: whole('How many there were.'),
+          bytes: whole('Of the bodies of the answers, as they were sent.'),
+        }),
+        { description: 'By time, operation and status.' },
+      ),
+    },
+    { title: 'KeyUsage' },
+  ),
   AuditRows: listed(
     'AuditRows',
     Type.Object({

@@ -17,11 +17,13 @@ import Type from 'typebox'
 import { problems } from '../src/http/problem.ts'
 import { adminSchemas } from './admin-schemas.ts'
 import { deletionSchemas } from './deletion-schemas.ts'
+import { digest } from './digest.ts'
 import { epoch, listOf, refTo, revision, whole } from './common.ts'
 import { erasing } from './erasing.ts'
 import { withExamples } from './examples.ts'
 import { namedPayloads } from './payload-parts.ts'
 import { publications } from './publications.ts'
+import { published } from './published.ts'
 
 const eventRun = Type.Object(
   {
@@ -74,6 +76,8 @@ const namedSchemas = {
   ContactPayload: payloads.ContactPayload,
   ...payloads.parts,
   ...publications,
+  ...published,
+  ...digest,
   ...erasing,
   ...adminSchemas,
   ...deletionSchemas,

@@ -31,6 +31,10 @@ export type BackgroundTask =
   | 'delete_tenants'
   /** Looking where the feeds are that readers wait for. */
   | 'follow_feeds'
+  /** Adding to the store what was noted of requests. */
+  | 'add_notes'
+  /** Removing what was noted of requests long enough ago. */
+  | 'age_notes'
   /** Making pages ahead of time. */
   | 'seal_pages'
   /** Asking the store for what the metrics show of it. */

@@ -58,8 +58,8 @@ function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, stri
     ...(names.has('buckets') ? { from: '2026-01-01', to: '2026-12-31' } : {}),
     ...(names.has('page') ? { page: '1' } : {}),
     ...(names.has('pageSize') ? { pageSize: '50' } : {}),
-    // The places of some lists are ids.
-    ...(names.has('limit') ? (names.has('action') ? { limit: '50' } : { after: '0', limit: '50' }) : {}),
+    // The places of lists with a window of time are no numbers.
+    ...(names.has('limit') ? (names.has('from') ? { limit: '50' } : { after: '0', limit: '50' }) : {}),
     // A stream begins somewhere.
     ...(names.has('last-event-id') ? { after: '0' } : {}),
   }

@@ -40,6 +40,7 @@ const groups: readonly CommandGroup[] = [
     heading: 'Publish:',
     commands: {
       publish: async () => (await import('./publish.ts')).addPublish,
+      publications: async () => (await import('./publications.ts')).addPublications,
       reference: async () => (await import('./reference.ts')).addReference,
       generate: async () => (await import('./generate.ts')).addGenerate,
     },

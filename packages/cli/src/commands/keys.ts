@@ -5,6 +5,7 @@ import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext } from '../command-context.ts'
 import { pepperForNewKey, pepperSettings, readPeppers } from '../key-pepper.ts'
 import { addContactOptions, readContactLimits } from '../key-contact.ts'
+import { addUsage } from './keys-usage.ts'
 import { addReadingOptions, readReading, readingText, refuseUnknownTypes } from '../key-reading.ts'
 import {
   gather,
@@ -28,13 +29,16 @@ import { plainText, tableText } from '../terminal-text.ts'
 export function addKeys(program: Command, context: CommandContext): void {
   const keys = program
     .command('keys')
-    .description('make, list, rotate, revoke and expire API keys; works while the service runs')
+    .description(
+      'make, list, rotate, revoke and expire API keys, and show their use; works while the service runs',
+    )
   addCreate(keys, context)
   addList(keys, context)
   addRotate(keys, context)
   addRevoke(keys, context)
   addExpire(keys, context)
   addRate(keys, context)
+  addUsage(keys, context)
 }
 
 function addCreate(keys: Command, context: CommandContext): void {

@@ -7,6 +7,7 @@ import { addNote } from '../help/help-text.ts'
 import { keepCopy } from '../copy/keep-copy.ts'
 import { openCopy } from '../copy/open-copy.ts'
 import { refuseOtherFiles } from '../copy/other-files.ts'
+import { verifyCopy } from '../copy/verify-copy.ts'
 import { readAgainSentence, runSync } from '../copy/run-sync.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
@@ -32,6 +33,7 @@ export function addSync(program: Command, context: CommandContext): void {
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
     .option('--follow', 'keep following the feed; end with Ctrl+C')
+    .option('--verify', 'compare the copy with the feed afterwards, and list what differs')
     .option('--allow-mass-removal', 'remove even if a quarter of the copy or more goes at once')
     .option('--prefix <text>', 'tables: begins the name of each, as feed_ does')
     .option('--schema <name>', 'PostgreSQL: schema of the tables (default: the first of the search path)')
@@ -48,6 +50,7 @@ export function addSync(program: Command, context: CommandContext): void {
   addAction(command, context, async (invocation, [target = '']) => {
     const tables = readTableTarget(target)
     refuseOptions(invocation.flags, tables)
+    refuseVerifying(invocation.flags)
     if (tables !== undefined && flagText(invocation.flags, 'keys') !== undefined) {
       return syncMany(invocation, tables, context)
     }
@@ -75,8 +78,9 @@ async function syncOne(
   const type = flagText(flags, 'type')
   const follow = flags['follow'] === true
   const allowMassRemoval = flags['allowMassRemoval'] === true
+  const run = { address, feed, type, follow, allowMassRemoval, keeper, output } as const
   try {
-    const result = await runSync({ address, feed, type, follow, allowMassRemoval, keeper, output })
+    const result = await runSync(run)
     // With --follow a signal is the normal end; otherwise a script must not take half a copy for a whole one.
     if (result.ended !== 'caughtUp' && !follow) {
       context.failed(interruptedExitCode)
@@ -84,7 +88,10 @@ async function syncOne(
         'Stopped before the copy was up to date. Its contents stay. Run the command again to continue.',
       )
     }
-    await report(invocation, result, keeper)
+    const isVerified = flags['verify'] === true && result.ended === 'caughtUp'
+    // One line of JSON is the answer of a command.
+    if (!isVerified || !output.json) await report(invocation, result, keeper)
+    if (isVerified && !(await verifyCopy(run))) context.failed()
   } finally {
     await keeper.close()
   }
@@ -180,6 +187,17 @@ function refuseOptions(flags: Invocation['flags'], tables: TableTarget | undefin
   if (flags['concurrency'] !== undefined && flags['keys'] === undefined) {
     throw new Refusal('--concurrency is for --keys.')
   }
+}
+
+/** A copy is compared when it is up to date, and one at a time. */
+function refuseVerifying(flags: Invocation['flags']): void {
+  if (flags['verify'] !== true) return
+  if (flags['follow'] === true)
+    throw new Refusal('Use --verify or --follow, not both: a copy is compared when it is up to date.')
+  if (flags['keys'] !== undefined)
+    throw new Refusal(
+      '--verify compares the listings of one tenant: use --tenant and --key in place of --keys.',
+    )
 }
 
 async function report(

@@ -1,8 +1,10 @@
 /** What `sync` needs of a place for a copy: a folder, a file, tables. */
-import type { Batch, CheckpointStore, CopyView } from '@property-events/client'
+import type { Batch, CheckpointStore, CopyView, HeldSubject } from '@property-events/client'
 
 export interface CopyKeeper {
   readonly copy: CopyView
+  /** All that it holds, with the numbers of the events that are kept; 0 for what cannot be read. */
+  held(): Iterable<HeldSubject> | AsyncIterable<HeldSubject>
   /** For the client. Where it has no `save`, `apply` keeps the checkpoint. */
   readonly checkpoint: CheckpointStore
   /** Of all runs together: a run that an outage ended is followed by another. */

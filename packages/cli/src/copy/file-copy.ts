@@ -3,7 +3,7 @@ import { readChunks } from '../publish/open-source.ts'
 import { splitLines } from '../publish/split-lines.ts'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
-import { entryText, subjectIn } from './local-copy.ts'
+import { entryText, heldIn, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from '../write-whole.ts'
 
@@ -18,6 +18,9 @@ export async function fileCopy(path: string, clock: () => number = Date.now): Pr
     count: () => lines.size,
     holds: (subjectIds) => subjectIds.filter((subjectId) => lines.has(subjectId)).length,
     subjects: () => [...lines.keys()],
+    *held() {
+      for (const [subjectId, line] of lines) yield heldIn(line, subjectId)
+    },
     async put(entry) {
       lines.set(entry.subjectId, `${entryText(entry)}\n`)
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isUuid } from '@property-events/protocol'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
-import { entryText, subjectIn } from './local-copy.ts'
+import { entryText, heldIn, subjectIn } from './local-copy.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { writeWhole } from '../write-whole.ts'
 
@@ -51,6 +51,9 @@ export function folderCopy(folder: string): LocalCopy {
     count: () => names.size,
     holds: (subjectIds) => subjectIds.filter((subjectId) => names.has(nameOf(subjectId))).length,
     subjects: () => subjectsOf(folder, names),
+    *held() {
+      for (const name of names) yield heldIn(readFileSync(join(folder, `${name}.json`), 'utf8'), name)
+    },
     put: (entry) => {
       const name = nameOf(entry.subjectId)
       names.add(name)

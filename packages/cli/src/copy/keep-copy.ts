@@ -17,6 +17,7 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
   }
   return {
     copy,
+    held: () => copy.held(),
     // A file is written from time to time, so its checkpoint is kept only when the file is.
     checkpoint: isFile ? { load: () => store.load() } : store,
     counts,

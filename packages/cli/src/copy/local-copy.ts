@@ -1,4 +1,4 @@
-import type { CopyView, FeedEvent } from '@property-events/client'
+import type { CopyView, FeedEvent, HeldSubject } from '@property-events/client'
 
 /** One property or contact in a copy: its latest event, with the payload as JSON. */
 export interface CopyEntry {
@@ -10,6 +10,8 @@ export interface CopyEntry {
 export interface LocalCopy extends CopyView {
   put(entry: CopyEntry): Promise<void>
   remove(subjectId: string): Promise<void>
+  /** As it stands on disk, with the numbers of the events; 0 for an entry that cannot be read. */
+  held(): Iterable<HeldSubject>
   /** True when everything so far is on disk. A copy may postpone that, unless the sync has `finished`. */
   flush(finished: boolean): Promise<boolean>
 }
@@ -26,6 +28,15 @@ function parsed(payload: string): unknown {
   } catch {
     return payload
   }
+}
+
+/** What an entry's text is of, and the number of its event, 0 where it has none. */
+export function heldIn(text: string, name: string): HeldSubject {
+  const value = parsed(text)
+  const isEntry = typeof value === 'object' && value !== null && 'sequenceNumber' in value
+  const number = isEntry ? Number(value.sequenceNumber) : Number.NaN
+  const subjectId = subjectIn(text) ?? name
+  return { subjectId, sequenceNumber: Number.isSafeInteger(number) ? number : 0 }
 }
 
 /** The `subjectId` of an entry's text; `undefined` when it is not one. */

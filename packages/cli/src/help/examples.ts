@@ -88,6 +88,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ],
     ['after two offices became one', 'branches move --tenant "Hill & Co" --from Dale --to Fell'],
   ],
+  'keys usage': [
+    ['of the last two days, hour by hour', `keys usage ${keyId}`],
+    ['of a year', `keys usage ${keyId} --days 365`],
+  ],
   'pepper status': [['how many keys each pepper still has', 'pepper status']],
   'pepper finish': [['when every node knows the new one', 'pepper finish']],
   'audit list': [
@@ -101,6 +105,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['what has changed since the last file', 'publish listings.ndjson'],
     ['what would be refused', 'publish listings.ndjson --dry-run'],
     ['from another program', 'publish -'],
+  ],
+  publications: [
+    ['of an agency, minute by minute', 'publications --tenant "Hill & Co"'],
+    ['what it was refused today', 'publications --tenant "Hill & Co" --refused --from 24h'],
   ],
   reference: [
     ['for a property that the agency calls REF-1', `reference REF-1 --tenant ${tenantId} --channel sales`],
@@ -123,6 +131,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['a JSON file for each property; again, for what is new', 'sync ./properties'],
     ['sales alone, as one file', 'sync ./sales.ndjson --type salesproperty'],
     ['and stay in step', 'sync ./properties --follow'],
+    ['and list what of the copy is not as the feed', 'sync ./properties --verify'],
     ['tables that a website reads', 'sync sqlite:website.db'],
     [
       'of many tenants, in one database',

@@ -25,6 +25,7 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
   let notedMs = -Infinity
   return {
     copy,
+    held: () => tables.held(tenant),
     // No `save`: the checkpoint is written with the rows.
     checkpoint: {
       async load() {

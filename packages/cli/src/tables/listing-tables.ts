@@ -1,5 +1,5 @@
 /** The port between `sync` and the engines: what a set of tables does for the tenants that are kept in it. */
-import type { Checkpoint } from '@property-events/client'
+import type { Checkpoint, HeldSubject } from '@property-events/client'
 import { Refusal } from '../refusal.ts'
 import type { ListingRow, MediaRow, RemovedRow } from './listing-rows.ts'
 
@@ -39,6 +39,8 @@ export interface ListingTables {
   /** How many of these references are listings of the tenant. */
   holds(tenant: string, references: readonly string[]): Promise<number>
   references(tenant: string): AsyncIterable<string>
+  /** Every listing of the tenant, with the number of the event it was made of. */
+  held(tenant: string): AsyncIterable<HeldSubject>
   close(): Promise<void>
 }
 
@@ -57,4 +59,9 @@ export function lockedByAnother(target: string): Refusal {
     `Another sync is writing to these tables in ${target}, and two at once would get in each other's way. ` +
       'Wait until it has ended, stop it, or choose other tables with --prefix.',
   )
+}
+
+/** A row of a listing. */
+export function heldOf(row: Readonly<Record<string, unknown>>): HeldSubject {
+  return { subjectId: String(row['reference']), sequenceNumber: Number(row['sequence_number']) }
 }

@@ -1,5 +1,7 @@
 /** Tables in a PostgreSQL database. */
+import type { HeldSubject } from '@property-events/client'
 import { Refusal } from '../refusal.ts'
+import { heldOf } from './listing-tables.ts'
 import type { ListingTables } from './listing-tables.ts'
 import { migrateTables, versionQuery } from './migrate-tables.ts'
 import type { SchemaSession } from './migrate-tables.ts'
@@ -104,10 +106,27 @@ function tablesOf(
         after = String(rows.at(-1)?.['reference'])
       }
     },
+    held: (tenant) => heldIn(session, listings, tenant),
     async close() {
       await lock.release()
       await session.close()
     },
+  }
+}
+
+async function* heldIn(
+  session: PostgresSession,
+  listings: string,
+  tenant: string,
+): AsyncGenerator<HeldSubject> {
+  for (let after = ''; ;) {
+    const { rows } = await session.query(
+      `SELECT reference, sequence_number FROM ${listings} WHERE tenant = $1 AND reference > $2 ORDER BY reference LIMIT ${referencesAtOnce}`,
+      [tenant, after],
+    )
+    yield* rows.map(heldOf)
+    if (rows.length < referencesAtOnce) return
+    after = String(rows.at(-1)?.['reference'])
   }
 }
 

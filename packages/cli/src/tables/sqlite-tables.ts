@@ -6,7 +6,7 @@ import { takeFileLock } from '@property-events/server/plain'
 import type { FileLock } from '@property-events/server/plain'
 import { Refusal } from '../refusal.ts'
 import { plainText } from '../terminal-text.ts'
-import { lockedByAnother } from './listing-tables.ts'
+import { heldOf, lockedByAnother } from './listing-tables.ts'
 import type { ListingTables } from './listing-tables.ts'
 import { migrateTables, versionQuery } from './migrate-tables.ts'
 import type { SchemaSession } from './migrate-tables.ts'
@@ -64,6 +64,14 @@ function tablesOf(db: DatabaseSync, names: TableNames, file: string, lock: FileL
       for (let after = ''; ;) {
         const rows = statements.references.all(tenant, after)
         yield* rows.map((row) => String(row['reference']))
+        if (rows.length < referencesAtOnce) return
+        after = String(rows.at(-1)?.['reference'])
+      }
+    },
+    async *held(tenant) {
+      for (let after = ''; ;) {
+        const rows = statements.held.all(tenant, after)
+        yield* rows.map(heldOf)
         if (rows.length < referencesAtOnce) return
         after = String(rows.at(-1)?.['reference'])
       }

@@ -36,6 +36,9 @@ export function prepareStatements(db: DatabaseSync, names: TableNames) {
     holds: db.prepare(
       `SELECT count(*) AS n FROM ${listings} WHERE tenant = ? AND reference IN (SELECT value FROM json_each(?))`,
     ),
+    held: db.prepare(
+      `SELECT reference, sequence_number FROM ${listings} WHERE tenant = ? AND reference > ? ORDER BY reference LIMIT ${referencesAtOnce}`,
+    ),
     references: db.prepare(
       `SELECT reference FROM ${listings} WHERE tenant = ? AND reference > ? ORDER BY reference LIMIT ${referencesAtOnce}`,
     ),

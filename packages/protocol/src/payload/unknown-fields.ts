@@ -57,6 +57,16 @@ const known: Readonly<Record<FeedName, KnownRecord>> = {
   contact: knownRecord(contactSchema.properties, ''),
 }
 
+/** The names of all members of a payload that the contract knows, at whatever level. */
+export const knownFieldNames: Readonly<Record<FeedName, ReadonlySet<string>>> = {
+  property: new Set(namesIn(known.property)),
+  contact: new Set(namesIn(known.contact)),
+}
+
+function namesIn({ members }: KnownRecord): readonly string[] {
+  return [...members].flatMap(([name, inner]) => (inner === 'value' ? [name] : [name, ...namesIn(inner)]))
+}
+
 function knownRecord(properties: Readonly<Record<string, SchemaNode>>, path: string): KnownRecord {
   const members = Object.entries(properties).map(([name, { properties: own, items }]) => {
     const inner = own ?? items?.properties

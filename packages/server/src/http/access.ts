@@ -1,6 +1,6 @@
 /** From the `x-api-key` header to what the key may do here (spec §5, D7, D10). The only place that decides it. */
 import { parseKeyText } from '@property-events/protocol'
-import type { AdminScope, Scope } from '@property-events/protocol'
+import type { AdminScope, GrantScope, Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
 import { mayAdminister, tenantNeeds } from './admin-access.ts'
 import type { HttpContext } from './context.ts'
@@ -19,10 +19,32 @@ import { chosenTenant, tenantHeader } from './requests/tenant-choice.ts'
  */
 export type AdminNeed = AdminScope | 'anyKey'
 
+/** `anyFeed`: reading or publishing. */
+export type AnyScope = 'anyRead' | 'anyPublish' | 'anyFeed' | 'anyErase'
+
+/** What such a scope ends with, and how it is called. */
+const anyScopes: Readonly<Record<AnyScope, readonly [RegExp, string]>> = {
+  anyRead: [/:read$/, 'a read scope'],
+  anyPublish: [/:publish$/, 'a publish scope'],
+  anyFeed: [/:(?:read|publish)$/, 'a read or publish scope'],
+  anyErase: [/:erase$/, 'an erase scope'],
+}
+
+export function isAnyScope(scope: AccessNeed['scope']): scope is AnyScope {
+  return Object.hasOwn(anyScopes, scope)
+}
+
+/** Whether a scope is one of those. */
+export function isOfAny(any: AnyScope, scope: GrantScope): boolean {
+  return anyScopes[any][0].test(scope)
+}
+
 /** What an operation asks of a key. */
 export interface AccessNeed {
-  /** `anyRead`, `anyErase`: such a scope of any feed, for any number of tenants; the operation looks which. */
-  readonly scope: Scope | 'anyRead' | 'anyErase' | AdminNeed
+  /** `anyRead` and the like: such a scope of any feed, for any number of tenants; the operation looks which. */
+  readonly scope: Scope | AnyScope | AdminNeed
+  /** A scope that opens it as well, to a key that has the first for no tenant. */
+  readonly orScope?: Scope
   /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
   readonly refusal: 'spec' | 'own'
 }
@@ -155,22 +177,17 @@ function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly 
   return made
 }
 
-function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access | Refused {
+function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed): Access | Refused {
   const { keyId, grants, reading, viewsBeingMade } = key
   if (isAdminNeed(scope)) return administratingAccess(key, scope)
-  if (scope === 'anyRead' || scope === 'anyErase') {
-    const [ending, words] = scope === 'anyRead' ? [':read', 'a read scope'] : [':erase', 'an erase scope']
-    const isHeld = grants.some(({ scopes }) => scopes.some((held) => held.endsWith(ending)))
+  if (isAnyScope(scope)) {
+    const words = anyScopes[scope][1]
+    const isHeld = grants.some(({ scopes }) => scopes.some((held) => isOfAny(scope, held)))
     if (isHeld) return { ...manyTenants, keyId, grants, viewsBeingMade, adminScopes: [], reading }
     return refused({ code: 'missing_scope', detail: `This operation needs a key with ${words}.` })
   }
-  let held: Grant | undefined
-  let tenants = 0
-  for (const grant of grants) {
-    if (!grant.scopes.includes(scope)) continue
-    tenants += 1
-    held = grant
-  }
+  let { held, tenants } = tenantWith(grants, scope)
+  if (tenants === 0 && orScope !== undefined) ({ held, tenants } = tenantWith(grants, orScope))
   if (tenants === 1 && held !== undefined) {
     const { tenantId, branches, contact } = held
     if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
@@ -197,12 +214,25 @@ function grantedAccess(key: VerifiedKey, { scope, refusal }: AccessNeed): Access
     return refused({ code: 'key_scope', detail })
   }
   if (tenants > 1) return refused({ code: 'ambiguous_tenant' })
-  const detail = `This operation needs a key with the scope ${scope}.`
+  const words = orScope === undefined ? scope : `${scope} or ${orScope}`
+  const detail = `This operation needs a key with the scope ${words}.`
   return refused({ code: 'missing_scope', detail })
 }
 
 /** The operation looks which. */
 const manyTenants = { kind: 'granted', tenantId: undefined, branches: undefined } as const
+
+/** Of how many tenants a key has the scope, and the last of these grants. */
+function tenantWith(grants: readonly Grant[], scope: Scope) {
+  let held: Grant | undefined
+  let tenants = 0
+  for (const grant of grants) {
+    if (!grant.scopes.includes(scope)) continue
+    tenants += 1
+    held = grant
+  }
+  return { held, tenants }
+}
 
 function isAdminNeed(scope: AccessNeed['scope']): scope is AdminNeed {
   return scope === 'anyKey' || scope.startsWith('admin:')

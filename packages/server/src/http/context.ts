@@ -10,6 +10,8 @@ import type { MovedFeeds } from '../feed/moved-feeds.ts'
 import type { LastPublished } from '../feed/last-published.ts'
 import type { FormOf } from '../feed/reader-form.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
+import type { PublicationNotes } from '../feed/publication-notes.ts'
+import type { UsageCounts } from '../feed/usage-counts.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
 import type { Publisher } from '../feed/publish.ts'
 import type { PageReader } from '../pages/index.ts'
@@ -31,6 +33,8 @@ import type {
   RestrictionStore,
   LeavingStore,
   NameStore,
+  PublicationStore,
+  UsageStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { CrossOrigin } from './cross-origin.ts'
@@ -82,6 +86,10 @@ export interface HttpContext {
   readonly lastPublished: LastPublished
   readonly publisher: Publisher
   readonly ledger: SentLedger
+  readonly usageCounts: UsageCounts
+  readonly usage: UsageStore
+  readonly publicationNotes: PublicationNotes
+  readonly publications: PublicationStore
   readonly tail: LiveTail
   readonly waiting: WaitingReaders
   readonly reads: ReadsUnderWay

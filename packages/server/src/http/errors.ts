@@ -5,7 +5,7 @@ import type { Request } from './exchange.ts'
 import type { Refusal } from './problem.ts'
 
 /** A thrown error to what the caller is told. Nothing of its message gets out. */
-function refusalOfError(error: unknown): Refusal {
+export function refusalOfError(error: unknown): Refusal {
   if (error instanceof StorageFailure) {
     const isForNow = error.code === 'storage_closed' || error.code === 'feed_locked'
     return { code: isForNow ? 'storage_unavailable' : error.code }

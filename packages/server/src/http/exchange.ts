@@ -171,6 +171,8 @@ export interface Exchange {
   problem: ProblemCode | undefined
   /** What the answer is counted with as long as it has not left; the transport ends it. */
   flight: Flight | undefined
+  /** Of the body of a stream, so far. */
+  streamedBytes: number
   /** The connection ends with this answer. */
   closes: boolean
 }

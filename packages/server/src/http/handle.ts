@@ -30,6 +30,7 @@ export function handle(context: HttpContext, request: Request, routed: Routed): 
     spending: undefined,
     problem: undefined,
     flight: undefined,
+    streamedBytes: 0,
     closes: false,
   }
   try {

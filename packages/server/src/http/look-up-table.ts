@@ -4,7 +4,10 @@ import type { Operation, OperationTarget } from './operations/operation.ts'
 import type { Routed } from './router.ts'
 
 /** An operation, as requests are led to it. */
-export interface Route extends Pick<Routed, 'access' | 'mediaType' | 'transport' | 'headers'> {
+export interface Route extends Pick<
+  Routed,
+  'operationId' | 'access' | 'mediaType' | 'transport' | 'headers'
+> {
   readonly operation: Operation
   readonly path: string
   /** Of its parameters, in their order. */

@@ -7,9 +7,12 @@ import { expiryDays } from '../feed/retention-rules.ts'
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import type { MaintenanceWatch } from '../feed/maintenance.ts'
+import { flushEveryHalfMinute } from '../feed/flushing.ts'
 import { createLiveTail } from '../feed/live-tail.ts'
 import { createSentLedger } from '../feed/sent-ledger.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
+import { notePublications } from '../feed/publication-notes.ts'
+import { countUsage } from '../feed/usage-counts.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
 import { createKeyIssuer, createKeyVerifier } from '../keys/index.ts'
@@ -144,6 +147,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   const counts = options.counts ?? nodeCounts()
   const context = contextOf({ ...options, basePath, counts }, stopping, ledger)
   const { limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
+  const flushing = flushEveryHalfMinute([context.usageCounts, context.publicationNotes], outages)
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options)
@@ -160,6 +164,7 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
     await publisher.drained()
     await verifier.close()
     await ledger.close()
+    await flushing.close()
     context.moved.close()
     stopReporting()
     stopObserving()
@@ -247,6 +252,8 @@ function contextOf(
     ...readingParts(options, clock, outages),
     publisher,
     ledger,
+    usageCounts: countUsage(storage.usage, options.clock),
+    publicationNotes: notePublications(storage.publications, options.clock),
     reads: readsUnderWay(),
     verifier: createKeyVerifier({ keys, peppers, clock, testKeys, report: outages }),
     testKeys,

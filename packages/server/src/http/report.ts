@@ -11,8 +11,8 @@ import { withoutOrigin } from './requests/target.ts'
  * metrics hold a query, a body or a header: keys and personal data turn up there. The key's id and the tenant are in the log.
  */
 export function reportExchange(
-  { metrics, requestLines }: Pick<HttpContext, 'metrics' | 'requestLines'>,
-  { request, routed, answer, keyId, tenantId, problem }: Exchange,
+  { metrics, requestLines, usageCounts }: Pick<HttpContext, 'metrics' | 'requestLines' | 'usageCounts'>,
+  { request, routed, answer, keyId, tenantId, problem, streamedBytes }: Exchange,
   aborted: boolean,
 ): void {
   const status = statusOf(answer)
@@ -22,6 +22,7 @@ export function reportExchange(
   const durationMs = endedMs - request.startedMs
   const seconds = durationMs / 1_000
   const bodyBytes = method === 'HEAD' ? 0 : bodyBytesOf(answer)
+  if (keyId !== undefined) usageCounts.count(keyId, routed.operationId, status, bodyBytes + streamedBytes)
   metrics.requestDone({
     requestId: request.id,
     route,

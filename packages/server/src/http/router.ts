@@ -21,6 +21,8 @@ import type { TenantQuery } from './requests/tenant-choice.ts'
 export interface Routed {
   /** The operation's path, for the log and the metrics; `none`: there is no operation, and `call` says why. */
   readonly route: string
+  /** Of the service's description; `none` likewise. */
+  readonly operationId: string
   readonly access: Operation['access']
   /** `undefined`: without an operation. */
   readonly mediaType: string | undefined
@@ -73,12 +75,12 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
 
 /** One shape for all operations: each request looks at most of it. */
 function toOperation({ route, params }: Found, target: string): Routed {
-  const { operation, path, access, mediaType, headers } = route
+  const { operation, operationId, path, access, mediaType, headers } = route
   const { query, tenants } = route.takesTenant ? takeTenant(queryText(target)) : withoutTenant(target)
   const waits = operation.waits?.(query) === true
   const transport = waits ? 'node' : route.transport
   const call = operation.prepare({ query, params })
-  return { route: path, access, mediaType, transport, waits, headers, tenants, call }
+  return { route: path, operationId, access, mediaType, transport, waits, headers, tenants, call }
 }
 
 const noTenants: readonly string[] = []
@@ -93,6 +95,7 @@ function routeOf(operation: Operation): Route {
   const headers = deprecationHeaders(operation)
   return {
     operation,
+    operationId: operation.schema().operationId,
     path,
     names,
     access,
@@ -107,6 +110,7 @@ function withoutOperation(outcome: Outcome): Routed {
   const call = (): Outcome => outcome
   return {
     route: 'none',
+    operationId: 'none',
     access: undefined,
     mediaType: undefined,
     transport: undefined,

@@ -2,6 +2,7 @@
 import { collectAtRest } from '../collect-at-rest.ts'
 import { carryOutDeletions } from '../feed/deleting.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
+import { ageNotes } from '../feed/ageing.ts'
 import { forgetSkippedIds } from '../feed/forgetting.ts'
 import { reportExpiredHolds } from '../feed/reporting-holds.ts'
 import { fillBranchViews } from '../feed/filling-views.ts'
@@ -117,6 +118,7 @@ function backgroundTasks(
   const forget = (key: FeedKey): Promise<void> => prepared.forgetFeed(key)
   return [
     forgetSkippedIds(storage, undefined, report),
+    ageNotes(storage, report),
     reportExpiredHolds(storage, log, report),
     carryOutErasures({ storage, nodeId, forget, compare, list, report }),
     carryOutRetention({ storage, nodeId, defaults: retention, compare, report }),

@@ -13,11 +13,27 @@ export type StoreParts = Pick<
   | 'keys'
   | 'leaving'
   | 'names'
+  | 'publications'
   | 'restrictions'
+  | 'usage'
 >
 
 export function storeParts(storage: StorageEngine): StoreParts {
-  const { admin, audit, deletions, erasures, events, expiry, holds, keys, leaving, names, restrictions } =
-    storage
-  return { admin, audit, deletions, erasures, events, expiry, holds, keys, leaving, names, restrictions }
+  const { admin, audit, deletions, erasures, events, expiry, holds } = storage
+  const { keys, leaving, names, publications, restrictions, usage } = storage
+  return {
+    admin,
+    audit,
+    deletions,
+    erasures,
+    events,
+    expiry,
+    holds,
+    keys,
+    leaving,
+    names,
+    publications,
+    restrictions,
+    usage,
+  }
 }

@@ -21,10 +21,12 @@ import type { MomentStore } from './moment-store.ts'
 import type { MoveStore } from './move-store.ts'
 import type { NameStore } from './name-store.ts'
 import type { NodeStore } from './node-store.ts'
+import type { PublicationStore } from './publication-store.ts'
 import type { RestrictionStore } from './restriction-store.ts'
 import type { RetentionStore } from './retention-store.ts'
 import type { StoreObserver, StoreWork } from './store-observer.ts'
 import type { StoreRecord } from './store-records.ts'
+import type { UsageStore } from './usage-store.ts'
 
 export type * from './admin-store.ts'
 export type * from './append-batch.ts'
@@ -43,6 +45,7 @@ export * from './key-network.ts'
 export * from './key-store.ts'
 export type * from './leaving-store.ts'
 export * from './ledger-store.ts'
+export type { LiveQuery, LiveSubject } from './live-subjects.ts'
 export * from './maintenance.ts'
 export * from './moment-store.ts'
 export type * from './move-store.ts'
@@ -50,8 +53,10 @@ export * from './name-store.ts'
 export type * from './node-store.ts'
 export * from './restriction-store.ts'
 export * from './payload-state.ts'
+export * from './publication-store.ts'
 export * from './retention-store.ts'
 export * from './storage-errors.ts'
+export * from './usage-store.ts'
 export type { PoolState, StoreObserver, StoreWork } from './store-observer.ts'
 
 /** An old state of the store that something still reads, or may. */
@@ -104,6 +109,8 @@ export interface StorageEngine extends AsyncDisposable {
   readonly audit: AuditStore
   readonly names: NameStore
   readonly ledger: LedgerStore
+  readonly usage: UsageStore
+  readonly publications: PublicationStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
   readonly restrictions: RestrictionStore

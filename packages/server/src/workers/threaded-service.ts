@@ -5,6 +5,7 @@
  */
 import { carryOutDeletions } from '../feed/deleting.ts'
 import type { TenantExporter } from '../feed/deleting.ts'
+import { ageNotes } from '../feed/ageing.ts'
 import { carryOutErasures } from '../feed/erasing.ts'
 import type { ErasureList } from '../feed/erasure-list.ts'
 import type { Erasing } from '../feed/erasing.ts'
@@ -163,6 +164,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
   }
   for (const thread of threads) void watchOver(thread)
   const forgetting = forgetSkippedIds(storage, undefined, outages)
+  const ageing = ageNotes(storage, outages)
   const reporting = reportExpiredHolds(storage, whole.log, outages)
   const erasing = carryOut(whole, announcing.nodeId)
   const retaining = carryOutRetention({
@@ -196,6 +198,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
       whole.closing ??= Promise.resolve().then(() =>
         shutDown(whole, [
           forgetting,
+          ageing,
           reporting,
           erasing,
           retaining,

@@ -80,6 +80,7 @@ onEngines('isolation of administration', {}, (service) => {
       getTenant: '',
       listFeeds: '/feeds',
       listProperties: '/properties?search=ely',
+      adminListPublications: '/publications',
     }
     const inspect = Object.entries(reads).map(([operationId, path]): Door => {
       const of = (tenantId: string): string => `/tenants/${tenantId}${path}`

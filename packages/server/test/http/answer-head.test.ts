@@ -89,6 +89,7 @@ function saysTheSame(heads: AnswerHeads): void {
         spending: spendings[(round + index) % spendings.length],
         problem: undefined,
         flight: undefined,
+        streamedBytes: 0,
         closes: false,
       }
       for (const isLast of [false, true]) {

@@ -73,6 +73,7 @@ describe('the OpenAPI document', () => {
       `GET ${feeds[name].publishPath}/snapshot`,
       `GET ${feeds[name].publishPath}/stream`,
       `GET ${feeds[name].publishPath}/reduced`,
+      `GET ${feeds[name].publishPath}/digest`,
       `GET ${feeds[name].subjectsPath}/{subjectId}`,
       `GET ${feeds[name].subjectsPath}/{subjectId}/history`,
     ])
@@ -87,6 +88,7 @@ describe('the OpenAPI document', () => {
       `GET ${tenant}/feeds`,
       `GET ${tenant}/feeds/{feed}/rate`,
       `GET ${tenant}/properties`,
+      `GET ${tenant}/publications`,
       `GET ${tenant}/contacts/{contactRef}`,
       `GET ${tenant}/contacts/{contactRef}/history`,
       `POST ${tenant}/contacts/{contactRef}/reveal`,
@@ -106,6 +108,7 @@ describe('the OpenAPI document', () => {
       'PATCH /v1/admin/keys/{keyId}',
       'POST /v1/admin/keys/{keyId}/rotate',
       'POST /v1/admin/keys/{keyId}/revoke',
+      'GET /v1/admin/keys/{keyId}/usage',
       'GET /v1/admin/audit',
       'PATCH /v1/admin/actors/{actor}',
       'DELETE /v1/admin/tenants/{tenantId}',
@@ -119,6 +122,7 @@ describe('the OpenAPI document', () => {
       described.toSorted(),
       [
         ...expected,
+        'GET /v1/publications',
         'POST /v1/erasures',
         'GET /v1/erasures',
         'GET /v1/erasures/{erasureId}',
@@ -223,7 +227,9 @@ describe('the OpenAPI document', () => {
         ? operator
         : /^\/v1\/(erasures|exposure|holds|restrictions)/.test(path)
           ? service.tenant.eraseKey
-          : service.tenant.readKey
+          : path === '/v1/publications'
+            ? service.tenant.publishKey
+            : service.tenant.readKey
       const conditions = responses['304'] === undefined ? [{}] : [{}, { 'if-none-match': '*' }]
       for (const headers of conditions) {
         const answer = isStream

@@ -30,6 +30,7 @@ describe('the body of an answer', () => {
     metrics,
     outages: createOutages({ log, ping: () => Promise.resolve() }),
     requestLines: requestLines(log),
+    usageCounts: { count: () => undefined, flush: async () => undefined },
   }
   let answer: () => Answer | Promise<Answer> = () => assert.fail()
   let released = 0
@@ -67,6 +68,7 @@ describe('the body of an answer', () => {
             spending: undefined,
             problem: undefined,
             flight: undefined,
+            streamedBytes: 0,
             closes: false,
           })
           return whenThere(answer(), exchange)

@@ -135,9 +135,13 @@ describe('the samples of the reference', () => {
       const script = await textOf(operationId, 'curl')
       const { stdout } = await run('/bin/sh', ['-euc', script], { env: environment, maxBuffer: 1 << 24 })
       const [, target = ''] = /"\$URL([^"]*)"/.exec(script) ?? []
-      assert.ok(stdout.length > 25, operationId)
+      // An empty list is the shortest answer.
+      assert.ok(stdout.length >= '{"items":[],"next":null}'.length, operationId)
       if (method !== 'GET' || tags.includes('Erasing') || tags.includes('Administration')) continue
-      const { text } = await call(service, target, { key: service.tenant.readKey })
+      const { readKey, publishKey } = service.tenant
+      const { text } = await call(service, target, {
+        key: tags.includes('Publishing') ? publishKey : readKey,
+      })
       assert.equal(stdout, text, operationId)
     }
   })

@@ -289,7 +289,7 @@ onEngines('our own reads', {}, (service) => {
     assert.equal(contactHead?.['sequenceNumber'], 1)
     const both = await service().issue({
       grants: [
-        { tenantId: tenant.tenantId, scopes: ['contact:read', 'property:publish'] },
+        { tenantId: tenant.tenantId, scopes: ['contact:read', 'property:erase'] },
         { tenantId: otherTenant.tenantId, scopes: ['property:read'] },
       ],
     })
@@ -305,7 +305,7 @@ onEngines('our own reads', {}, (service) => {
         [otherTenant.tenantId, 'property', 0, true],
       ],
     )
-    const refused = await read('/v1/heads', tenant.publishKey)
+    const refused = await read('/v1/heads', tenant.eraseKey)
     assert.equal(refused.status, 403)
     assert.equal(problemOf(refused).code, 'missing_scope')
   })
@@ -314,7 +314,7 @@ onEngines('our own reads', {}, (service) => {
     const { tenant, otherTenant } = service()
     const paths = ['/v1/property-events', '/v1/property-events/snapshot', `/v1/properties/${refs[0]}`]
     const contactsOnly = await service().issue({
-      grants: [{ tenantId: tenant.tenantId, scopes: ['contact:read', 'property:publish'] }],
+      grants: [{ tenantId: tenant.tenantId, scopes: ['contact:read', 'property:erase'] }],
     })
     const ofTwo = await service().issue({
       grants: [tenant, otherTenant].map(({ tenantId }) => ({ tenantId, scopes: ['property:read'] as const })),

@@ -5,6 +5,8 @@ import { catalogues } from '@property-events/protocol'
 import { StorageFailure, loadPeppers, openStorage } from '../../src/index.ts'
 import type { BackgroundTask, TaskReport } from '../../src/background-task.ts'
 import { carryOutErasures } from '../../src/feed/erasing.ts'
+import { ageNotes } from '../../src/feed/ageing.ts'
+import { flushEveryHalfMinute } from '../../src/feed/flushing.ts'
 import { forgetSkippedIds } from '../../src/feed/forgetting.ts'
 import { reportExpiredHolds } from '../../src/feed/reporting-holds.ts'
 import { fillBranchViews } from '../../src/feed/filling-views.ts'
@@ -67,6 +69,19 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     const forgetting = forgetSkippedIds({ forgetSkippedIds: once(0) }, 1, report)
     await until(() => said() >= 2)
     await forgetting.close()
+  },
+  async add_notes(report) {
+    const flush = once(undefined)
+    const flushing = flushEveryHalfMinute([{ flush }], report)
+    await assert.rejects(flushing.flush())
+    await flushing.close()
+  },
+  async age_notes(report, said) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    const storage = { publications: store.publications, usage: { ...store.usage, age: once(0) } }
+    const ageing = ageNotes(storage, report, { everyMs: 1 })
+    await until(() => said() >= 2)
+    await ageing.close()
   },
   async report_holds(report, said) {
     await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })

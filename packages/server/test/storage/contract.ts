@@ -18,6 +18,7 @@ import { keysContract } from './contract/keys.ts'
 import { publishingByBranchContract } from './contract/publishing-by-branch.ts'
 import { leavingContract } from './contract/leaving.ts'
 import { ledgerContract } from './contract/ledger.ts'
+import { liveSubjectsContract } from './contract/live-subjects.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
 import { movingContract } from './contract/moving.ts'
 import { nodesContract } from './contract/nodes.ts'
@@ -27,6 +28,7 @@ import { openingContract } from './contract/opening.ts'
 import { previewContract } from './contract/preview.ts'
 import { readAfterContract } from './contract/read-after.ts'
 import { readingContract } from './contract/reading.ts'
+import { publicationsContract } from './contract/publications.ts'
 import { recipientsContract } from './contract/recipients.ts'
 import { removingContract } from './contract/removing.ts'
 import { readSubjectContract } from './contract/read-subject.ts'
@@ -40,6 +42,7 @@ import { stampingContract } from './contract/stamping.ts'
 import { waitingFeedsContract } from './contract/waiting-feeds.ts'
 import { windowsContract } from './contract/windows.ts'
 import { transferringContract } from './contract/transferring.ts'
+import { usageContract } from './contract/usage.ts'
 import { watchingContract } from './contract/watching.ts'
 import type { StoreFactory } from './support/stores.ts'
 
@@ -60,6 +63,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     readAfterContract(factory)
     currentContract(factory)
     countingContract(factory)
+    liveSubjectsContract(factory)
     readSubjectContract(factory)
     stampingContract(factory)
     numberingContract(factory)
@@ -87,5 +91,7 @@ export function storageContract(name: string, factory: StoreFactory): void {
     auditContract(factory)
     ledgerContract(factory)
     recipientsContract(factory)
+    usageContract(factory)
+    publicationsContract(factory)
   })
 }

@@ -3,6 +3,7 @@
  * the document.
  */
 import { scopes } from '@property-events/protocol'
+import { isAnyScope, isOfAny } from '../access.ts'
 import type { AccessNeed } from '../access.ts'
 import { feedRead, minSequenceParameter } from '../min-sequence.ts'
 import { takesTenant } from '../operations/operation.ts'
@@ -111,17 +112,16 @@ function operationObject({ path, schema, access, deprecation }: Operation) {
     ...(body === undefined ? {} : { requestBody: { required: true, content: body.content } }),
     ...(parameters.length === 0 ? {} : { parameters }),
     security,
-    ...(access === undefined ? {} : { 'x-scopes': scopesOf(access.scope) }),
+    ...(access === undefined ? {} : { 'x-scopes': scopesOf(access) }),
     responses: mapValues(response, responseObject),
   }
 }
 
 /** Those that let a key do it, any one of them. */
-function scopesOf(scope: AccessNeed['scope']): readonly string[] {
+function scopesOf({ scope, orScope }: AccessNeed): readonly string[] {
   if (scope === 'anyKey') return []
-  if (scope === 'anyRead') return scopes.filter((one) => one.endsWith(':read'))
-  if (scope === 'anyErase') return scopes.filter((one) => one.endsWith(':erase'))
-  return [scope]
+  if (isAnyScope(scope)) return scopes.filter((one) => isOfAny(scope, one))
+  return orScope === undefined ? [scope] : [scope, orScope]
 }
 
 function parametersOf(place: 'query' | 'path' | 'header', schemas: ParameterSchemas | undefined) {

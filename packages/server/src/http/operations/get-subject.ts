@@ -22,11 +22,16 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
     method: 'GET',
     path: `${feed.subjectsPath}/:subjectId`,
     mediaType: 'application/json',
-    access: { scope: feed.readScope, refusal: 'own' },
+    // Of a property, its publisher too: nothing in it is new to it.
+    access: {
+      scope: feed.readScope,
+      ...(feedName === 'property' ? { orScope: feed.publishScope } : {}),
+      refusal: 'own',
+    },
     schema: () => ({
       operationId: `get${capital(feedName)}`,
       summary: `Get the latest event of a ${feedName}`,
-      description: `The event that says how the ${feedName} is now, removed ones included, as it stands in the list.`,
+      description: `The event that says how the ${feedName} is now, removed ones included, as it stands in the list.${feedName === 'property' ? ' A key that publishes properties may read it, too.' : ''}`,
       tags: ['Copying'],
       security: [{ apiKey: [] }],
       params: subjectParams(feedName),

@@ -5,6 +5,7 @@ import { readableFeeds } from '../../feed/moved-feeds.ts'
 import type { Moved, ReadableFeeds } from '../../feed/moved-feeds.ts'
 import { feedName } from '../../storage/storage.ts'
 import type { FeedKey, Grant, Head } from '../../storage/storage.ts'
+import { isOfAny } from '../access.ts'
 import type { HttpContext } from '../context.ts'
 import type { Access, Answer, Headers } from '../exchange.ts'
 import { success } from '../problem.ts'
@@ -39,13 +40,16 @@ export interface KeyFeeds extends ReadableFeeds {
 /** A key's grants are one object for as long as the key is as it was. */
 const known = new WeakMap<readonly Grant[], KeyFeeds>()
 
-/** The feeds that grants let a key read. */
+/** The feeds that grants let a key read; of a key that reads nothing, those that it publishes to, unless to some branches alone. */
 export function readableOf({ grants, viewsBeingMade }: KeyGrants): KeyFeeds {
   const before = known.get(grants)
   if (before !== undefined) return before
+  const isReader = grants.some(({ scopes }) => scopes.some((scope) => isOfAny('anyRead', scope)))
+  const needed = isReader ? 'readScope' : 'publishScope'
   const read = grants.flatMap((grant) => {
     const { tenantId, scopes } = grant
-    const ofTenant = feedNames.filter((feed) => scopes.includes(feeds[feed].readScope))
+    if (!isReader && grant.branches !== undefined) return []
+    const ofTenant = feedNames.filter((feed) => scopes.includes(feeds[feed][needed]))
     return ofTenant.map((feed) => ({ grant, key: { tenantId, feed } }))
   })
   const limited = read.flatMap(({ grant: { branches }, key }) => {

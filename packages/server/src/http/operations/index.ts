@@ -18,7 +18,9 @@ import { addHold, endHold, listHolds } from './holds.ts'
 import { listEvents } from './list-events.ts'
 import { openApi } from './openapi.ts'
 import type { Operation } from './operation.ts'
+import { listOwnPublications } from './own-publications.ts'
 import { publishEvents } from './publish-events.ts'
+import { readDigest } from './read-digest.ts'
 import { readEventRun } from './read-run.ts'
 import { readReductions } from './read-reductions.ts'
 import { readSnapshot } from './snapshot.ts'
@@ -55,10 +57,12 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
       readSnapshot(context, feed),
       streamEvents(context, feed),
       readReductions(context, feed),
+      readDigest(context, feed),
       getSubject(context, feed),
       subjectHistory(context, feed),
     ]),
     readHeads(context),
+    listOwnPublications(context),
     erase(context),
     listErasures(context),
     getErasure(context),

@@ -6,8 +6,9 @@ import type { PublishRequest } from '../../feed/publish.ts'
 import { freeBytes } from '../../free-bytes.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
+import { refusalOfError } from '../errors.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
-import type { Body, Headers, Outcome, Request } from '../exchange.ts'
+import type { Access, Body, Headers, Outcome, Refused, Request } from '../exchange.ts'
 import { answer, bodyProblems, capital, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
@@ -15,6 +16,8 @@ import { formatOf, readBodyHeaders, refusalOfBytes, unsupportedType } from '../r
 import type { BodyCoding } from '../requests/body-headers.ts'
 import { inflate } from '../requests/inflate.ts'
 import { readPublishParameters } from '../requests/publish-parameters.ts'
+import type { PublishParameters } from '../requests/publish-parameters.ts'
+import type { FeedKey } from '../../storage/storage.ts'
 import type { Operation, OperationSchema } from './operation.ts'
 import { refusalOfPublish } from './publish-refusal.ts'
 
@@ -32,36 +35,69 @@ export function publishEvents(context: HttpContext, feedName: FeedName): Operati
       const reading = readPublishParameters(query, limits.maxParameters)
       if (reading.kind === 'faults') {
         const refusal = refused({ code: 'invalid_parameter', errors: reading.errors })
-        return () => refusal
+        return (request, access) => {
+          noteRefusal(context, request, access, feedKeyOf(access, feedName), refusal)
+          return refusal
+        }
       }
       return async (request, access) => {
-        const head = readBodyHeaders(request, limits.maxBodyBytes)
-        if (head.kind === 'refused') return head
         const key = feedKeyOf(access, feedName)
-        const announced = Number(request.header('content-length') ?? 0)
-        const refusal = context.inFlight.refuses(access.keyId, 'publication', announced)
-        if (refusal !== undefined) return refused(refusal)
-        // Until the answer: the events that were read of a body are as long as the body was.
-        const flight = context.inFlight.begin(access.keyId, 'publication')
-        try {
-          const body = await readBody(request, head.coding, limits.maxBodyBytes, flight)
-          if (body.kind === 'gone') return { kind: 'none' }
-          if (body.kind === 'refused') return body
-          const noRoom = flight.take(besideBytes(body.bytes))
-          if (noRoom !== undefined) {
-            freeBytes(body.bytes)
-            return refused(noRoom)
-          }
-          const format = head.format ?? formatOf(body.bytes)
-          if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
-          const { branches } = access
-          return await publish(context, { key, body: body.bytes, format, branches, ...reading.parameters })
-        } finally {
-          flight.end()
-        }
+        const taking = takeBody(context, request, access, key, reading.parameters)
+        // A dry run publishes nothing, whatever becomes of it.
+        if (reading.parameters.dryRun) return taking
+        const outcome = await taking.catch((error: unknown) => {
+          noteRefusal(context, request, access, key, refused(refusalOfError(error)))
+          throw error
+        })
+        if (outcome.kind === 'refused') noteRefusal(context, request, access, key, outcome)
+        return outcome
       }
     },
   }
+}
+
+/** Reads the body of a request and publishes it. Rejects as the store does. */
+async function takeBody(
+  context: HttpContext,
+  request: Request,
+  access: Access,
+  key: FeedKey,
+  parameters: PublishParameters,
+): Promise<Outcome> {
+  const { maxBodyBytes } = context.limits
+  const head = readBodyHeaders(request, maxBodyBytes)
+  if (head.kind === 'refused') return head
+  const announced = Number(request.header('content-length') ?? 0)
+  const refusal = context.inFlight.refuses(access.keyId, 'publication', announced)
+  if (refusal !== undefined) return refused(refusal)
+  // Until the answer: the events that were read of a body are as long as the body was.
+  const flight = context.inFlight.begin(access.keyId, 'publication')
+  try {
+    const body = await readBody(request, head.coding, maxBodyBytes, flight)
+    if (body.kind === 'gone') return { kind: 'none' }
+    if (body.kind === 'refused') return body
+    const noRoom = flight.take(besideBytes(body.bytes))
+    if (noRoom !== undefined) {
+      freeBytes(body.bytes)
+      return refused(noRoom)
+    }
+    const format = head.format ?? formatOf(body.bytes)
+    if (format === undefined) return refused(unsupportedType(request.header('content-type') ?? ''))
+    const { branches } = access
+    return await publish(context, access, { key, body: body.bytes, format, branches, ...parameters })
+  } finally {
+    flight.end()
+  }
+}
+
+function noteRefusal(
+  { publicationNotes }: HttpContext,
+  { id }: Request,
+  { keyId }: Access,
+  key: FeedKey,
+  { refusal: { code, errors = [] } }: Refused,
+): void {
+  if (keyId !== undefined) publicationNotes.refused(keyId, key, { requestId: id, code, errors })
 }
 
 /** Shorter bodies are not worth a look. */
@@ -89,7 +125,11 @@ export async function readBody(
 const receiptHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 
 /** Publishes a body and says what to answer. Takes the body: its memory is gone afterwards. Rejects as the store does. */
-async function publish({ metrics, publisher }: HttpContext, publication: PublishRequest): Promise<Outcome> {
+async function publish(
+  { metrics, publisher, publicationNotes }: HttpContext,
+  { keyId }: Access,
+  publication: PublishRequest,
+): Promise<Outcome> {
   const { feed } = publication.key
   const refusal = refusalOfBytes(publication.body)
   if (refusal !== undefined) {
@@ -102,6 +142,8 @@ async function publish({ metrics, publisher }: HttpContext, publication: Publish
   })
   metrics.published(feed, outcome.kind)
   if (outcome.kind !== 'receipt') return refused(refusalOfPublish(outcome))
+  if (keyId !== undefined && !publication.dryRun)
+    publicationNotes.taken(keyId, publication.key, outcome.receipt)
   const status = outcome.created ? success.created : success.ok
   return { kind: 'text', status, headers: receiptHeaders, body: JSON.stringify(outcome.receipt) }
 }

@@ -109,13 +109,14 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   if (isLast) fields['connection'] = 'close'
   // All at once: each setHeader would be looked up and checked by itself.
   response.writeHead(statusOf(answer), fields)
-  const sent = sendBody(answer, sending)
+  const sent = sendBody(exchange, answer, sending)
   const { writableLength } = incoming.socket
   if (writableLength > 0) holdUntaken(context, exchange, writableLength)
   return sent
 }
 
 function sendBody(
+  exchange: Exchange,
   answer: Exclude<Answer, { kind: 'none' }>,
   { context, request, response }: Sending,
 ): void | Promise<void> {
@@ -130,7 +131,7 @@ function sendBody(
     for (const piece of answer.body.pieces) response.write(piece)
     response.end()
   } else {
-    return sendStream(answer, response).catch((error: unknown) => {
+    return sendStream(exchange, answer, response).catch((error: unknown) => {
       // The answer is cut off, which its reader sees by the missing end.
       response.destroy()
       context.outages.requestFailed(error, request.id, false)
@@ -144,8 +145,11 @@ function releaseAnswer({ answer, flight }: Exchange): void {
   flight?.end()
 }
 
-async function sendStream(answer: StreamAnswer, response: ServerResponse): Promise<void> {
-  const isWhole = await sendPieces(answer, response, (piece, done) => response.write(piece, done))
+async function sendStream(exchange: Exchange, answer: StreamAnswer, response: ServerResponse): Promise<void> {
+  const isWhole = await sendPieces(answer, response, (piece, done) => {
+    exchange.streamedBytes += piece.byteLength
+    response.write(piece, done)
+  })
   if (isWhole) response.end()
 }
 

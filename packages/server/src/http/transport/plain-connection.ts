@@ -16,7 +16,7 @@ import type { Sender } from './send-together.ts'
 export interface PlainConnectionParts {
   readonly context: Pick<
     HttpContext,
-    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages'
+    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'usageCounts'
   >
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
@@ -144,6 +144,7 @@ export class PlainConnection {
     socket.write(head, 'latin1')
     const isWhole = await sendPieces(answer, socket, (piece, done) => {
       this.#progress += 1
+      if (this.#exchange !== undefined) this.#exchange.streamedBytes += piece.byteLength
       if (!inChunks) {
         socket.write(piece, done)
         return

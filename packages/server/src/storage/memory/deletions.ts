@@ -241,6 +241,7 @@ function acknowledge(
   const last = state.deletions.get(deletionId) ?? found
   const { tenantId } = last.deletion
   for (const feed of feedNames) state.feeds.delete(feedName({ tenantId, feed }))
+  drop(state.publications, ({ key }) => key.tenantId === tenantId)
   state.leaving.delete(tenantId)
   state.tenants.delete(tenantId)
   // Its place is not given again, not even to itself.

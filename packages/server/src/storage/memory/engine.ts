@@ -27,12 +27,14 @@ import { memoryMoments } from './moments.ts'
 import { memoryMoves } from './moves.ts'
 import { memoryNames } from './names.ts'
 import { memoryNodes } from './nodes.ts'
+import { memoryPublications } from './publications.ts'
 import { memoryRestrictions } from './restrictions.ts'
 import { memoryRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { newState, openState } from './state.ts'
 import type { MemoryFeed, MemoryState, MemoryStore } from './state.ts'
 import { exportRecords, importRecords } from './transfer.ts'
+import { memoryUsage } from './usage.ts'
 
 export interface MemoryOptions {
   readonly kind: 'memory'
@@ -62,7 +64,7 @@ export async function openMemory(
     nodes: memoryNodes(store),
     moments: memoryMoments(store),
     moves: memoryMoves(store, (key) => watching.tell(key)),
-    ledger: memoryLedger(store),
+    ...memoryNotes(store),
     erasures: memoryErasures(store, clock, overrideClockCheck, watching),
     holds: memoryHolds(store),
     restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),
@@ -121,6 +123,15 @@ function memoryAdministration(
     names: memoryNames(store),
     leaving: memoryLeaving(store),
     deletions: memoryDeletions(store, (key) => watching.tell(key)),
+  }
+}
+
+/** What is noted of requests. */
+function memoryNotes(store: MemoryStore): Pick<StorageEngine, 'ledger' | 'usage' | 'publications'> {
+  return {
+    ledger: memoryLedger(store),
+    usage: memoryUsage(store),
+    publications: memoryPublications(store),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Watchers } from '../watchers.ts'
 import { append, preview } from './append.ts'
 import { countsOf, readNewest, tally } from './counts.ts'
 import { earlierPositions, latestPositions } from './latest-positions.ts'
+import { liveSubjects } from './live-subjects.ts'
 import { locate } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { positionOf, readEvent } from './read-event.ts'
@@ -34,6 +35,7 @@ export function memoryEvents(
     positionOf: (key, id) => positionOf(store, key, id),
     readAfter: async (query) => readAfter(store, query),
     latestPositions: async (query) => latestPositions(store, query),
+    liveSubjects: async (query) => liveSubjects(store, query),
     earlierPositions: async (query) => earlierPositions(store, query),
     readNewest: async (query) => readNewest(store, query),
     readLatest: async (key, subjectId, branches) => readLatest(store, key, subjectId, branches),

@@ -10,12 +10,14 @@ import type {
   BranchSetId,
   BranchSetState,
   Deletion,
+  DayUsage,
   Erasure,
   FeedKey,
   FeedMark,
   FeedView,
   Head,
   Hold,
+  KeptMinute,
   KeyRecord,
   Leaving,
   Maintenance,
@@ -31,6 +33,7 @@ import type {
   StoreSettings,
   Tenant,
   TenantRule,
+  UsageCount,
   ThinProgress,
 } from '../storage.ts'
 
@@ -167,6 +170,11 @@ export interface MemoryState {
   readonly moments: Map<string, Moment>
   /** By actor. */
   readonly names: Map<string, string>
+  /** Requests of keys, by hour or day, key, operation and status. */
+  readonly usageHours: Map<string, UsageCount>
+  readonly usageDays: Map<string, DayUsage>
+  /** By tenant, minute, feed and key. */
+  readonly publications: Map<string, KeptMinute>
 }
 
 /** The state, and what lives only as long as the engine is open. */
@@ -204,6 +212,9 @@ export function newState(settings: StoreSettings): MemoryState {
     branchViewChanges: 0,
     moments: new Map(),
     names: new Map(),
+    usageHours: new Map(),
+    usageDays: new Map(),
+    publications: new Map(),
   }
 }
 

@@ -56,6 +56,11 @@ const tables: Readonly<Record<string, string>> = {
   audit: 'audit_no',
   sent: 'key_id, tenant, feed, view, hour, block',
   sent_run: 'run',
+  usage_hour: 'hour, key_id, operation, status',
+  usage_day: 'day, key_id, operation, status',
+  published: 'tenant, minute, feed, key_id',
+  refusal: 'tenant, minute, feed, key_id, place',
+  refusal_hour: 'hour, key_id',
 }
 
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }

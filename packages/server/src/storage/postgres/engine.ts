@@ -23,6 +23,7 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
+import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type { KeyStore, MoveStore, StorageEngine, StoreSettings } from '../storage.ts'
@@ -55,11 +56,13 @@ import { changeMove, exportTenant, moveStates } from './moves.ts'
 import { databaseNames } from './names.ts'
 import { databaseNodes } from './nodes.ts'
 import { openStore } from './open-store.ts'
+import { databasePublications } from './publications.ts'
 import { rewriteTables } from './rewrite.ts'
 import { databaseRetention } from './retention.ts'
 import { forgetSkippedIds } from './skipped-ids.ts'
 import { databaseRestrictions } from './restrictions.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
+import { databaseUsage } from './usage.ts'
 
 /** Feeds that another session has locked are waited for beside the appends, two at a time; other writes take two. */
 const otherWriteConnections = 4
@@ -159,7 +162,7 @@ function engineOver(
     nodes: guardedNodes(databaseNodes(database, given, note), guarded, true),
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
-    ledger: guardedLedger(databaseLedger(database), guarded),
+    ...databaseNotes(database, guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>
@@ -240,6 +243,18 @@ function databaseReducing(
     restrictions: guardedRestrictions(databaseRestrictions(parts), guarded),
     retention: guardedRetention(databaseRetention(parts), guarded),
     expiry: guardedExpiry(databaseExpiry(parts), guarded),
+  }
+}
+
+/** What is noted of requests. */
+function databaseNotes(
+  database: Database,
+  guarded: Guard,
+): Pick<StorageEngine, 'ledger' | 'usage' | 'publications'> {
+  return {
+    ledger: guardedLedger(databaseLedger(database), guarded),
+    usage: guardedUsage(databaseUsage(database), guarded),
+    publications: guardedPublications(databasePublications(database), guarded),
   }
 }
 

@@ -9,6 +9,7 @@ import type { EngineParts } from './engine-parts.ts'
 import type { InFeedLines } from './feed-lines.ts'
 import { positionFinder } from './find-positions.ts'
 import { earlierPositions, latestPositions } from './latest-positions.ts'
+import { readLiveSubjects } from './live-subjects.ts'
 import { readHead, readHeads, readMarks, readMarksTotal } from './locate.ts'
 import { readAfter } from './read-after.ts'
 import { readEvent } from './read-event.ts'
@@ -68,6 +69,7 @@ export function databaseEvents(parts: DatabaseEventsParts): EventStore {
     readRangeWithin: (range, maxBytes) => guarded(() => readRangeWithin(database, range, maxBytes)),
     measureRange: (range) => guarded(() => measureRange(database, range)),
     latestPositions: (query) => guarded(() => latestPositions(database, query)),
+    liveSubjects: (query) => guarded(() => readLiveSubjects(database, query)),
     earlierPositions: (query) => guarded(() => earlierPositions(database, query)),
     positionOf: (key, id) => guarded(() => findPosition(key, id)),
     marks: (keys) => guarded(() => readMarks(database, keys)),

@@ -60,6 +60,8 @@ export const migrations: readonly Migration[] = [
   filesOf('0030-branch-views.sql'),
   filesOf('0031-deleting-tenants.sql'),
   { ...filesOf('0032-actor-names.sql'), afterwards: [auditAction] },
+  filesOf('0033-usage.sql'),
+  filesOf('0034-publications.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

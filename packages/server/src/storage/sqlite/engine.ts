@@ -22,6 +22,7 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
+import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
 import type {
@@ -61,12 +62,14 @@ import { exportTenant, moveStates } from './moves.ts'
 import { fileNames } from './names.ts'
 import { nodeReads } from './nodes.ts'
 import { openStore } from './open-store.ts'
+import { filePublications } from './publications.ts'
 import { rewriteStore } from './rewrite.ts'
 import { fileRestrictions } from './restriction-reads.ts'
 import { fileRetention } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
 import { hostWriter } from './writer-host.ts'
+import { fileUsage } from './usage.ts'
 import { linkWriter } from './writer-link.ts'
 import type { WriterLink } from './writer-link.ts'
 
@@ -195,6 +198,8 @@ function engineOver(parts: EngineParts): StorageEngine {
     audit: guardedAudit(fileAudit(db, link), guarded),
     names: guardedNames(fileNames(db, link), guarded),
     ledger: guardedLedger(fileLedger(db, link), guarded),
+    usage: guardedUsage(fileUsage(db, link), guarded),
+    publications: guardedPublications(filePublications(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: guardedHolds(fileHolds(db, clock, link), guarded),

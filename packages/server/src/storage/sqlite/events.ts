@@ -8,6 +8,7 @@ import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { countsReader, newestReader, tallier } from './counts.ts'
 import { earlierFinder, latestFinder } from './latest-positions.ts'
+import { liveReader } from './live-subjects.ts'
 import { feedReader, headReader, marksReader, marksTotalReader } from './feed-row.ts'
 import { afterReader } from './read-after.ts'
 import { eventReader, positionReader } from './read-event.ts'
@@ -35,6 +36,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
   const measureRange = rangeMeasurer(db)
   const positionOf = positionReader(db)
   const latestPositions = latestFinder(db)
+  const liveSubjects = liveReader(db)
   const earlierPositions = earlierFinder(db)
   const marks = marksReader(db)
   const marksTotal = marksTotalReader(db)
@@ -64,6 +66,7 @@ export function fileEvents(parts: FileEventsParts): EventStore {
       }),
     measureRange: (range) => guarded(() => measureRange(range)),
     latestPositions: (query) => guarded(() => latestPositions(query)),
+    liveSubjects: (query) => guarded(() => liveSubjects(query)),
     earlierPositions: (query) => guarded(() => earlierPositions(query)),
     positionOf: (key, id) => guardedAtOnce(() => positionOf(key, id)),
     marks: (keys) => guarded(() => marks(keys)),

@@ -37,6 +37,8 @@ const migrations: readonly string[] = [
   '0024-branch-views.sql',
   '0025-deleting-tenants.sql',
   '0026-actor-names.sql',
+  '0027-usage.sql',
+  '0028-publications.sql',
 ]
 
 /** The schema this program reads and writes. */

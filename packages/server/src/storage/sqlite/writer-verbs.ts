@@ -23,8 +23,10 @@ import type { LedgerWrites } from './ledger.ts'
 import type { MomentWrites } from './moments.ts'
 import type { NameWrites } from './names.ts'
 import type { NodeWrites } from './nodes.ts'
+import type { PublicationWrites } from './publications.ts'
 import type { RestrictionWrites } from './restriction-writes.ts'
 import type { RetentionWrites } from './retention.ts'
+import type { UsageWrites } from './usage.ts'
 
 export interface WriterVerbs
   extends
@@ -41,7 +43,9 @@ export interface WriterVerbs
     ErasureWrites,
     HoldWrites,
     RestrictionWrites,
-    RetentionWrites {
+    RetentionWrites,
+    UsageWrites,
+    PublicationWrites {
   append(batches: readonly AppendBatch[]): readonly AppendOutcome[]
   preview(batch: AppendBatch): AppendOutcome
   startEpoch(continueAfter: number, actor: Actor, feeds?: readonly FeedKey[]): void

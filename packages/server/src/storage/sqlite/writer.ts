@@ -29,11 +29,13 @@ import { momentWrites } from './moments.ts'
 import { moveChanger } from './moves.ts'
 import { nameWrites } from './names.ts'
 import { nodeWrites } from './nodes.ts'
+import { publicationWrites } from './publications.ts'
 import { restrictionWrites } from './restriction-writes.ts'
 import { retentionWrites } from './retention.ts'
 import { skippedIdRemover } from './skipped-ids.ts'
 import { acceptHistory, startEpoch } from './start-epoch.ts'
 import { storedReservation } from './stored-reservation.ts'
+import { usageWrites } from './usage.ts'
 import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
 
 if (parentPort === null) throw new Error('writer.ts runs in a worker thread')
@@ -86,7 +88,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...nodeWrites(db, clock, note),
     ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
-    ...ledgerWrites(db),
+    ...noteWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),
@@ -130,6 +132,11 @@ function verbsOf(options: WriterOptions): WriterVerbs {
       db.close()
     },
   }
+}
+
+/** What is noted of requests. */
+function noteWrites(db: Connection) {
+  return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
 }
 
 /** Each port that comes is one thread's. The thread ends when all are closed, the owner's included. */

@@ -11,9 +11,11 @@ import { importTenants } from './import-tenants.ts'
 import { readHealth, readShownSettings } from './inspect-service.ts'
 import { changeKey, createKey, getKey, listKeys, revokeKey, rotateOneKey } from './keys.ts'
 import { listProperties } from './properties.ts'
+import { listPublications } from './publications.ts'
 import { readRate } from './rate.ts'
 import { propertyReads } from './reads.ts'
 import { readSelf } from './self.ts'
+import { readUsage } from './usage.ts'
 import { changeTenant, createTenant, getTenant, listTenants } from './tenants.ts'
 
 export function adminOperations(context: HttpContext): readonly Operation[] {
@@ -30,6 +32,7 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     listFeeds(context),
     readRate(context),
     listProperties(context),
+    listPublications(context),
     getMaskedContact(context),
     readMaskedHistory(context),
     revealContact(context),
@@ -41,6 +44,7 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     changeKey(context),
     rotateOneKey(context),
     revokeKey(context),
+    readUsage(context),
     readAudit(context),
     nameActor(context),
     readShownSettings(context),

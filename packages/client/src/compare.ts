@@ -1,0 +1,117 @@
+/**
+ * Compares a copy with its feed, in a few requests (PROTOCOL §14.3): where the digests of two parts agree, so do all subjects in
+ * them. Reads no event.
+ */
+import type { Connection } from './connection.ts'
+import { decodeDigest } from './decode-digest.ts'
+import type { DigestPart, FeedDigest, HeldSubject } from './decode-digest.ts'
+import { requestJson } from './http.ts'
+import { feedPaths } from './wire.ts'
+
+/** One subject in which the copy is not as its feed. Numbers are of its latest event, there and here. */
+export type Difference =
+  /** The feed shows it, and the copy does not have it. */
+  | { readonly kind: 'missing'; readonly subjectId: string; readonly sequenceNumber: number }
+  /** The copy has it, and the feed does not show it. */
+  | { readonly kind: 'surplus'; readonly subjectId: string; readonly heldNumber: number }
+  | {
+      readonly kind: 'other'
+      readonly subjectId: string
+      readonly sequenceNumber: number
+      readonly heldNumber: number
+    }
+
+export interface CompareOptions {
+  /** All that the copy holds, in any order, each once: references in lower case, with the number of the event that is kept. */
+  readonly held: Iterable<HeldSubject> | AsyncIterable<HeldSubject>
+  /** One category alone, as the copy was made with. */
+  readonly apiEventType?: string | undefined
+  readonly signal?: AbortSignal
+}
+
+export interface Comparison {
+  /** By reference. What is published while it runs may stand here: compare again after a sync, and take what is in both. */
+  readonly differences: readonly Difference[]
+  readonly requests: number
+  /** Subjects that the feed shows. */
+  readonly shown: number
+  readonly held: number
+}
+
+/** A subject of the copy, with the digits that it is looked for by. */
+interface Held extends HeldSubject {
+  readonly digits: string
+}
+
+export async function compareCopy(connection: Connection, options: CompareOptions): Promise<Comparison> {
+  const held: Held[] = []
+  for await (const { subjectId, sequenceNumber } of options.held) {
+    held.push({ subjectId, sequenceNumber, digits: subjectId.replaceAll('-', '') })
+  }
+  held.sort((a, b) => (a.subjectId < b.subjectId ? -1 : 1))
+  const differences: Difference[] = []
+  let requests = 0
+
+  const ask = async (prefix: string): Promise<FeedDigest> => {
+    requests += 1
+    const query = { prefix, apiEventType: options.apiEventType }
+    const request = { method: 'GET', path: feedPaths[connection.feed].digest, query } as const
+    return (await requestJson(connection, request, decodeDigest, options.signal)).value
+  }
+
+  /** `own`: what the copy holds with this prefix. */
+  async function compare(answer: FeedDigest, own: readonly Held[]): Promise<void> {
+    if (await isSame(answer, own)) return
+    const { parts, subjects } = answer
+    if (subjects !== undefined) {
+      differences.push(...differencesOf(subjects, own))
+      return
+    }
+    const theirs = new Map(parts.map((part) => [part.prefix, part]))
+    const digits = answer.prefix.length + 2
+    const ours = new Map<string, Held[]>()
+    for (const one of own) {
+      const prefix = one.digits.slice(0, digits)
+      const found = ours.get(prefix)
+      if (found === undefined) ours.set(prefix, [one])
+      else found.push(one)
+    }
+    for (const prefix of [...new Set([...theirs.keys(), ...ours.keys()])].toSorted()) {
+      const inside = ours.get(prefix) ?? []
+      const part = theirs.get(prefix) ?? { prefix, count: 0, digest: '' }
+      if (part.count === 0) differences.push(...differencesOf([], inside))
+      else if (!(await isSame(part, inside))) await compare(await ask(prefix), inside)
+    }
+  }
+
+  const whole = await ask('')
+  await compare(whole, held)
+  return { differences, requests, shown: whole.count, held: held.length }
+}
+
+async function isSame({ count, digest }: DigestPart, own: readonly HeldSubject[]): Promise<boolean> {
+  return count === own.length && digest === (await digestSubjects(own))
+}
+
+/**
+ * The digest of subjects, ascending by reference in lower case (PROTOCOL §14.3): SHA-256, in hexadecimal digits, of a line for each with
+ * the reference, a blank, the number and a line feed.
+ */
+export async function digestSubjects(subjects: readonly HeldSubject[]): Promise<string> {
+  const lines = subjects.map(({ subjectId, sequenceNumber }) => `${subjectId} ${sequenceNumber}\n`)
+  const bytes = await globalThis.crypto.subtle.digest('SHA-256', new TextEncoder().encode(lines.join('')))
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Both ascending by reference. */
+function differencesOf(theirs: readonly HeldSubject[], ours: readonly HeldSubject[]): readonly Difference[] {
+  const held = new Map(ours.map(({ subjectId, sequenceNumber }) => [subjectId, sequenceNumber]))
+  const shown = new Map(theirs.map(({ subjectId, sequenceNumber }) => [subjectId, sequenceNumber]))
+  return [...new Set([...shown.keys(), ...held.keys()])].toSorted().flatMap((subjectId): Difference[] => {
+    const [sequenceNumber, heldNumber] = [shown.get(subjectId), held.get(subjectId)]
+    if (sequenceNumber === heldNumber) return []
+    if (heldNumber === undefined) return [{ kind: 'missing', subjectId, sequenceNumber: sequenceNumber ?? 0 }]
+    if (sequenceNumber === undefined) return [{ kind: 'surplus', subjectId, heldNumber }]
+    return [{ kind: 'other', subjectId, sequenceNumber, heldNumber }]
+  })
+}

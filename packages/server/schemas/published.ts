@@ -1,0 +1,54 @@
+/** What was published, as it is listed (PROTOCOL §14.2). */
+import Type from 'typebox'
+import { whole } from './common.ts'
+
+const orNull = (schema: Type.TSchema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+
+const refusal = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'When it was answered.' }),
+  requestId: Type.String({ description: 'As in the answer, and in the log of the service.' }),
+  code: Type.String({ description: 'Of the problem.' }),
+  faults: Type.Array(
+    Type.Object({
+      pointer: Type.String({
+        description:
+          'JSON pointer into the request body; `*` stands for a name that is not of the contract. Empty: the request as a whole.',
+      }),
+      code: Type.String({ description: 'As in `errors` of the answer.' }),
+    }),
+    { description: 'The first 10. What stood there is not kept.' },
+  ),
+})
+
+const minute = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'Beginning of the minute.' }),
+  feed: Type.Unsafe({ enum: ['property', 'contact'], description: 'Which feed of the tenant.' }),
+  keyId: Type.String({ description: 'Of the key that published.' }),
+  requests: whole('How many there were, refused ones included and dry runs not.'),
+  stored: whole('Events that were stored, those that the service added included.'),
+  repeated: whole('Events that had been stored before.'),
+  unchanged: whole("Events that were equal to their subject's latest, and were not stored."),
+  firstNumber: orNull(
+    Type.Integer({ minimum: 1 }),
+    'The lowest `sequenceNumber` that was given; null: none was.',
+  ),
+  lastNumber: orNull(Type.Integer({ minimum: 1 }), 'The highest `sequenceNumber` that was given.'),
+  warnings: Type.Record(Type.String(), Type.Integer(), {
+    description: 'How often each code stood in the receipts.',
+  }),
+  refused: whole('Requests of which nothing was stored.'),
+  refusals: Type.Array(refusal, {
+    description: 'Those of them that are kept singly: the first 100 of a key and hour.',
+  }),
+})
+
+export const published = {
+  Publications: Type.Object(
+    {
+      items: Type.Array(minute, { description: 'The newest first.' }),
+      next: orNull(Type.String(), 'Ask with it as `after` for what comes next; null at the end.'),
+    },
+    { title: 'Publications' },
+  ),
+} as const

@@ -1,0 +1,92 @@
+/**
+ * What a feed shows now as a few counts and digests, with which two copies find what differs between them (PROTOCOL §14.3). No event is
+ * read: references and numbers alone, a range of the subjects' key.
+ */
+import { createHash } from 'node:crypto'
+import type { Hash } from 'node:crypto'
+import type { ViewName } from '@property-events/protocol'
+import { turnForStep } from '../step-turns.ts'
+import type { EventStore, FeedKey, LiveSubject } from '../storage/storage.ts'
+
+export interface DigestQuery {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** 0 to 32 hexadecimal digits in lower case, as the reference begins without its hyphens. */
+  readonly prefix: string
+}
+
+export interface DigestPart {
+  readonly prefix: string
+  readonly count: number
+  /** SHA-256, in hexadecimal digits. */
+  readonly digest: string
+}
+
+export interface FeedDigest extends DigestPart {
+  /** By the next two digits, those with a subject; `undefined` where the subjects themselves are listed. */
+  readonly parts: readonly DigestPart[] | undefined
+  /** All of them; `undefined`: there are more than `mostListed`. */
+  readonly subjects: readonly LiveSubject[] | undefined
+}
+
+/** So many subjects are listed in place of digests of their parts. */
+export const mostListed = 1_000
+/** Some 5 ms of reading each. */
+const subjectsPerStep = 2_000
+const digitsPerPart = 2
+const digitsOfUuid = 32
+
+export async function digestFeed(
+  events: Pick<EventStore, 'liveSubjects'>,
+  { key, view, prefix }: DigestQuery,
+): Promise<FeedDigest> {
+  const whole = tally(prefix)
+  const parts = new Map<string, Tally>()
+  const listed: LiveSubject[] = []
+  const [first, last] = [uuidOf(prefix.padEnd(digitsOfUuid, '0')), uuidOf(prefix.padEnd(digitsOfUuid, 'f'))]
+  for (let after: string | undefined; ;) {
+    const found = await events.liveSubjects({ key, view, first, last, after, limit: subjectsPerStep })
+    for (const subject of found) {
+      whole.add(subject)
+      const name = digitsOf(subject.subjectId).slice(0, prefix.length + digitsPerPart)
+      let part = parts.get(name)
+      if (part === undefined) parts.set(name, (part = tally(name)))
+      part.add(subject)
+      if (listed.length <= mostListed) listed.push(subject)
+    }
+    if (found.length < subjectsPerStep) break
+    after = found.at(-1)?.subjectId
+    await turnForStep()
+  }
+  const isListed = listed.length <= mostListed
+  return {
+    ...whole.part(),
+    parts: isListed ? undefined : [...parts.values()].map((part) => part.part()),
+    subjects: isListed ? listed : undefined,
+  }
+}
+
+interface Tally {
+  add(subject: LiveSubject): void
+  part(): DigestPart
+}
+
+function tally(prefix: string): Tally {
+  const hash: Hash = createHash('sha256')
+  let count = 0
+  return {
+    add({ subjectId, sequenceNumber }) {
+      hash.update(`${subjectId} ${sequenceNumber}\n`)
+      count += 1
+    },
+    part: () => ({ prefix, count, digest: hash.digest('hex') }),
+  }
+}
+
+function digitsOf(uuid: string): string {
+  return uuid.replaceAll('-', '')
+}
+
+function uuidOf(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}

@@ -1,0 +1,112 @@
+/**
+ * How often each key asked what, and with how many bytes it was answered, counted in memory (PROTOCOL §14). A request costs three look-ups
+ * in maps and two additions: counters are made with the first request of their kind and used again as long as such come.
+ */
+import { usagePerCommit } from '../storage/storage.ts'
+import type { UsageCount, UsageStore } from '../storage/storage.ts'
+import type { Notes } from './flushing.ts'
+
+export interface UsageCounts extends Notes {
+  /** One answer. `operation`: its `operationId`. */
+  count(keyId: string, operation: string, status: number, bytes: number): void
+}
+
+interface Counter {
+  requests: number
+  bytes: number
+}
+
+type KeyCounters = Map<string, Map<number, Counter>>
+
+const hourMs = 3_600_000
+
+/** `clock`: milliseconds since 1970. */
+export function countUsage(store: Pick<UsageStore, 'add'>, clock: () => number = Date.now): UsageCounts {
+  /** Of this hour. */
+  const keys = new Map<string, KeyCounters>()
+  let hour = Math.floor(clock() / hourMs)
+  /** Of hours that have ended, and what could not be added. */
+  const earlier = new Map<string, UsageCount>()
+
+  function setAside(): void {
+    for (const count of takeCounters(keys, hour)) addTo(earlier, count)
+  }
+
+  return {
+    count(keyId, operation, status, bytes) {
+      const now = Math.floor(clock() / hourMs)
+      if (now !== hour) {
+        setAside()
+        hour = now
+      }
+      const counter = counterOf(keys, keyId, operation, status)
+      counter.requests += 1
+      counter.bytes += bytes
+    },
+    async flush(rest) {
+      setAside()
+      // In the order of the store's key: what lies together there is added together.
+      const counts = [...earlier.values()].toSorted(compare)
+      earlier.clear()
+      for (let from = 0; from < counts.length; from += usagePerCommit) {
+        try {
+          await store.add(counts.slice(from, from + usagePerCommit))
+        } catch (error) {
+          for (const count of counts.slice(from)) addTo(earlier, count)
+          throw error
+        }
+        if (from + usagePerCommit < counts.length) await rest()
+      }
+    },
+  }
+}
+
+function counterOf(
+  keys: Map<string, KeyCounters>,
+  keyId: string,
+  operation: string,
+  status: number,
+): Counter {
+  let operations = keys.get(keyId)
+  if (operations === undefined) keys.set(keyId, (operations = new Map()))
+  let statuses = operations.get(operation)
+  if (statuses === undefined) operations.set(operation, (statuses = new Map()))
+  let counter = statuses.get(status)
+  if (counter === undefined) statuses.set(status, (counter = { requests: 0, bytes: 0 }))
+  return counter
+}
+
+/** What was counted, which then is not any more. Counters that counted nothing since the last time are given up. */
+function takeCounters(keys: Map<string, KeyCounters>, hour: number): readonly UsageCount[] {
+  const taken: UsageCount[] = []
+  for (const [keyId, operations] of keys) {
+    for (const [operation, statuses] of operations) {
+      for (const [status, counter] of statuses) {
+        if (counter.requests === 0) statuses.delete(status)
+        else taken.push({ keyId, hour, operation, status, ...counter })
+        counter.requests = 0
+        counter.bytes = 0
+      }
+      if (statuses.size === 0) operations.delete(operation)
+    }
+    if (operations.size === 0) keys.delete(keyId)
+  }
+  return taken
+}
+
+function addTo(counts: Map<string, UsageCount>, count: UsageCount): void {
+  const name = `${count.hour} ${count.keyId} ${count.operation} ${count.status}`
+  const before = counts.get(name)
+  if (before === undefined) counts.set(name, count)
+  else {
+    const [requests, bytes] = [before.requests + count.requests, before.bytes + count.bytes]
+    counts.set(name, { ...count, requests, bytes })
+  }
+}
+
+function compare(a: UsageCount, b: UsageCount): number {
+  if (a.hour !== b.hour) return a.hour - b.hour
+  if (a.keyId !== b.keyId) return a.keyId < b.keyId ? -1 : 1
+  if (a.operation !== b.operation) return a.operation < b.operation ? -1 : 1
+  return a.status - b.status
+}

@@ -1,0 +1,121 @@
+/** What was published, as two operations list it (PROTOCOL §14.2). */
+import { millisecondsOfTicks, parseWindowBound } from '@property-events/protocol'
+import type { FeedName, ProblemError } from '@property-events/protocol'
+import { firstKeptMinute } from '../../storage/storage.ts'
+import type { KeptMinute, PublicationStore } from '../../storage/storage.ts'
+import type { ParameterSchema } from '../openapi/operation-schema.ts'
+import { quoteInput } from '../requests/echo-text.ts'
+
+const bound = (description: string) => ({ type: 'string', description, examples: ['2027-01-31'] }) as const
+
+export const publicationSchemas = {
+  from: bound('The first minute, in the forms of `from` of a list. By default 14 days ago.'),
+  to: bound('The last minute, in the forms of `to` of a list. By default now.'),
+  after: {
+    type: 'string',
+    pattern: '^[0-9a-z]{1,8}-[pc]-[0-9A-Za-z]{1,40}$',
+    description: 'The `next` of the answer before, as it stands there.',
+  },
+} as const satisfies Readonly<Record<string, ParameterSchema>>
+
+const minuteMs = 60_000
+
+/** Which of them are asked for, whoever asks. `undefined`: all that are kept, up to now. */
+export interface AskedPublications {
+  readonly fromMinute: number | undefined
+  readonly toMinute: number | undefined
+  readonly before: Place | undefined
+}
+
+interface Place {
+  readonly minute: number
+  readonly feed: FeedName
+  readonly keyId: string
+}
+
+export function readPublicationParameters(
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): AskedPublications {
+  return {
+    fromMinute: readMinute('from', values, errors),
+    toMinute: readMinute('to', values, errors),
+    before: readPlace(values, errors),
+  }
+}
+
+function readMinute(
+  parameter: 'from' | 'to',
+  values: ReadonlyMap<string, string>,
+  errors: ProblemError[],
+): number | undefined {
+  const text = values.get(parameter)
+  if (text === undefined) return undefined
+  const ticks = parseWindowBound(parameter, text)
+  // What `to` includes ends before this: the last minute is that of the millisecond before.
+  const ms = ticks === undefined ? undefined : millisecondsOfTicks(ticks) - (parameter === 'to' ? 1 : 0)
+  if (ms !== undefined) return Math.floor(ms / minuteMs)
+  const message = `${quoteInput(text)} is not a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z.`
+  errors.push({ parameter, code: 'not_a_time', message })
+  return undefined
+}
+
+function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): Place | undefined {
+  const text = values.get('after')
+  if (text === undefined) return undefined
+  const [, minute, feed, keyId] = /^([0-9a-z]{1,8})-([pc])-([0-9A-Za-z]{1,40})$/.exec(text) ?? []
+  if (minute !== undefined && keyId !== undefined && Number.parseInt(minute, 36) <= 2 ** 31 - 1) {
+    return { minute: Number.parseInt(minute, 36), feed: feed === 'p' ? 'property' : 'contact', keyId }
+  }
+  const message = `${quoteInput(text)} is not a place in a list; give the "next" of an answer as it stands there.`
+  errors.push({ parameter: 'after', code: 'not_a_place', message })
+  return undefined
+}
+
+/** `keyId`: of that key alone. */
+export async function publicationsAnswer(
+  store: PublicationStore,
+  tenantId: string,
+  keyId: string | undefined,
+  { fromMinute = 0, toMinute = Infinity, before: place }: AskedPublications,
+  limit: number,
+): Promise<object> {
+  const before = place && { key: { tenantId, feed: place.feed }, keyId: place.keyId, minute: place.minute }
+  const nowMs = Date.now()
+  const found = await store.list({
+    tenantId,
+    keyId,
+    fromMinute: Math.max(firstKeptMinute(nowMs), fromMinute),
+    toMinute: Math.min(Math.floor(nowMs / minuteMs), toMinute),
+    before,
+    limit: limit + 1,
+  })
+  const items = found.slice(0, limit)
+  const last = found.length > limit ? items.at(-1) : undefined
+  return { items: items.map(minuteMembers), next: last === undefined ? null : placeText(last) }
+}
+
+function placeText({ minute, key, keyId }: KeptMinute): string {
+  return `${minute.toString(36)}-${key.feed === 'property' ? 'p' : 'c'}-${keyId}`
+}
+
+export function minuteMembers(kept: KeptMinute): object {
+  const { minute, key, keyId, requests, stored, repeated, unchanged, numbers, warnings, refused } = kept
+  const [firstNumber = null, lastNumber = null] = numbers ?? []
+  return {
+    at: new Date(minute * minuteMs).toISOString(),
+    feed: key.feed,
+    keyId,
+    requests,
+    stored,
+    repeated,
+    unchanged,
+    firstNumber,
+    lastNumber,
+    warnings,
+    refused,
+    refusals: kept.refusals.map(({ atMs, requestId, code, faults }) => {
+      return { at: new Date(atMs).toISOString(), requestId, code, faults }
+    }),
+  }
+}

@@ -1,0 +1,53 @@
+/** The port's part for what a feed shows now: its live subjects, by their references (PROTOCOL §14.3). */
+import type { ViewName } from '@property-events/protocol'
+import type { FeedKey } from './feed-key.ts'
+
+export interface LiveQuery {
+  readonly key: FeedKey
+  readonly view: ViewName
+  /** Lower-case UUIDs; both are included. */
+  readonly first: string
+  readonly last: string
+  /** Continues after this one. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** A subject whose latest event is not its removal. */
+export interface LiveSubject {
+  /** Lower-case UUID. */
+  readonly subjectId: string
+  /** Of its latest event. */
+  readonly sequenceNumber: number
+}
+
+/** A subject, and where its latest event stands. */
+export interface PlacedSubject {
+  readonly subjectId: string
+  readonly position: number
+}
+
+/**
+ * The numbers of events by their positions, without a look at each: within an epoch, a number is the position and what the epoch began
+ * with, and it never becomes less. So where the first and the last of the positions have the same distance, all of them have.
+ * `undefined`: they have not.
+ */
+export function numbersOf(
+  subjects: readonly PlacedSubject[],
+  ends: ReadonlyMap<number, number>,
+): readonly LiveSubject[] | undefined {
+  const distances = [...ends].map(([position, number]) => number - position)
+  const [distance = 0] = distances
+  if (distances.some((one) => one !== distance)) return undefined
+  return subjects.map(({ subjectId, position }) => ({ subjectId, sequenceNumber: position + distance }))
+}
+
+/** The first and the last position. */
+export function endsOf(subjects: readonly PlacedSubject[]): readonly number[] {
+  let [first, last] = [Infinity, 0]
+  for (const { position } of subjects) {
+    first = Math.min(first, position)
+    last = Math.max(last, position)
+  }
+  return first > last ? [] : [...new Set([first, last])]
+}

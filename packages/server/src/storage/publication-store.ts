@@ -1,0 +1,113 @@
+/** The port's part for what was published, by whom and with what success: numbers and codes, and nothing of any payload (PROTOCOL §14). */
+import type { FeedKey } from './feed-key.ts'
+import type { NumberRange } from './number-ranges.ts'
+
+/** Which counts are added together: those of a key, a feed and a minute. */
+export interface PublishedMinuteName {
+  readonly key: FeedKey
+  readonly keyId: string
+  /** Minutes since 1970, UTC. */
+  readonly minute: number
+}
+
+/** What a key published to a feed within one minute. Dry runs are not in it. */
+export interface PublishedMinute extends PublishedMinuteName {
+  /** Refused ones included. */
+  readonly requests: number
+  /** Events that are on disk, those that the service added included. */
+  readonly stored: number
+  readonly repeated: number
+  readonly unchanged: number
+  /** The lowest and the highest of those that were stored; `undefined`: none was. */
+  readonly numbers: NumberRange | undefined
+  /** How often each code came in the receipts. */
+  readonly warnings: Readonly<Record<string, number>>
+  readonly refused: number
+}
+
+/** One request that was refused. */
+export interface PublicationRefusal extends PublishedMinuteName {
+  readonly atMs: number
+  readonly requestId: string
+  /** Of the problem. */
+  readonly code: string
+  /** Places and codes of its faults, never what stood there. */
+  readonly faults: readonly PublicationFault[]
+}
+
+export interface PublicationFault {
+  /** JSON pointer into the body. `*` stands for names of members that the service does not know. */
+  readonly pointer: string
+  readonly code: string
+}
+
+/** What is read of one minute: the refusals that are kept singly, by time. */
+export interface KeptMinute extends PublishedMinute {
+  readonly refusals: readonly PublicationRefusal[]
+}
+
+/** For so long it is kept. */
+export const publicationDaysKept = 14
+/** So many refusals of a key are kept singly in an hour. Further ones are counted. */
+export const refusalsPerHour = 100
+/** How many minutes are added with one statement, and how many refusals. */
+export const publicationsPerCommit = 500
+
+export interface PublicationQuery {
+  readonly tenantId: string
+  /** Of this key alone; `undefined`: of all. */
+  readonly keyId: string | undefined
+  readonly fromMinute: number
+  /** Included. */
+  readonly toMinute: number
+  /** Continues with what is older than this one. */
+  readonly before: PublishedMinuteName | undefined
+  readonly limit: number
+}
+
+export interface PublicationStore {
+  /**
+   * Adds to what is kept, in one commit; the sums are exact whoever adds to the same minutes at the same time. At most
+   * `publicationsPerCommit` of each, no two minutes of the same name. The minute of each refusal is among those added. Waits for no
+   * commit of events, and none waits for it.
+   */
+  add(minutes: readonly PublishedMinute[], refusals: readonly PublicationRefusal[]): Promise<void>
+  /** The newest first; within a minute by feed and key, in an order of their own. */
+  list(query: PublicationQuery): Promise<readonly KeptMinute[]>
+  /**
+   * One step: removes some of what is not kept any longer. Answers how many rows that were: 0 when nothing is left to do. Any number
+   * of nodes may call it at once.
+   */
+  age(nowMs: number): Promise<number>
+}
+
+/** The sum of two counts of the same name. */
+export function joinMinutes<Minute extends PublishedMinute>(one: Minute, other: PublishedMinute): Minute {
+  const warnings: Record<string, number> = { ...one.warnings }
+  for (const [code, count] of Object.entries(other.warnings)) warnings[code] = (warnings[code] ?? 0) + count
+  return {
+    ...one,
+    requests: one.requests + other.requests,
+    stored: one.stored + other.stored,
+    repeated: one.repeated + other.repeated,
+    unchanged: one.unchanged + other.unchanged,
+    numbers: joinNumbers(one.numbers, other.numbers),
+    warnings,
+    refused: one.refused + other.refused,
+  }
+}
+
+function joinNumbers(one: NumberRange | undefined, other: NumberRange | undefined): NumberRange | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return [Math.min(one[0], other[0]), Math.max(one[1], other[1])]
+}
+
+/** The first minute that is still kept. */
+export function firstKeptMinute(nowMs: number): number {
+  return Math.floor(nowMs / 60_000) - publicationDaysKept * 1_440
+}
+
+/** Of which hour a minute is. */
+export function hourOfMinute(minute: number): number {
+  return Math.floor(minute / 60)
+}
