@@ -48,11 +48,19 @@ async function readStream(from: string | undefined): Promise<string | undefined>
       const [, id] = /^id: (.+)$/m.exec(message) ?? []
       if (id === undefined) continue
       lastId = id
-      // Pick here what a visitor may see: an event has everything that the key may read.
-      tell(`${message}\n\n`, id)
+      const [, data] = /^data: (.+)$/m.exec(message) ?? []
+      const isEvent = data !== undefined && !message.includes('\nevent: ')
+      tell(isEvent ? `id: ${id}\ndata: ${forVisitors(data)}\n\n` : `${message}\n\n`, id)
     }
   }
   return lastId
+}
+
+/** An event has everything that the key may read. Of it, a visitor sees this. */
+function forVisitors(data: string): string {
+  const event: { eventTypeShortCode: string; payload: string } = JSON.parse(data)
+  const home: { address?: { display_address?: string } } = JSON.parse(event.payload)
+  return JSON.stringify({ what: event.eventTypeShortCode, where: home.address?.display_address })
 }
 
 /** A browser that connects again says what it had last; one that was away for too long has to load the page again. */
@@ -73,10 +81,9 @@ function welcome(lastId: string | undefined, browser: ServerResponse): void {
 const page = `<!doctype html><meta charset="utf-8"><title>Changes</title><ul></ul><script>
   const changes = new EventSource('/changes')
   changes.onmessage = ({ data }) => {
-    const event = JSON.parse(data)
-    const home = JSON.parse(event.payload)
+    const { what, where } = JSON.parse(data)
     const item = document.createElement('li')
-    item.textContent = event.eventTypeShortCode + ' ' + (home.address?.display_address ?? home.agent_ref)
+    item.textContent = what + ' ' + (where ?? '')
     document.querySelector('ul').prepend(item)
   }
   changes.addEventListener('reload', () => location.reload())

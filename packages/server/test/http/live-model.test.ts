@@ -129,7 +129,10 @@ async function agree(service: TestService, readers: readonly LogReader[]): Promi
       if (at === -1 && reader.log.length === numbers.length) return undefined
       return `${reader.log.length} of ${numbers.length} events, ${reader.log[at]} in place of ${numbers[at]}`
     }
-    await until(async () => (await differs()) === undefined, { everyMs: 100 }).catch(async () => {
+    await until(async () => (await differs()) === undefined, {
+      everyMs: 100,
+      timeoutMs: isLongRun ? 180_000 : 30_000,
+    }).catch(async () => {
       assert.fail(`${name} (seed ${seed}): ${await differs()}, after ${reader.connections} connections`)
     })
     assert.deepEqual(reader.faults, [], `${name} (seed ${seed})`)
