@@ -24,8 +24,9 @@ import { serverRefusal } from '../../src/storage/postgres/server-version.ts'
 import { fillWithSettings } from '../../src/storage/postgres/store-row.ts'
 import { branchViewName } from '../../src/storage/storage.ts'
 import { assertViews, grantBranches, recordsOf } from '../storage/support/branch-views.ts'
-import { draft, feedKey, tenantA, uuid } from '../storage/support/drafts.ts'
+import { draft, feedKey, removal, tenantA, uuid } from '../storage/support/drafts.ts'
 import { list, numbers, publish } from '../storage/support/read-back.ts'
+import { assertCounted, liveCount } from '../storage/support/recount.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { testClock } from '../storage/support/test-clock.ts'
 import { temporaryFolder } from '../storage/support/temporary-folder.ts'
@@ -148,6 +149,35 @@ describe('the schema in PostgreSQL', () => {
         }
       })
     }
+  })
+
+  it('counts the subjects of earlier feeds while nodes publish to them, and misses none (PROTOCOL §12.5)', async () => {
+    const url = await databases.create()
+    await using store = await withTenants(await open(url))
+    const names = Array.from({ length: 60 }, (_, n) => `subject ${n}`)
+    await publish(
+      store,
+      names.map((subject) => draft({ subject })),
+    )
+    // As the step leaves feeds that were there: with the change since, which is none yet.
+    await withClient(url, (client) => client.query('UPDATE feed SET live_counted = false, live_count = 0'))
+    assert.equal(await liveCount(store, feedKey()), undefined)
+    await publish(store, [removal({ subject: 'subject 0' })])
+    const publishing = (async () => {
+      for (const subject of names.slice(1, 25)) {
+        await publish(store, [removal({ subject }), draft({ subject: `${subject} again` })])
+        await publish(store, [removal({ subject: `${subject} again` })])
+      }
+    })()
+    await withClient(url, async (client) => {
+      for (let done = 1; done > 0;) {
+        const { rows } = await client.query<{ done: number }>('SELECT count_live_subjects(1) AS done')
+        done = rows[0]?.done ?? 0
+      }
+    })
+    await publishing
+    assert.equal(await liveCount(store, feedKey()), 35)
+    await assertCounted(store, feedKey())
   })
 
   it('goes on where it was cut off: an index that was not finished is built anew', async () => {

