@@ -1,5 +1,4 @@
 /** Grants by branch (D11): what may be limited, and how a store keeps a grant. */
-import { grantScopes } from '@property-events/protocol/plain'
 import type { GrantScope } from '@property-events/protocol'
 import { grantOfScopes, scopeWords } from './key-store.ts'
 import type { Grant } from './key-store.ts'
@@ -48,10 +47,12 @@ export interface GrantColumns {
 }
 
 export function grantColumns(grant: Grant): GrantColumns {
-  const { scopes, branches } = grant
+  const { branches } = grant
   if (branches === undefined) return { scopes: scopeWords(grant).join(' '), branches: null }
   return {
-    scopes: scopes.map((scope) => `${limited}${scope}`).join(' '),
+    scopes: scopeWords(grant)
+      .map((scope) => `${limited}${scope}`)
+      .join(' '),
     branches: JSON.stringify(branches),
   }
 }
@@ -61,11 +62,7 @@ export function grantOf(tenantId: string, { scopes, branches }: GrantColumns): G
   if (branches === null) return grantOfScopes(tenantId, scopes)
   // An older program may have given the grant other scopes, without the mark. The branches hold all the same.
   const words = scopes.split(' ').map((word) => word.replace(limited, ''))
-  return { tenantId, scopes: scopesOf(words), branches: textsOf(branches) }
-}
-
-function scopesOf(words: readonly string[]): readonly GrantScope[] {
-  return words.flatMap((word) => grantScopes.find((scope) => scope === word) ?? [])
+  return { ...grantOfScopes(tenantId, words.join(' ')), branches: textsOf(branches) }
 }
 
 function textsOf(json: string): readonly string[] {

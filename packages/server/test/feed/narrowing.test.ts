@@ -7,7 +7,7 @@ import { ContactPayload, codedFields } from '@property-events/protocol/schemas'
 import * as fc from 'fast-check'
 import { narrower, narrowJoined } from '../../src/feed/narrowing.ts'
 import { formsOver } from '../../src/feed/reader-form.ts'
-import { grantOfScopes, scopeWords } from '../../src/storage/storage.ts'
+import { grantColumns, grantOf, grantOfScopes, scopeWords } from '../../src/storage/storage.ts'
 
 const lists = <T>(of: readonly T[]) => fc.option(fc.subarray([...of]), { nil: undefined })
 const limits = fc
@@ -91,6 +91,13 @@ describe('what a limited key is given of contacts', () => {
         assert.deepEqual(grantOfScopes('t', words.join(' ')), grant)
       }),
     )
+    const both = {
+      tenantId: 't',
+      scopes: ['contact:read'] as const,
+      contact: { fields: ['kind'] as const },
+      branches: ['a'],
+    }
+    assert.deepEqual(grantOf('t', grantColumns(both)), both)
     const usual = { tenantId: 't', scopes: ['contact:read'] as const }
     assert.deepEqual(grantOfScopes('t', scopeWords(usual).join(' ')), usual)
     assert.deepEqual(grantOfScopes('t', 'contact:read(branches=x) property:read').scopes, ['property:read'])
