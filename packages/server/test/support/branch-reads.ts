@@ -77,7 +77,7 @@ async function checkWindow(reader: BranchReader, view: ModelView): Promise<void>
     ({ createdDate }) => createdDate >= from && createdDate <= to,
   )
   const page = pageOf(await ask(reader, path))
-  assert.deepEqual(page.items, expected)
+  assert.deepEqual(page.items, expected.slice(0, 1000))
   assert.equal(page.availableCount, expected.length)
 }
 
@@ -157,7 +157,7 @@ async function checkSingles(reader: BranchReader): Promise<void> {
     if (status === 404) continue
     assert.deepEqual(JSON.parse(latest.text), history.at(-1))
     const run: Run = JSON.parse(whole.text)
-    assert.deepEqual(run.items, history)
+    assert.deepEqual(run.items, history.slice(0, 1000))
   }
 }
 
