@@ -36,6 +36,18 @@ const keyOf = (tenantId: string): FeedKey => ({ tenantId, feed: 'property' })
 const granted = `g.branches IS NOT NULL AND instr(g.scopes, '${scopeOfViews}') > 0
   AND k.revoked_ms IS NULL AND (k.expires_ms IS NULL OR k.expires_ms > @now)`
 
+export const branchSetStatements = {
+  wanted: `SELECT DISTINCT g.tenant, g.branches FROM key_grant AS g INDEXED BY key_grant_limited CROSS JOIN key AS k USING (key_no)
+      WHERE ${granted} AND NOT EXISTS (
+        SELECT 1 FROM feed CROSS JOIN branch_set USING (feed_no)
+        WHERE feed.tenant = g.tenant AND feed.feed = 'property' AND branch_set.branches = g.branches)`,
+  due: `SELECT feed.tenant AS tenantId, s.branch_set AS "set" FROM branch_set AS s CROSS JOIN feed USING (feed_no)
+      WHERE s.state <> 'ready' OR NOT EXISTS (
+        SELECT 1 FROM key_grant AS g INDEXED BY key_grant_limited CROSS JOIN key AS k USING (key_no)
+        WHERE g.tenant = feed.tenant AND g.branches = s.branches AND ${granted})
+      ORDER BY feed.tenant, s.branch_set`,
+} as const
+
 export function fileBranchViews(
   db: Connection,
   clock: SharedClock | undefined,
@@ -45,19 +57,8 @@ export function fileBranchViews(
   const selectAll = db.prepare<[], SetRow & { readonly tenant: string }>(
     `SELECT tenant, branch_set, branches, state, filled FROM branch_set CROSS JOIN feed USING (feed_no) ORDER BY tenant, branch_set`,
   )
-  const selectNew = db.prepare<{ now: number }, WantedSet>(
-    `SELECT DISTINCT g.tenant, g.branches FROM key_grant AS g INDEXED BY key_grant_limited CROSS JOIN key AS k USING (key_no)
-      WHERE ${granted} AND NOT EXISTS (
-        SELECT 1 FROM feed CROSS JOIN branch_set USING (feed_no)
-        WHERE feed.tenant = g.tenant AND feed.feed = 'property' AND branch_set.branches = g.branches)`,
-  )
-  const selectDue = db.prepare<{ now: number }, SetName>(
-    `SELECT feed.tenant AS tenantId, s.branch_set AS "set" FROM branch_set AS s CROSS JOIN feed USING (feed_no)
-      WHERE s.state <> 'ready' OR NOT EXISTS (
-        SELECT 1 FROM key_grant AS g INDEXED BY key_grant_limited CROSS JOIN key AS k USING (key_no)
-        WHERE g.tenant = feed.tenant AND g.branches = s.branches AND ${granted})
-      ORDER BY feed.tenant, s.branch_set`,
-  )
+  const selectNew = db.prepare<{ now: number }, WantedSet>(branchSetStatements.wanted)
+  const selectDue = db.prepare<{ now: number }, SetName>(branchSetStatements.due)
   return {
     sets: () =>
       selectAll.all().map(({ tenant, branch_set, branches, state, filled }) => {

@@ -15,7 +15,7 @@ interface After {
 }
 
 /** Runs through trees in order, each cut off by its limit. Positions are those greater than the given one. */
-const readAfterStatements = {
+export const readAfterStatements = {
   all: `SELECT ${eventColumns} FROM event
     WHERE place > (@feed << 40) | @position AND place < (@feed + 1) << 40 ORDER BY place LIMIT CAST(@limit AS INTEGER)`,
   /** Time rises with position, so a view's time index also finds where a position falls in it. */

@@ -190,7 +190,7 @@ export function branchViewsContract(factory: StoreFactory): void {
         await assertViews(store, granted, key)
       }
       await fc.assert(fc.asyncProperty(fc.array(fillingStep(), { maxLength: 10 }), playAll), {
-        numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === undefined ? 12 : 200,
+        numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === undefined ? 8 : 200,
       })
     })
 
