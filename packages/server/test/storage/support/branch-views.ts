@@ -92,6 +92,7 @@ export async function assertViews(
   key: FeedKey = feedKey(),
 ): Promise<void> {
   const records = await recordsOf(store, key)
+  const smallPage = Math.max(3, Math.ceil(records.length / 10))
   const last = new Map(records.map(({ subjectId, position }) => [subjectId, position]))
   for (const name of viewNames) {
     const view = branchViewName(branches, name)
@@ -100,7 +101,7 @@ export async function assertViews(
         branch !== null && branches.includes(branch) && (name === 'all' || category === name),
     )
     const wantedNumbers = numbers(wanted)
-    for (const pageSize of [3, 1000]) {
+    for (const pageSize of [smallPage, 1000]) {
       assert.deepEqual(numbers(await list(store, { key, view }, pageSize)), wantedNumbers, `list of ${name}`)
     }
     const range = (await store.events.locate({ key, view }))?.range
@@ -141,7 +142,7 @@ export async function assertViews(
     )
     for (const through of new Set([0, Math.floor(records.length / 2), records.length])) {
       assert.deepEqual(
-        await currentPositions(store, key, view, through),
+        await currentPositions(store, { key, view }, through, smallPage),
         foldAt(records, through).filter((position) => wanted.some((one) => one.position === position)),
         `current in ${name} as of ${through}`,
       )
@@ -155,16 +156,21 @@ function foldAt(records: readonly EventRecord[], through: number): readonly numb
   return [...last.values()].toSorted((a, b) => a - b)
 }
 
-async function currentPositions(store: StorageEngine, key: FeedKey, view: FeedView, through: number) {
+async function currentPositions(
+  store: StorageEngine,
+  of: { readonly key: FeedKey; readonly view: FeedView },
+  through: number,
+  limit: number,
+): Promise<readonly number[]> {
   const found: number[] = []
-  for (let after = 0, limit = 3; ;) {
-    const step = await store.events.latestPositions({ key, view, after, through, limit })
+  for (let after = 0; ;) {
+    const step = await store.events.latestPositions({ ...of, after, through, limit })
     found.push(...step)
     after = step.at(-1) ?? after
     if (step.length < limit) break
   }
   for (let after: number | undefined = through; after !== undefined;) {
-    const step = await store.events.earlierPositions({ key, view, after, through, limit: 4 })
+    const step = await store.events.earlierPositions({ ...of, after, through, limit: limit + 1 })
     found.push(...step.positions)
     after = step.next
   }
