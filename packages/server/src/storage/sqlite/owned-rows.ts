@@ -53,6 +53,8 @@ export const ownedByTenant: readonly OwnedTable[] = [
     where: 'tenant = @tenant',
     counted: 'sent',
   },
+  { table: 'published', key: 'tenant, minute, feed, key_id', where: 'tenant = @tenant' },
+  { table: 'refusal', key: 'tenant, minute, feed, key_id, place', where: 'tenant = @tenant' },
   { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
 ]
 

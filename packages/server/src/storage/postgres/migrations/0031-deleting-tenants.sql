@@ -115,7 +115,8 @@ BEGIN
     RETURN 'removed';
   END IF;
   FOREACH owned IN ARRAY ARRAY['event_id', 'subject', 'view_entry', 'kept_event', 'reduced_event', 'thinned_event',
-    'branch_latest', 'branch_of_set', 'branch_set', 'expiring_contact', 'thin_progress', 'expiry_progress', 'hold', 'restriction', 'sent', 'retention_rule', 'lost_number']
+    'branch_latest', 'branch_of_set', 'branch_set', 'expiring_contact', 'thin_progress', 'expiry_progress', 'hold', 'restriction', 'sent',
+    'published', 'refusal', 'retention_rule', 'lost_number']
   LOOP
     EXECUTE format('DELETE FROM %I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %I WHERE tenant = $1 LIMIT $2))', owned, owned)
       USING d.tenant, at_most;
