@@ -149,7 +149,10 @@ function answerSample(operation: Operation, document: OpenApi): string {
   // A dry run is answered with 200, what is usual with the other one.
   const answer = operation.method === 'GET' ? answers[0] : (answers.at(-1) ?? answers[0])
   const [first] = Object.entries(answer?.content ?? {})
-  if (answer === undefined || first === undefined) return ''
+  const empty = operation.responses.find(({ status }) => status < 300)
+  if (answer === undefined || first === undefined) {
+    return empty === undefined ? '' : block('An answer without a body.', `Answer ${empty.status}`)
+  }
   const [mediaType, { schema }] = first
   return block(answerText(document, operation, mediaType, schema), `Answer ${answer.status}`)
 }

@@ -34,6 +34,20 @@ export const retentionSettings = {
     name: 'retain-properties',
     description: 'superseded property events older than this lose their payloads; a property’s latest never',
   }),
+  sentDays: text<number, number>(
+    {
+      name: 'sent-days',
+      argument: 'days',
+      description: 'for so long it is kept by the minute what consumers were sent',
+      expected: 'a number of days such as 14d, 400d at most',
+      fallbackWords: '14d',
+    },
+    14,
+    (written) => {
+      const found = readDays(written)
+      return found !== undefined && found > 0 && found <= 400 ? found : undefined
+    },
+  ),
   expireContacts: days({
     name: 'expire-contacts',
     description:

@@ -172,6 +172,7 @@ function limitsOf(options: ServeOptions) {
     inFlightBytes: options.inFlightBytes,
     inFlightBytesPerKey: options.inFlightBytesPerKey,
     keepAliveTimeoutMs: options.keepAliveMs,
+    sentDays: options.sentDays,
   }
 }
 

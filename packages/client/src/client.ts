@@ -1,7 +1,10 @@
 import { compareCopy } from './compare.ts'
 import type { CompareOptions, Comparison } from './compare.ts'
+import { acknowledge, report } from './acknowledge.ts'
+import type { Applied } from './acknowledge.ts'
 import { connectionOf } from './connection.ts'
 import type { ClientOptions } from './connection.ts'
+import { getDelivery, listConsumers } from './consumers.ts'
 import { countErased, erase, getErasure, listErasures } from './erase.ts'
 import { getEvent, getHeads, getHistory, getMovedHeads, getSubject, requestRun } from './get.ts'
 import type { CallOptions, MovedHeadsOptions, RunQuery } from './get.ts'
@@ -33,6 +36,7 @@ import type {
   Restriction,
   RestrictionRequest,
 } from './wire.ts'
+import type { ConsumerResult, FeedConsumer, PropertyConsumers, ResultsReceipt } from './wire-consumers.ts'
 
 /** One feed of one service, read and published to with one key. */
 export interface Client<F extends FeedName = 'property'> {
@@ -65,6 +69,14 @@ export interface Client<F extends FeedName = 'property'> {
    * Give each event an id, so that nothing is published twice. A service accepts at most 1,000 events and 16 MiB.
    */
   publishText(ndjson: string, options?: PublishTextOptions): Promise<PublishReceipt>
+  /** Says what became of properties on your site, in requests of 1,000. Needs PROTOCOL §14, as the next ones do. */
+  report(results: readonly ConsumerResult[], options?: CallOptions): Promise<ResultsReceipt>
+  /** Says that everything up to a number has been applied, in one attempt. `sync` does so by itself. */
+  acknowledge(applied: Applied, options?: CallOptions): Promise<void>
+  /** Who has seen the latest event of a property, with a sentence for each; `undefined` if the feed has none. */
+  delivery(agentRef: string, options?: CallOptions): Promise<PropertyConsumers | undefined>
+  /** The consumers of the feed, and what each lacks. Needs a key that inspects its tenant, or an operator's and `tenant`. */
+  consumers(options?: CallOptions): Promise<readonly FeedConsumer[]>
   /** The latest event of a property or contact; `undefined` if the feed has none. Needs PROTOCOL §11. */
   subject(subjectId: string, options?: CallOptions): Promise<FeedEvent | undefined>
   /** All events of a property or contact, oldest first. Needs PROTOCOL §11. */
@@ -116,6 +128,10 @@ export function createClient<F extends FeedName = 'property'>(
     compare: (compareOptions) => compareCopy(connection, compareOptions),
     publish: (publications, publishOptions) => publish(connection, publications, publishOptions),
     publishText: (ndjson, publishOptions) => publishText(connection, ndjson, publishOptions),
+    report: (results, call) => report(connection, results, call),
+    acknowledge: (applied, call) => acknowledge(connection, applied, call),
+    delivery: (agentRef, call) => getDelivery(connection, agentRef, call),
+    consumers: (call) => listConsumers(connection, call),
     subject: (subjectId, call) => getSubject(connection, subjectId, call),
     history: (subjectId, call) => getHistory(connection, subjectId, call),
     after: (query, call) => requestRun(connection, feedPaths[connection.feed].events, query, call?.signal),

@@ -13,6 +13,11 @@ export interface ClientOptions {
   readonly key: string
   /** The tenant's id, for a key that covers several: sent as `x-tenant` with every request. */
   readonly tenant?: string
+  /**
+   * What the key is used for here, where it is used for several things, such as `website`: sent as `x-feed-consumer`. 1 to 64 letters,
+   * digits, `.`, `_` and `-`.
+   */
+  readonly consumer?: string
   /** Which feed the client reads and publishes to; `property` by default. */
   readonly feed?: FeedName
   readonly retry?: RetryOptions
@@ -37,6 +42,7 @@ export interface Connection {
   readonly baseUrl: string
   readonly key: string
   readonly tenant: string | undefined
+  readonly consumer: string | undefined
   readonly feed: FeedName
   readonly retry: RetryLimits
   readonly attemptTimeoutMs: number
@@ -61,6 +67,7 @@ export function connectionOf(options: ClientOptions): Connection {
     baseUrl: readBaseUrl(options.baseUrl),
     key: readKey(options.key),
     tenant: readTenant(options.tenant),
+    consumer: readConsumer(options.consumer),
     feed: options.feed ?? 'property',
     retry: retryLimitsOf(options.retry),
     attemptTimeoutMs,
@@ -103,6 +110,13 @@ function readKey(key: string): string {
 function readTenant(tenant: string | undefined): string | undefined {
   if (tenant === undefined || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(tenant)) return tenant
   throw new InvalidOptionError('tenant must be the id of a tenant: a UUID, as in the tenantId of an event.')
+}
+
+function readConsumer(consumer: string | undefined): string | undefined {
+  if (consumer === undefined || /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(consumer)) return consumer
+  throw new InvalidOptionError(
+    'consumer must have 1 to 64 letters, digits, ".", "_" and "-", and begin with a letter or digit.',
+  )
 }
 
 function checkDuration(name: string, ms: number): void {

@@ -10,7 +10,7 @@ import { serviceErrorOf } from './service-errors.ts'
 import type { ProblemFault } from './wire.ts'
 
 export interface Request {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   /** After the base URL, beginning with a slash. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
@@ -124,7 +124,7 @@ export async function openAnswer(
 }
 
 async function send(
-  { fetch, key, tenant }: Connection,
+  { fetch, key, tenant, consumer }: Connection,
   { method, body, contentType }: Request,
   url: string,
   attempt: Attempt,
@@ -135,6 +135,7 @@ async function send(
       headers: {
         'x-api-key': key,
         ...(tenant === undefined ? {} : { 'x-tenant': tenant }),
+        ...(consumer === undefined ? {} : { 'x-feed-consumer': consumer }),
         ...(contentType === undefined ? {} : { 'content-type': contentType }),
       },
       ...(body === undefined ? {} : { body }),

@@ -1,4 +1,5 @@
 /** Reads a property event feed, keeps a correct copy of it, and publishes to it. Runs wherever `fetch` does. */
+export type { Applied } from './acknowledge.ts'
 export { createClient } from './client.ts'
 export type { Client } from './client.ts'
 export { digestSubjects } from './compare.ts'
@@ -82,3 +83,10 @@ export type {
   Restriction,
   RestrictionRequest,
 } from './wire.ts'
+export type {
+  ConsumerResult,
+  FeedConsumer,
+  PropertyConsumer,
+  PropertyConsumers,
+  ResultsReceipt,
+} from './wire-consumers.ts'

@@ -3,6 +3,7 @@
  * because loading the rules and codes of payloads takes 10 ms and 3 MB.
  */
 export * from './contact-grant.ts'
+export * from './delivery.ts'
 export * from './erasure-reason.ts'
 export * from './event-types.ts'
 export * from './feeds.ts'

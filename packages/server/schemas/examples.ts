@@ -74,6 +74,13 @@ export const schemaExamples: Readonly<Record<string, unknown>> = {
   NewKey: { label: 'Website', grants: [{ tenantId, scopes: ['property:read'] }] },
   KeyChange: { label: 'Website', networks: ['192.0.2.0/24'] },
   RotateRequest: { overlapHours: 24 },
+  Acknowledgement: { sequenceNumber: 1, epoch: '1' },
+  ConsumerResult: {
+    agentRef,
+    sequenceNumber: 1,
+    outcome: 'live',
+    url: 'https://www.example.com/homes/4-example-road',
+  },
   PropertyPayload: property,
   ContactPayload: contact,
   PropertyState: { payload: property },

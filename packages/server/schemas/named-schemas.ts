@@ -19,6 +19,7 @@ import { adminSchemas } from './admin-schemas.ts'
 import { deletionSchemas } from './deletion-schemas.ts'
 import { digest } from './digest.ts'
 import { epoch, listOf, refTo, revision, whole } from './common.ts'
+import { consumers } from './consumers.ts'
 import { erasing } from './erasing.ts'
 import { withExamples } from './examples.ts'
 import { namedPayloads } from './payload-parts.ts'
@@ -78,6 +79,7 @@ const namedSchemas = {
   ...publications,
   ...published,
   ...digest,
+  ...consumers,
   ...erasing,
   ...adminSchemas,
   ...deletionSchemas,

@@ -20,12 +20,18 @@ export function phpSample(request: SampleRequest): string {
 $context = stream_context_create(['http' => [
     ${options.join(',\n    ')},
 ]]);
-${isStream(operationId) ? stream(target) : operationId.endsWith('Snapshot') ? lines(target) : whole(target)}`
+${isStream(operationId) ? stream(target) : operationId.endsWith('Snapshot') ? lines(target) : method === 'PUT' ? done(target) : whole(target)}`
 }
 
 function whole(target: string): string {
   const read = `$answer = file_get_contents(getenv('URL') . '${target}', false, $context);\n`
   return `${read}${target === '/docs' ? 'echo $answer;' : 'print_r(json_decode($answer, true, 512, JSON_THROW_ON_ERROR));'}`
+}
+
+/** An answer without a body. */
+function done(target: string): string {
+  return `file_get_contents(getenv('URL') . '${target}', false, $context);
+echo $http_response_header[0];`
 }
 
 /** Prints what comes, as long as the stream lasts. */

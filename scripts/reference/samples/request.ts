@@ -47,6 +47,7 @@ function idFor(path: string, name: string): string {
   if (name === 'tenantId') return ids.tenant
   if (name === 'keyId') return ids.key
   if (name === 'feed') return 'property'
+  if (name === 'name') return 'website'
   if (path.includes('eventId')) return ids.event
   return path.includes('contact') ? ids.contact : ids.property
 }

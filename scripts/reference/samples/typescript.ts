@@ -37,6 +37,11 @@ console.log(run.items, run.next, run.head)`,
 console.log(event?.payload)`,
     readHistory: () =>
       `for await (const event of client.history('${params['subjectId'] ?? ''}')) console.log(event.sequenceNumber)`,
+    acknowledgeEvents: () => `await client.acknowledge(${literal(body)})
+console.log('It is noted.')`,
+    reportResults: () => `console.log(await client.report(${literal(body)}))`,
+    getConsumers: () => `const seen = await client.delivery('${params['subjectId'] ?? ''}')
+for (const { label, name, sentence } of seen?.consumers ?? []) console.log(label, name, sentence)`,
     readHeads: () => `console.log(await client.heads())`,
     erase: () => `const receipt = await client.erase(${literal(withoutFeed(body))})
 console.log(receipt.id, receipt.state)`,

@@ -51,6 +51,8 @@ const groups: readonly CommandGroup[] = [
       events: async () => (await import('./events.ts')).addEvents,
       properties: async () => (await import('./properties.ts')).addProperties,
       sync: async () => (await import('./sync.ts')).addSync,
+      why: async () => (await import('./why.ts')).addWhy,
+      consumers: async () => (await import('./consumers.ts')).addConsumers,
     },
   },
   {

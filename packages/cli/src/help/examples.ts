@@ -138,6 +138,11 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
       'sync postgres://website@db.example.com/website --keys keys.txt --follow',
     ],
   ],
+  why: [['what each site has of a property', `why ${homeReference}`]],
+  'consumers list': [
+    ['who lags, and by how much', 'consumers list'],
+    ['of an agency, with an operator key', `consumers list --key-tenant ${tenantId}`],
+  ],
   'contacts find': [['by an address', 'contacts find --tenant "Hill & Co" --email jane@example.com']],
   'contacts export': [
     ['everything that is held about a person', `contacts export ${contactReference} --tenant "Hill & Co"`],

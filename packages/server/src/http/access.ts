@@ -193,7 +193,8 @@ function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed
     if (scope.endsWith(':publish') && key.leavingTenantIds.includes(tenantId)) return refused(publishingEnded)
     // Whatever reads properties of the branches waits for their view, also what could do without: a reader sees all of it or nothing.
     const isBeingMade = branches !== undefined && viewsBeingMade.includes(tenantId)
-    if (isBeingMade && scope.endsWith(':read')) return refused(viewBeingMade)
+    const isRead = scope.endsWith(':read') || orScope?.endsWith(':read') === true
+    if (isBeingMade && isRead) return refused(viewBeingMade)
     return {
       kind: 'granted',
       keyId,

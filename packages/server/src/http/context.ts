@@ -9,6 +9,10 @@ import type { LiveTail } from '../feed/live-tail.ts'
 import type { MovedFeeds } from '../feed/moved-feeds.ts'
 import type { LastPublished } from '../feed/last-published.ts'
 import type { FormOf } from '../feed/reader-form.ts'
+import type { ConsumersQuery } from '../feed/consumers-of.ts'
+import type { ListedConsumer } from '../feed/list-consumers.ts'
+import type { Readings } from '../feed/readings.ts'
+import type { Seen, SeenQuery } from '../feed/who-has-seen.ts'
 import type { SentLedger } from '../feed/sent-ledger.ts'
 import type { PublicationNotes } from '../feed/publication-notes.ts'
 import type { UsageCounts } from '../feed/usage-counts.ts'
@@ -24,10 +28,12 @@ import type {
   AdminStore,
   AuditStore,
   DeletionStore,
+  ConsumerStore,
   Erasure,
   ErasureStore,
   EventStore,
   ExpiryStore,
+  FeedKey,
   HoldStore,
   KeyStore,
   RestrictionStore,
@@ -56,6 +62,7 @@ export interface HttpContext {
   readonly deletions: DeletionStore
   readonly audit: AuditStore
   readonly names: NameStore
+  readonly consumers: ConsumerStore
   readonly keyIssuer: KeyIssuer
   /** When backups of the store were begun, milliseconds since 1970, the newest first: the last of them, as far as they are on record. */
   readonly backups: () => Promise<readonly number[]>
@@ -73,6 +80,16 @@ export interface HttpContext {
   readonly expiryDays: (tenantId: string) => Promise<number>
   /** Which contacts a key was sent; `undefined`: the tenant has nothing to do with it. */
   readonly exposureOf: (query: ExposurePageQuery) => Promise<ExposurePage | undefined>
+  /** Who has seen the latest event of a property; `undefined`: the feed has none. */
+  readonly whoHasSeen: (query: SeenQuery) => Promise<Seen | undefined>
+  /** The consumers of a feed; `undefined`: no such feed. */
+  readonly listConsumers: (query: ConsumersQuery) => Promise<readonly ListedConsumer[] | undefined>
+  /** `branches`: as of `EventStore.readLatest`. */
+  readonly hasSubject: (
+    key: FeedKey,
+    subjectId: string,
+    branches: readonly string[] | undefined,
+  ) => Promise<boolean>
   readonly maintenance: MaintenanceWatch
   readonly ranges: KnownRanges
   readonly positions: KnownPositions
@@ -90,6 +107,8 @@ export interface HttpContext {
   readonly usage: UsageStore
   readonly publicationNotes: PublicationNotes
   readonly publications: PublicationStore
+  /** What consumers have been sent. */
+  readonly readings: Readings
   readonly tail: LiveTail
   readonly waiting: WaitingReaders
   readonly reads: ReadsUnderWay

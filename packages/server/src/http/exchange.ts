@@ -1,6 +1,7 @@
 /** A request and its answer as values: all that an operation is given, and all that it can say. No transport shows through. */
 import type { AdminScope, ContactLimits } from '@property-events/protocol'
 import type { ContentCoding, PageBody } from '../pages/index.ts'
+import type { Told } from '../feed/noted-parts.ts'
 import type { Sent } from '../feed/sent.ts'
 import type { FeedKey, Grant, Head, KeyReading } from '../storage/storage.ts'
 import type { Flight, FlightUse } from './bytes-in-flight.ts'
@@ -69,6 +70,8 @@ export type Answer =
       readonly headers: Headers
       readonly etag: string
       readonly feed: Head | undefined
+      /** As of `pieces`. */
+      readonly told?: Told | undefined
     }
   | {
       /** 200 with bytes that are ready. The transport releases them once they are with the kernel, or the client has gone. */
@@ -81,6 +84,8 @@ export type Answer =
       readonly coding: ContentCoding
       /** The events in it, to be noted as sent to the key; `undefined`: none that are noted. */
       readonly sent?: Sent | undefined
+      /** What its reader has been sent once the last byte is taken; `undefined`: no feed. */
+      readonly told?: Told | undefined
       /** Nothing was new, and the request gets its token back (D10). */
       readonly isFree?: boolean
     }
@@ -102,6 +107,8 @@ export type Answer =
       readonly coding: ContentCoding
       /** As of `pieces`; `undefined` also where the operation notes what it sends while it sends it. */
       readonly sent?: Sent | undefined
+      /** As of `pieces`, and as `sent`. */
+      readonly told?: Told | undefined
       /** `undefined`: nobody knows before the end. */
       readonly byteLength: number | undefined
       readonly use: FlightUse

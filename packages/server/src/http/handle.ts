@@ -4,6 +4,7 @@
  */
 import { whenThere } from '../when-there.ts'
 import { requireAccess } from './access.ts'
+import { refusalOfConsumer } from './consumer-name.ts'
 import type { HttpContext } from './context.ts'
 import { reportedRefusal } from './errors.ts'
 import { openAccess, refused } from './exchange.ts'
@@ -70,6 +71,8 @@ function accept(context: HttpContext, { request, routed }: Exchange, access: Acc
     const detail = `The Accept header refuses ${mediaType}, the only media type of this answer. Name it or */* there, or leave the header out.`
     return refused({ code: 'not_acceptable', detail })
   }
+  const fault = refusalOfConsumer(request, routed.access)
+  if (fault !== undefined) return refused(fault)
   return whenThere(waitForMinSequence(context, request, routed.access, access), (refusal) =>
     refusal === undefined ? routed.call(request, access) : refused(refusal),
   )

@@ -60,6 +60,8 @@ export interface ServiceLimits {
    * something is wrong, and the client may ask elsewhere. Documents say 5 s: only tests have another one.
    */
   readonly minSequenceWaitMs: number
+  /** For how many days it is kept by the minute what consumers were sent (PROTOCOL §14). */
+  readonly sentDays: number
 }
 
 export const defaultLimits: ServiceLimits = {
@@ -94,4 +96,5 @@ export const defaultLimits: ServiceLimits = {
   timeoutCheckMs: 1_000,
   closeTimeoutMs: 10_000,
   minSequenceWaitMs: 5_000,
+  sentDays: 14,
 }

@@ -33,8 +33,8 @@ export interface LookUp {
 const readMethods: readonly string[] = ['GET', 'HEAD']
 const isRead = (method: string): boolean => readMethods.includes(method)
 /** How `Allow` lists them, whatever order the table has. */
-const methodOrder = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'] as const
-const writeMethods = ['POST', 'PATCH', 'DELETE'] as const
+const methodOrder = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const writeMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export function lookUpTable(routes: readonly Route[], maxPathLength: number): LookUp {
   const table = findMyWay({

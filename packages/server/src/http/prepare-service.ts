@@ -48,6 +48,7 @@ import { requestMemory } from './bucket-words.ts'
 import type { BucketMemory } from './bucket-words.ts'
 import { createTokenBuckets, steadyClock } from './token-bucket.ts'
 import { addressUrl, portOf } from './service-address.ts'
+import { seenParts } from './seen-parts.ts'
 import { storeParts } from './store-parts.ts'
 import { createTransport } from './transport/index.ts'
 import { createWaitingReaders } from './waiting-readers.ts'
@@ -147,7 +148,8 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   const counts = options.counts ?? nodeCounts()
   const context = contextOf({ ...options, basePath, counts }, stopping, ledger)
   const { limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
-  const flushing = flushEveryHalfMinute([context.usageCounts, context.publicationNotes], outages)
+  const notes = [context.usageCounts, context.publicationNotes, context.readings]
+  const flushing = flushEveryHalfMinute(notes, outages)
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options)
@@ -247,6 +249,7 @@ function contextOf(
     recipientsOf: (erasure) => erasureRecipients(storage, erasure, clock()),
     expiryDays: (tenantId) => expiryDays(storage.retention, options.retention, tenantId),
     exposureOf: (query) => exposurePage(storage, query),
+    ...seenParts(storage, options.clock, limits),
     maintenance,
     tail: createLiveTail({ events, report: outages }),
     ...readingParts(options, clock, outages),

@@ -6,6 +6,7 @@ export type StoreParts = Pick<
   | 'admin'
   | 'audit'
   | 'deletions'
+  | 'consumers'
   | 'erasures'
   | 'events'
   | 'expiry'
@@ -19,11 +20,12 @@ export type StoreParts = Pick<
 >
 
 export function storeParts(storage: StorageEngine): StoreParts {
-  const { admin, audit, deletions, erasures, events, expiry, holds } = storage
+  const { admin, audit, consumers, deletions, erasures, events, expiry, holds } = storage
   const { keys, leaving, names, publications, restrictions, usage } = storage
   return {
     admin,
     audit,
+    consumers,
     deletions,
     erasures,
     events,

@@ -8,6 +8,7 @@ import type { AdminStore } from './admin-store.ts'
 import type { Actor, AuditStore } from './audit-store.ts'
 import type { BranchViewStore } from './branch-view-store.ts'
 import type { DeletionStore } from './deletion-store.ts'
+import type { ConsumerStore } from './consumer-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
 import type { EventStore } from './event-store.ts'
 import type { ExpiryStore } from './expiry-store.ts'
@@ -34,6 +35,7 @@ export type * from './audit-store.ts'
 export * from './branch-view.ts'
 export * from './branch-view-store.ts'
 export type * from './deletion-store.ts'
+export * from './consumer-store.ts'
 export type * from './erasure-store.ts'
 export { epochWeight } from './epoch-weight.ts'
 export type * from './event-store.ts'
@@ -111,6 +113,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly ledger: LedgerStore
   readonly usage: UsageStore
   readonly publications: PublicationStore
+  readonly consumers: ConsumerStore
   readonly erasures: ErasureStore
   readonly holds: HoldStore
   readonly restrictions: RestrictionStore

@@ -100,12 +100,27 @@ describe('every route of the document', () => {
       deletionId: await openDeletion(service().storage),
       actor: 'cli:nobody',
       erasureId: first?.id ?? '',
+      name: 'website',
       holdId: restrictionId,
       feed: 'contact',
     }
     const subjects = erased.flatMap(({ subjectId, ids }) =>
-      ids.slice(0, 1).map((eventId) => ({ ...values, subjectId, eventId, contactRef: subjectId })),
+      ids
+        .slice(0, 1)
+        .map((eventId) => ({ ...values, subjectId, eventId, contactRef: subjectId, agentRef: subjectId })),
     )
+    // What a consumer says may be made of the payload.
+    for (const { subjectId } of erased) {
+      const latest = await call(service(), `/v1/properties/${subjectId}`, { key: readKey })
+      if (latest.status !== 200) continue
+      const { sequenceNumber }: { sequenceNumber: number } = JSON.parse(latest.text)
+      const result = { agentRef: subjectId, sequenceNumber, outcome: 'held', message: canary }
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify([result])
+      const path = '/v1/property-consumers/website/results'
+      const said = await call(service(), path, { method: 'POST', key: readKey, headers, body })
+      assert.equal(said.status, 200, said.text)
+    }
     const keys = [readKey, publishKey, eraseKey, operator]
     const earlier = await readEvery(service(), { keys, subjects })
     const all = operations.filter(({ method }) => method === 'GET').map(({ path }) => path)
@@ -145,6 +160,8 @@ describe('every route of the document', () => {
       restrictionId: eventId,
       erasureId: eventId,
       holdId: eventId,
+      agentRef: subjectId,
+      name: 'website',
       deletionId: eventId,
     }))
     const shown: (readonly string[])[] = []
@@ -164,7 +181,7 @@ describe('every route of the document', () => {
     const { text: operator, keyId } = await service().issue({ operator: true, adminScopes })
     const id = crypto.randomUUID()
     const ids = { keyId, contactRef: id, holdId: id, restrictionId: id, deletionId: id }
-    const values = { tenantId: tenant.tenantId, ...ids, actor: 'cli:nobody' }
+    const values = { tenantId: tenant.tenantId, ...ids, actor: 'cli:nobody', name: 'website' }
     const texts = { notes: [canary], email: { [canary]: canary }, phone: `${canary}\u0000`, name: 7 }
     const bodies = [
       { payload: { contact_ref: id, ...texts } },

@@ -76,6 +76,7 @@ describe('the OpenAPI document', () => {
       `GET ${feeds[name].publishPath}/digest`,
       `GET ${feeds[name].subjectsPath}/{subjectId}`,
       `GET ${feeds[name].subjectsPath}/{subjectId}/history`,
+      `PUT /v1/${name}-consumers/{name}/acknowledged`,
     ])
     const tenant = '/v1/admin/tenants/{tenantId}'
     const administration = [
@@ -86,6 +87,8 @@ describe('the OpenAPI document', () => {
       `GET ${tenant}`,
       `PATCH ${tenant}`,
       `GET ${tenant}/feeds`,
+      `GET ${tenant}/consumers`,
+      `GET ${tenant}/properties/{agentRef}/delivery`,
       `GET ${tenant}/feeds/{feed}/rate`,
       `GET ${tenant}/properties`,
       `GET ${tenant}/publications`,
@@ -123,6 +126,8 @@ describe('the OpenAPI document', () => {
       [
         ...expected,
         'GET /v1/publications',
+        'POST /v1/property-consumers/{name}/results',
+        'GET /v1/properties/{subjectId}/consumers',
         'POST /v1/erasures',
         'GET /v1/erasures',
         'GET /v1/erasures/{erasureId}',
@@ -205,6 +210,7 @@ describe('the OpenAPI document', () => {
       const asked = path
         .replace('{eventId}', event?.id ?? '')
         .replace('{subjectId}', agent_ref)
+        .replace('{agentRef}', agent_ref)
         .replace('{erasureId}', erasureId)
         .replace('{restrictionId}', restrictionId)
         .replace('{deletionId}', deletionId)
@@ -296,6 +302,7 @@ describe('the OpenAPI document', () => {
         ]),
         ['x-tenant', 'header', false],
         ['x-feed-min-sequence', 'header', false],
+        ['x-feed-consumer', 'header', false],
       ],
     )
   })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { createReadings } from '../../src/feed/readings.ts'
 import { answerHeads } from '../../src/http/answer-head.ts'
 import { createBytesInFlight } from '../../src/http/bytes-in-flight.ts'
 import type { Answer, Exchange } from '../../src/http/exchange.ts'
@@ -20,6 +21,8 @@ import { listPath } from '../support/http-client.ts'
 import { head, open } from '../support/raw-socket.ts'
 import { until } from '../support/until.ts'
 
+const nothing = async (): Promise<void> => undefined
+
 describe('the body of an answer', () => {
   const metrics = createMetrics()
   const log = createLogger({ level: 'silent', destination: { write: () => undefined } })
@@ -31,6 +34,11 @@ describe('the body of an answer', () => {
     outages: createOutages({ log, ping: () => Promise.resolve() }),
     requestLines: requestLines(log),
     usageCounts: { count: () => undefined, flush: async () => undefined },
+    // Nothing is read here, so nothing is added.
+    readings: createReadings(
+      { add: nothing, addRefusals: nothing, acknowledge: nothing, tidy: nothing },
+      { sentDays: 14 },
+    ),
   }
   let answer: () => Answer | Promise<Answer> = () => assert.fail()
   let released = 0

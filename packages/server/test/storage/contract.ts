@@ -5,6 +5,7 @@ import { appendingContract } from './contract/appending.ts'
 import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
 import { countingContract } from './contract/counting.ts'
+import { consumersContract } from './contract/consumers.ts'
 import { currentContract } from './contract/current.ts'
 import { deletingContract } from './contract/deleting.ts'
 import { derivingContract } from './contract/deriving.ts'
@@ -93,5 +94,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     recipientsContract(factory)
     usageContract(factory)
     publicationsContract(factory)
+    consumersContract(factory)
   })
 }

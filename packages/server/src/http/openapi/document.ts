@@ -5,6 +5,7 @@
 import { scopes } from '@property-events/protocol'
 import { isAnyScope, isOfAny } from '../access.ts'
 import type { AccessNeed } from '../access.ts'
+import { consumerParameter } from '../consumer-name.ts'
 import { feedRead, minSequenceParameter } from '../min-sequence.ts'
 import { takesTenant } from '../operations/operation.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -102,6 +103,7 @@ function operationObject({ path, schema, access, deprecation }: Operation) {
     ...parametersOf('header', headers),
     ...parametersOf('header', access === undefined ? undefined : tenantHeaderParameter),
     ...parametersOf('header', feedRead(access) === undefined ? undefined : minSequenceParameter),
+    ...parametersOf('header', feedRead(access) === undefined ? undefined : consumerParameter),
   ]
   return {
     operationId,

@@ -3,7 +3,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
+import type { Told } from '../../feed/noted-parts.ts'
 import type { Sent } from '../../feed/sent.ts'
+import { toldUnchanged } from '../../feed/told.ts'
 import type { ContentCoding, PageBody } from '../../pages/index.ts'
 import { whenThere } from '../../when-there.ts'
 import { noHeaders } from '../exchange.ts'
@@ -54,21 +56,22 @@ const chunkBytes = 65_536
 
 /**
  * An event with its tag: 304 where the client has it already, else its bytes, compressed where that is wanted and worth it.
- * `sent`: to be noted. `further`: headers beside the usual ones.
+ * `noted`: what it tells and sends. `further`: headers beside the usual ones.
  */
 export function eventAnswer(
   request: Request,
   event: PageBody,
   etag: string,
   coding: ContentCoding,
-  sent: Sent | undefined,
+  noted: { readonly sent: Sent | undefined; readonly told: Told },
   further: Headers = noHeaders,
 ): Answer | Promise<Answer> {
   if (tagMatches(request.header('if-none-match'), etag)) {
     event.release()
-    return { kind: 'notModified', headers: joined(cacheHeaders, further), etag, feed: undefined }
+    const headers = joined(cacheHeaders, further)
+    return { kind: 'notModified', headers, etag, feed: undefined, told: toldUnchanged(noted.told) }
   }
-  return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, sent }, event, coding)
+  return jsonAnswer({ headers: joined(jsonHeaders, further), etag, feed: undefined, ...noted }, event, coding)
 }
 
 /** One object where there is nothing to join: its lines are kept. */
@@ -78,7 +81,7 @@ export function joined(headers: Headers, further: Headers): Headers {
 
 /** With the bytes as they stand, or compressed where that is wanted and worth it. */
 export function jsonAnswer(
-  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent'>,
+  said: Pick<PiecesAnswer, 'headers' | 'etag' | 'feed' | 'sent' | 'told'>,
   plain: PageBody,
   wanted: ContentCoding,
 ): PiecesAnswer | Promise<PiecesAnswer> {

@@ -21,6 +21,8 @@ export interface StreamParts {
   readonly read: (after: number) => Promise<TapeReading>
   /** Events that came after this reader had caught up are with the kernel. */
   readonly told: (events: readonly StoredEvent[]) => void
+  /** Called when everything between the numbers has been taken, these events in it; where the numbers are one, there was nothing new. */
+  readonly taken: (after: number, through: number, events: readonly StoredEvent[]) => void
   /** Whether the service stops, or the key ended. Asked every `lookEveryMs`. */
   readonly isOver: () => Promise<boolean>
 }
@@ -66,7 +68,9 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
       // Also while there is more to read: of what is read, none may be for this reader.
       nextMarkMs = nowMs + markEveryMs
       yield Buffer.from(markOf(head, after))
+      if (after >= head.sequenceNumber) parts.taken(after, after, [])
     } else if (after < head.sequenceNumber) {
+      const from = after
       const { events, through } = await parts.read(after)
       after = through
       if (events.length === 0) await turnForStep()
@@ -75,6 +79,8 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
         if (hasCaughtUp) parts.told(events)
         hasCaughtUp &&= after >= head.sequenceNumber
       }
+      // Asked to go on: the connection has taken the piece before.
+      parts.taken(from, after, events)
     } else {
       hasCaughtUp = true
       const untilMs = Math.min(nextMarkMs, nextLookMs, endsMs)

@@ -3,6 +3,7 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { formed } from '../../feed/reader-form.ts'
 import { sentEvents } from '../../feed/sent.ts'
+import { toldEvents } from '../../feed/told.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { subjectParams } from '../openapi/parameters.ts'
@@ -54,7 +55,8 @@ export function getSubject(context: HttpContext, feedName: FeedName): Operation 
         const json = formed(event.json, context.formOf(access, feedName))
         const coding = preferredCoding(request.header('accept-encoding'))
         const etag = contentTag(json, coding)
-        return eventAnswer(request, ownBody(json), etag, coding, sentEvents(key, [event]))
+        const noted = { sent: sentEvents(key, [event]), told: toldEvents(key, [event], 'latest') }
+        return eventAnswer(request, ownBody(json), etag, coding, noted)
       }
     },
   }

@@ -5,6 +5,9 @@ import type { Deprecation } from '../deprecation.ts'
 import { openApiText } from '../openapi/document.ts'
 import { readReferencePage } from '../openapi/reference-page.ts'
 import { adminOperations } from './admin/index.ts'
+import { acknowledgeReading } from './consumers/acknowledge-reading.ts'
+import { propertyConsumers } from './consumers/property-consumers.ts'
+import { putResults } from './consumers/put-results.ts'
 import { docs } from './docs.ts'
 import { erase } from './erase.ts'
 import { getErasure, listErasures } from './erasures.ts'
@@ -63,6 +66,9 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     ]),
     readHeads(context),
     listOwnPublications(context),
+    ...feedNames.map((feed) => acknowledgeReading(context, feed)),
+    putResults(context),
+    propertyConsumers(context),
     erase(context),
     listErasures(context),
     getErasure(context),

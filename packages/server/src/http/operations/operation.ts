@@ -7,7 +7,7 @@ export type { OperationSchema }
 
 /** One operation of the service: one file in this folder, one row in `index.ts`. */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** After the base path, with parameters as `:eventId`. */
   readonly path: string
   /** The media type it answers with; a client that refuses it gets a 406. */

@@ -2,7 +2,10 @@
 import type { PageBody, StreamedBody } from '../../pages/index.ts'
 import type { Answer } from '../exchange.ts'
 
-type Said = Pick<Extract<Answer, { kind: 'stream' }>, 'headers' | 'etag' | 'feed' | 'coding' | 'sent'>
+type Said = Pick<
+  Extract<Answer, { kind: 'stream' }>,
+  'headers' | 'etag' | 'feed' | 'coding' | 'sent' | 'told'
+>
 
 /** `onBytes`: called for each piece of a long page when it is made. */
 export function pageAnswer(

@@ -3,6 +3,7 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { currentAtMost } from '../../feed/current-lists.ts'
 import { sentRange } from '../../feed/sent.ts'
+import { toldPage, toldUnchanged } from '../../feed/told.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Headers, Outcome, Request } from '../exchange.ts'
@@ -50,9 +51,16 @@ export function currentCall(
     const page = { ...found.page, range: { ...found.page.range, ...(form && { form }) } }
     const coding = preferredCoding(request.header('accept-encoding'))
     const etag = currentTag(asked, page, found.asOf, coding)
+    const told = toldPage(page.range, page.head.epoch)
     const said = { ...headers, [currentHeader]: String(found.asOf) }
     if (tagMatches(request.header('if-none-match'), etag))
-      return { kind: 'notModified', headers: joined(cacheHeaders, said), etag, feed: page.head }
+      return {
+        kind: 'notModified',
+        headers: joined(cacheHeaders, said),
+        etag,
+        feed: page.head,
+        told: toldUnchanged(told),
+      }
     const coded = page.range.count === 0 ? 'identity' : coding
     const body = await context.pages.read(page, coded)
     const of = {
@@ -61,6 +69,7 @@ export function currentCall(
       feed: page.head,
       coding: coded,
       sent: sentRange(page.range),
+      told,
     }
     return pageAnswer(of, body, (bytes) => metrics.streamed(key.tenantId, bytes))
   }

@@ -2,7 +2,9 @@
 import { formed } from '../../feed/reader-form.ts'
 import type { ReaderForm } from '../../feed/reader-form.ts'
 import { sentEvents, sentRange } from '../../feed/sent.ts'
+import type { Told } from '../../feed/noted-parts.ts'
 import type { Sent } from '../../feed/sent.ts'
+import { toldEvents, toldPosition } from '../../feed/told.ts'
 import type { PageBody } from '../../pages/index.ts'
 import type { FeedKey, Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
@@ -41,7 +43,7 @@ export function readEvent(
     return whenThere(readSealed(context, asked, located), (sealed) =>
       // One look-up in the caller's own feed, so another tenant's event and none at all take the same path (D8).
       whenThere(sealed ?? readStored(context, asked), (event): Outcome | Promise<Outcome> =>
-        event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event.sent, further),
+        event === undefined ? notFound : eventAnswer(request, event.body, etag, coding, event, further),
       ),
     )
   })
@@ -52,6 +54,7 @@ const notFound = refused({ code: 'event_not_found' })
 interface ReadEvent {
   readonly body: PageBody
   readonly sent: Sent | undefined
+  readonly told: Told
 }
 
 async function readStored(
@@ -59,7 +62,9 @@ async function readStored(
   { key, eventId, form, branches }: EventAsked,
 ): Promise<ReadEvent | undefined> {
   const event = await events.readEvent(key, eventId, branches)
-  return event && { body: ownBody(formed(event.json, form)), sent: sentEvents(key, [event]) }
+  const told = event && toldEvents(key, [event], 'event')
+  const sent = event && sentEvents(key, [event])
+  return event && told && { body: ownBody(formed(event.json, form)), sent, told }
 }
 
 /** Of the feed's present epoch and revision: a segment made before an erasure is not to be read (D17). */
@@ -78,7 +83,7 @@ function readSealed(
     const body = pages.readSealedEvent(key, head, position, form)
     if (body === undefined) return undefined
     const sent = sentRange({ key, view: 'all', first: position, count: 1 })
-    if (isEvent(body, eventId)) return { body, sent }
+    if (isEvent(body, eventId)) return { body, sent, told: toldPosition(key, head.epoch, position) }
     body.release()
     return undefined
   })

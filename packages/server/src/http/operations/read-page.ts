@@ -2,8 +2,10 @@
 import type { FeedName } from '@property-events/protocol'
 import { locatePage, pageOf } from '../../feed/list.ts'
 import type { LocatedPage, PageRequest } from '../../feed/list.ts'
+import type { Told } from '../../feed/noted-parts.ts'
 import { sentRange } from '../../feed/sent.ts'
 import type { ReaderForm } from '../../feed/reader-form.ts'
+import { toldPage, toldUnchanged } from '../../feed/told.ts'
 import type { ContentCoding } from '../../pages/index.ts'
 import type { Located } from '../../storage/storage.ts'
 import { whenThere } from '../../when-there.ts'
@@ -21,6 +23,9 @@ import { pageAnswer } from './page-answer.ts'
 interface TaggedPage {
   readonly page: LocatedPage
   readonly etag: string
+  /** What its reader is told with it, and with a 304. */
+  readonly told: Told
+  readonly unchanged: Told
 }
 
 /** A page as it is for as long as what is known of its view is one and the same. */
@@ -51,7 +56,7 @@ export function pageCall(
     // What is known of a feed's view is one object until the feed changes, and no other feed's.
     if (lastPage?.known === known && lastPage.coding === coding && lastPage.form === form) return lastPage
     const page = inForm(pageOf(known, parameters.page, parameters.pageSize), form)
-    lastPage = { known, coding, form, page, etag: pageTag(asked, page, coding) }
+    lastPage = { known, coding, form, ...tagged(page, pageTag(asked, page, coding)) }
     return lastPage
   }
 
@@ -60,16 +65,20 @@ export function pageCall(
     const coding = preferredCoding(request.header('accept-encoding'))
     const form = formOf(access, feed)
     const onBytes = (bytes: number): void => metrics.streamed(key.tenantId, bytes)
-    const answer = ({ page, etag }: TaggedPage): Outcome | Promise<Outcome> => {
+    const answer = ({ page, etag, told, unchanged }: TaggedPage): Outcome | Promise<Outcome> => {
       const { head } = page
       if (tagMatches(request.header('if-none-match'), etag)) {
-        return { kind: 'notModified', headers: notModifiedHeaders, etag, feed: head }
+        return { kind: 'notModified', headers: notModifiedHeaders, etag, feed: head, told: unchanged }
       }
       // An empty page is shorter than a gzip header is worth.
       const coded = page.range.count === 0 ? 'identity' : coding
       const sent = sentRange(page.range)
       return whenThere(pages.read(page, coded), (body) => {
-        return pageAnswer({ headers: bodyHeaders, etag, feed: head, coding: coded, sent }, body, onBytes)
+        return pageAnswer(
+          { headers: bodyHeaders, etag, feed: head, coding: coded, sent, told },
+          body,
+          onBytes,
+        )
       })
     }
     const asked = { ...parameters, key, view: feedViewOf(access, parameters.view) }
@@ -78,9 +87,14 @@ export function pageCall(
     return locatePage(ranges, asked).then((located) => {
       if (located === undefined) return refused({ code: 'key_disabled' })
       const page = inForm(located, form)
-      return answer({ page, etag: pageTag(asked, page, coding) })
+      return answer(tagged(page, pageTag(asked, page, coding)))
     })
   }
+}
+
+function tagged(page: LocatedPage, etag: string): TaggedPage {
+  const told = toldPage(page.range, page.head.epoch)
+  return { page, etag, told, unchanged: toldUnchanged(told) }
 }
 
 function inForm(page: LocatedPage, form: ReaderForm | undefined): LocatedPage {

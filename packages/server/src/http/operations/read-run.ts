@@ -3,6 +3,7 @@ import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { asSeen } from '../../feed/reader-form.ts'
 import { readRun } from '../../feed/read-run.ts'
+import { toldAfter } from '../../feed/told.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
@@ -56,15 +57,18 @@ export function readEventRun(context: HttpContext, feedName: FeedName): Operatio
         return () => refused({ code: 'invalid_parameter', errors: reading.errors })
       return (request, access) => {
         const key = feedKeyOf(access, feedName)
-        const { wait, types } = reading.parameters
+        const { wait, after, types } = reading.parameters
         const seen = asSeen(types, context.formOf(access, feedName))
         const view = feedViewOf(access, reading.parameters.view)
         const query = { key, ...reading.parameters, view, types: seen }
+        const route = wait === undefined ? 'run' : 'wait'
+        const told = toldAfter({ key, view, after, route, isPart: seen !== undefined })
+        const asked = { request, access, key, told }
         if (wait !== undefined) {
           const waitMs = Math.min(wait * 1_000, limits.longestWaitMs)
-          return waitForRun(context, { request, access, key }, query, waitMs)
+          return waitForRun(context, asked, query, waitMs)
         }
-        return answerRun(context, { request, access, key }, (take) => readRun(events, query, take))
+        return answerRun(context, asked, (take) => readRun(events, query, take))
       }
     },
   }

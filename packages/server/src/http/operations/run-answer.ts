@@ -3,6 +3,7 @@ import { formedCopies } from '../../feed/reader-form.ts'
 import { freeEvents } from '../../feed/read-in-steps.ts'
 import { runPieces } from '../../feed/read-run.ts'
 import type { CursorRefusal, EventRun, NoRoom, TakeRoom } from '../../feed/read-run.ts'
+import type { Told } from '../../feed/noted-parts.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { freeBytes } from '../../free-bytes.ts'
 import type { FeedKey } from '../../storage/storage.ts'
@@ -19,6 +20,7 @@ export interface RunAsked {
   readonly request: Request
   readonly access: Access
   readonly key: FeedKey
+  readonly told: (run: EventRun) => Told
 }
 
 /**
@@ -48,7 +50,7 @@ export async function answerRun(
 /** It has no tag: a reader that has caught up gets an empty run of 80 bytes. The bytes of the events are copied. */
 export function runAnswer(
   { formOf }: Pick<HttpContext, 'formOf'>,
-  { request, access, key }: RunAsked,
+  { request, access, key, told }: RunAsked,
   run: EventRun,
 ): PiecesAnswer | Promise<PiecesAnswer> {
   const feed = { ...run.head, sequenceNumber: run.headNumber }
@@ -57,5 +59,5 @@ export function runAnswer(
   const body = { ...ownBody(bytes), release: () => freeBytes(bytes) }
   const coding = preferredCoding(request.header('accept-encoding'))
   const sent = sentEvents(key, run.events)
-  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent }, body, coding)
+  return jsonAnswer({ headers: jsonHeaders, etag: undefined, feed, sent, told: told(run) }, body, coding)
 }

@@ -7,11 +7,13 @@ import { freeEvents } from '../../feed/read-in-steps.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { openSnapshot } from '../../feed/snapshot.ts'
 import type { Snapshot } from '../../feed/snapshot.ts'
+import { toldThrough } from '../../feed/told.ts'
 import { freeBytes } from '../../free-bytes.ts'
 import type { StoredEvent } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { feedViewOf } from '../feed-view.ts'
+import type { ServiceLimits } from '../limits.ts'
 import { cursorSchemas } from '../openapi/parameters.ts'
 import { answer, capital, feedHeaderSchemas, feedReadProblems, keyedHeaders } from '../openapi/responses.ts'
 import { success } from '../problem.ts'
@@ -19,7 +21,7 @@ import { preferredCoding } from '../requests/accept.ts'
 import { readCursorParameters, refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { cacheHeaders, gzipped } from './answers.ts'
 import type { ReadsUnderWay } from '../reads-under-way.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, OperationSchema } from './operation.ts'
 
 const names = ['after', 'head', 'epoch', 'apiEventType'] as const
 const mediaType = 'application/x-ndjson'
@@ -42,24 +44,7 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
     mediaType,
     access: { scope: feed.readScope, refusal: 'own' },
     transport: 'node',
-    schema: () => ({
-      operationId: `read${capital(feedName)}Snapshot`,
-      summary: `Read the latest event of every ${feedName}`,
-      description:
-        'One event a line, ascending; the last line is `{"end":true,"head":…,"epoch":…,"revision":…,"events":…}`, and without it the answer was cut off: ask again with `after` = the last number that came, and the same `head` and `epoch`. Then go on with the events after `head`. A subject that changes meanwhile is left out here and comes there.',
-      tags: ['Copying'],
-      security: [{ apiKey: [] }],
-      querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
-      response: {
-        [success.ok]: answer(
-          'The snapshot.',
-          { type: 'string', description: 'An Event a line, then the end line.' },
-          { ...keyedHeaders, ...feedHeaderSchemas },
-          mediaType,
-        ),
-        ...feedReadProblems(feedName, ...problems),
-      },
-    }),
+    schema: () => schemaFor(limits, feedName),
 
     prepare({ query }) {
       const reading = readCursorParameters(query, names, feedName, context)
@@ -89,7 +74,17 @@ export function readSnapshot(context: HttpContext, feedName: FeedName): Operatio
           const lines = () => linesOf(inForm(snapshot, form), onPiece, context.reads)
           const pieces = () => (coding === 'gzip' ? gzipped(lines()) : freed(lines()))
           const stream = { kind: 'stream', use: 'snapshot', etag: undefined, byteLength: undefined } as const
-          return { ...stream, headers, feed, coding, pieces, release }
+          const { after } = cursor
+          const through = snapshot.headNumber
+          const told = toldThrough({
+            key,
+            view,
+            after,
+            through,
+            route: 'snapshot',
+            isQuiet: after >= through,
+          })
+          return { ...stream, headers, feed, coding, told, pieces, release }
         } catch (error) {
           release()
           throw error
@@ -154,4 +149,25 @@ async function* linesOf(
   const { headNumber, head } = snapshot
   const end = { end: true, head: headNumber, epoch: head.epoch, revision: head.revision, events: count }
   yield Buffer.from(`${JSON.stringify(end)}\n`)
+}
+
+function schemaFor(limits: ServiceLimits, feedName: FeedName): OperationSchema {
+  return {
+    operationId: `read${capital(feedName)}Snapshot`,
+    summary: `Read the latest event of every ${feedName}`,
+    description:
+      'One event a line, ascending; the last line is `{"end":true,"head":…,"epoch":…,"revision":…,"events":…}`, and without it the answer was cut off: ask again with `after` = the last number that came, and the same `head` and `epoch`. Then go on with the events after `head`. A subject that changes meanwhile is left out here and comes there.',
+    tags: ['Copying'],
+    security: [{ apiKey: [] }],
+    querystring: { type: 'object', properties: cursorSchemas(names, feedName, limits) },
+    response: {
+      [success.ok]: answer(
+        'The snapshot.',
+        { type: 'string', description: 'An Event a line, then the end line.' },
+        { ...keyedHeaders, ...feedHeaderSchemas },
+        mediaType,
+      ),
+      ...feedReadProblems(feedName, ...problems),
+    },
+  }
 }

@@ -7,7 +7,9 @@ import type { TapeReading } from '../../feed/live-tape.ts'
 import { formedCopies } from '../../feed/reader-form.ts'
 import { sentEvents } from '../../feed/sent.ts'
 import { ofTypes } from '../../feed/type-filter.ts'
+import { toldAfter } from '../../feed/told.ts'
 import type { FeedKey, FeedView, Head } from '../../storage/storage.ts'
+import { consumerNameOf } from '../consumer-name.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import type { Access, Outcome, Request } from '../exchange.ts'
@@ -122,8 +124,9 @@ function piecesOf(
   { request, access, key }: StreamAsked,
   { follower, head, view, types, after }: StreamPlace,
 ): AsyncGenerator<Uint8Array> {
-  const { limits, metrics, ledger, reads } = context
+  const { limits, metrics, ledger, reads, readings } = context
   const { keyId = '' } = access
+  const name = consumerNameOf(request)
   const form = context.formOf(access, key.feed)
   const readNow = async (from: number): Promise<TapeReading> => {
     const found = await follower.read(view, from, pieceBytes)
@@ -154,6 +157,11 @@ function piecesOf(
       return reading
     },
     told: (events) => metrics.live.told('stream', secondsSince(events)),
+    taken(from, next, events) {
+      const told = toldAfter({ key, view, after: from, route: 'stream', isPart: types !== undefined })
+      const run = { events, next, headNumber: from === next ? next : Infinity }
+      readings.note(keyId, name, told(run), success.ok)
+    },
     isOver: async () => context.stopping() || (await refusalSince(context, access, key)) !== undefined,
   })
 }

@@ -2,6 +2,8 @@
 import { feeds } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import { readHistory } from '../../feed/read-run.ts'
+import type { EventRun } from '../../feed/read-run.ts'
+import { toldEvents } from '../../feed/told.ts'
 import type { HttpContext } from '../context.ts'
 import { feedKeyOf, refused } from '../exchange.ts'
 import { cursorSchemas, subjectParams } from '../openapi/parameters.ts'
@@ -53,7 +55,8 @@ export function subjectHistory(context: HttpContext, feedName: FeedName): Operat
         const key = feedKeyOf(access, feedName)
         const { branches } = access
         const query = { key, ...subject, ...reading.parameters, branches }
-        return answerRun(context, { request, access, key }, async (take) => {
+        const told = ({ events: items }: EventRun) => toldEvents(key, items, 'history')
+        return answerRun(context, { request, access, key, told }, async (take) => {
           const run = await readHistory(events, query, take)
           if (run.kind !== 'run' || run.events.length > 0) return run
           // Nothing after a number: either the subject has caught up, or there is no such subject.

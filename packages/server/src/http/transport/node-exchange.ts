@@ -7,9 +7,9 @@ import type { AnswerHeads } from '../answer-head.ts'
 import type { Flight } from '../bytes-in-flight.ts'
 import type { HttpContext } from '../context.ts'
 import type { Answer, Exchange } from '../exchange.ts'
+import { exchangeEnded } from '../exchange-ended.ts'
 import { handle } from '../handle.ts'
 import { holdUntaken } from '../hold-answer.ts'
-import { reportExchange } from '../report.ts'
 import type { Router } from '../router.ts'
 import { NodeRequest } from './node-request.ts'
 import type { ResponsesUnderWay } from './responses-under-way.ts'
@@ -88,7 +88,7 @@ async function send(exchange: Exchange, sending: Sending): Promise<void> {
   }
   const finish = (): void => {
     releaseAnswer(exchange)
-    reportExchange(context, exchange, !response.writableFinished)
+    exchangeEnded(context, exchange, !response.writableFinished)
   }
   if (response.destroyed) {
     // The client went away meanwhile: no close will be told any more.

@@ -4,8 +4,8 @@ import { isChunked } from '../answer-head.ts'
 import type { AnswerHeads } from '../answer-head.ts'
 import type { HttpContext } from '../context.ts'
 import type { Exchange, Request } from '../exchange.ts'
+import { exchangeEnded } from '../exchange-ended.ts'
 import { holdUntaken } from '../hold-answer.ts'
-import { reportExchange } from '../report.ts'
 import type { Routed } from '../router.ts'
 import type { PlainHeads } from './plain-head.ts'
 import { PlainRequest } from './plain-request.ts'
@@ -16,7 +16,7 @@ import type { Sender } from './send-together.ts'
 export interface PlainConnectionParts {
   readonly context: Pick<
     HttpContext,
-    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'usageCounts'
+    'limits' | 'inFlight' | 'stopping' | 'metrics' | 'requestLines' | 'outages' | 'usageCounts' | 'readings'
   >
   readonly readHead: PlainHeads
   readonly handle: (request: Request, routed: Routed) => Exchange | Promise<Exchange>
@@ -181,7 +181,7 @@ export class PlainConnection {
     exchange.flight?.end()
     // A client that closes its side while something is being published has given up waiting for it, as a rule.
     const gaveUp = request.method === 'POST' && this.#isHalfClosed
-    reportExchange(this.#parts.context, exchange, aborted || gaveUp)
+    exchangeEnded(this.#parts.context, exchange, aborted || gaveUp)
     if (this.#isLast || this.#socket.destroyed) this.#socket.destroySoon()
     else if (this.#early !== undefined) this.#passOn(this.#early)
     else if (this.#answered === 1 || this.#waitsLonger) {

@@ -13,6 +13,7 @@ import { watchers } from '../watchers.ts'
 import type { Watchers } from '../watchers.ts'
 import { memoryAdmin } from './admin.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
+import { memoryConsumers } from './consumers.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryBranchViews } from './branch-views.ts'
 import { memoryDeletions } from './deletions.ts'
@@ -65,6 +66,7 @@ export async function openMemory(
     moments: memoryMoments(store),
     moves: memoryMoves(store, (key) => watching.tell(key)),
     ...memoryNotes(store),
+    consumers: memoryConsumers(store),
     erasures: memoryErasures(store, clock, overrideClockCheck, watching),
     holds: memoryHolds(store),
     restrictions: memoryRestrictions(store, clock, overrideClockCheck, watching),

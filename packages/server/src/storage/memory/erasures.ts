@@ -23,6 +23,7 @@ import type {
 import type { Watchers } from '../watchers.ts'
 import { append } from './append.ts'
 import { noteChanges } from './audit.ts'
+import { takeResults } from './consumers.ts'
 import { activeHold } from './holds.ts'
 import { endRestrictions } from './restrictions.ts'
 import { reductionsAfter } from './reductions.ts'
@@ -209,6 +210,7 @@ function begin(
   const nowMs = millisecondsOfTicks(context.now)
   const erasure = begunErasure({ request, events, closing, revision, nowMs })
   noteChanges(store, erasureBegun(request), request.actor)
+  takeResults(store, request)
   openState(store).erasures.set(erasureId, {
     erasure,
     nextPosition: firstPosition,

@@ -5,6 +5,8 @@ import type { SharedClock } from '../clock.ts'
 import { newEpochId } from '../epoch-id.ts'
 import type { SubjectState } from '../subject-state.ts'
 import { StorageFailure, epochWeight, feedName } from '../storage.ts'
+import { newConsumersState } from './consumers-state.ts'
+import type { ConsumersState } from './consumers-state.ts'
 import type {
   AuditRow,
   BranchSetId,
@@ -131,7 +133,7 @@ export interface MemoryRestriction extends RestrictionProgress {
   readonly acknowledgedBy: readonly string[]
 }
 
-export interface MemoryState {
+export interface MemoryState extends ConsumersState {
   readonly settings: StoreSettings
   needsEpoch: boolean
   /** The offset of feeds that are made from now on. */
@@ -210,6 +212,7 @@ export function newState(settings: StoreSettings): MemoryState {
     sent: new Map(),
     runs: new Map(),
     branchViewChanges: 0,
+    ...newConsumersState(),
     moments: new Map(),
     names: new Map(),
     usageHours: new Map(),

@@ -61,6 +61,11 @@ const tables: Readonly<Record<string, string>> = {
   published: 'tenant, minute, feed, key_id',
   refusal: 'tenant, minute, feed, key_id, place',
   refusal_hour: 'hour, key_id',
+  consumer: 'tenant, feed, key_id, name',
+  consumer_view: 'tenant, feed, key_id, name, view, space, epoch',
+  consumer_sent: 'tenant, feed, key_id, name, minute, view, space, epoch, route',
+  consumer_refusal: 'key_id, name, tenant, code',
+  consumer_result: 'tenant, subject, key_id, name',
 }
 
 const fetchRows: Statement = { name: 'backup-fetch', text: 'FETCH 500 FROM rows' }

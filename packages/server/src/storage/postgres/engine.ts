@@ -23,6 +23,7 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
+import { guardedConsumers } from '../guarded-consumers.ts'
 import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
@@ -33,6 +34,7 @@ import type { NoteChanges } from './audit.ts'
 import { backUp } from './backup.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
+import { databaseConsumers } from './consumers.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { epochNeed, waitingFeeds } from './epoch-need.ts'
@@ -163,6 +165,7 @@ function engineOver(
     moments: guardedMoments(databaseMoments(database), guarded),
     moves: guardedMoves(databaseMoves(parts), guarded),
     ...databaseNotes(database, guarded),
+    consumers: guardedConsumers(databaseConsumers(database), guarded),
     ...databaseReducing(parts, settings.storeId, guarded),
     events: databaseEvents({ ...parts, appendsAtOnce, inFeedLines, guarded, isClosed }),
     startEpoch: (continueAfter, actor, feeds) =>

@@ -112,7 +112,7 @@ function valuesOf(pieces: readonly SentPiece[]) {
   ]
 }
 
-function multirangeText(ranges: readonly NumberRange[]): string {
+export function multirangeText(ranges: readonly NumberRange[]): string {
   return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`
 }
 

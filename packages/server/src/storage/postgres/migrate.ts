@@ -62,6 +62,7 @@ export const migrations: readonly Migration[] = [
   { ...filesOf('0032-actor-names.sql'), afterwards: [auditAction] },
   filesOf('0033-usage.sql'),
   filesOf('0034-publications.sql'),
+  filesOf('0035-consumers.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

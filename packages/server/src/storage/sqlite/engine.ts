@@ -22,18 +22,11 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
+import { guardedConsumers } from '../guarded-consumers.ts'
 import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
 import type { WantedSettings } from '../settings.ts'
-import type {
-  AuditStore,
-  KeyStore,
-  LedgerStore,
-  MoveStore,
-  NodeStore,
-  StorageEngine,
-  StoreSettings,
-} from '../storage.ts'
+import type { AuditStore, KeyStore, MoveStore, NodeStore, StorageEngine, StoreSettings } from '../storage.ts'
 import { storeObservers } from '../store-observer.ts'
 import type { StoreObservers } from '../store-observer.ts'
 import { watchers } from '../watchers.ts'
@@ -45,6 +38,7 @@ import { commitLine } from './commit-line.ts'
 import type { CommitLine } from './commit-line.ts'
 import { connectForReading } from './connection.ts'
 import type { Connection } from './connection.ts'
+import { fileConsumers } from './consumers.ts'
 import { epochReads } from './epoch-need.ts'
 import { fileDeletions } from './deletions.ts'
 import { fileErasures } from './erasures.ts'
@@ -54,7 +48,7 @@ import { exportRecords } from './export-records.ts'
 import { failureOf } from './failure.ts'
 import { fileHolds } from './holds.ts'
 import { keyReads } from './keys.ts'
-import { ledgerReads } from './ledger.ts'
+import { fileLedger } from './ledger.ts'
 import { readMaintenance } from './maintenance.ts'
 import { fileLeaving } from './leaving.ts'
 import { fileMoments } from './moments.ts'
@@ -200,6 +194,7 @@ function engineOver(parts: EngineParts): StorageEngine {
     ledger: guardedLedger(fileLedger(db, link), guarded),
     usage: guardedUsage(fileUsage(db, link), guarded),
     publications: guardedPublications(filePublications(db, link), guarded),
+    consumers: guardedConsumers(fileConsumers(db, link), guarded),
     erasures: guardedErasures(fileErasures(db, parts, watching), guarded),
     restrictions: guardedRestrictions(fileRestrictions(db, link, watching), guarded),
     holds: guardedHolds(fileHolds(db, clock, link), guarded),
@@ -269,14 +264,6 @@ function fileAudit(db: Connection, link: WriterLink): Unguarded<AuditStore> {
     note: (change, actor) => link.call('noteAudit', change, actor),
     take: (rows) => link.call('takeAudit', rows),
     prune: (beforeMs, actor) => link.call('pruneAudit', beforeMs, actor),
-  }
-}
-
-function fileLedger(db: Connection, link: WriterLink): Unguarded<LedgerStore> {
-  return {
-    ...ledgerReads(db),
-    add: (pieces) => link.call('addSent', pieces),
-    mark: (run) => link.call('markRun', run),
   }
 }
 

@@ -14,10 +14,12 @@ import type {
 import { joinRanges } from '../number-ranges.ts'
 import type { NumberRange } from '../number-ranges.ts'
 import type { FeedName } from '@property-events/protocol'
+import type { Unguarded } from '../guarded-verbs.ts'
 import type { LedgerStore } from '../storage.ts'
 import type { Connection } from './connection.ts'
 import { feedReader } from './feed-row.ts'
 import { positionFinder } from './read-after.ts'
+import type { WriterLink } from './writer-link.ts'
 
 export interface LedgerWrites {
   addSent(pieces: readonly SentPiece[]): void
@@ -166,4 +168,12 @@ function subjectsReader(db: Connection): LedgerReads['subjectsIn'] {
       return { number: isNumbers ? sequence : position, subjectId: uuidOfBytes(subject) }
     })
   })
+}
+
+export function fileLedger(db: Connection, link: WriterLink): Unguarded<LedgerStore> {
+  return {
+    ...ledgerReads(db),
+    add: (pieces) => link.call('addSent', pieces),
+    mark: (run) => link.call('markRun', run),
+  }
 }

@@ -39,6 +39,7 @@ const migrations: readonly string[] = [
   '0026-actor-names.sql',
   '0027-usage.sql',
   '0028-publications.sql',
+  '0029-consumers.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -15,6 +15,7 @@ import type { AdminWrites } from './admin.ts'
 import type { AuditWrites } from './audit.ts'
 import type { BranchViewWrites } from './branch-views.ts'
 import type { DeletionWrites } from './deletion-writes.ts'
+import type { ConsumerWrites } from './consumers.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
 import type { KeyWrites } from './key-writes.ts'
@@ -38,6 +39,7 @@ export interface WriterVerbs
     LeavingWrites,
     DeletionWrites,
     LedgerWrites,
+    ConsumerWrites,
     MomentWrites,
     NameWrites,
     ErasureWrites,

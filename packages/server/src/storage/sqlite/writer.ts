@@ -14,6 +14,7 @@ import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { deletionWrites } from './deletion-writes.ts'
+import { consumerWrites } from './consumers.ts'
 import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
 import { fillChecksums } from './fill-checksums.ts'
@@ -89,6 +90,7 @@ function verbsOf(options: WriterOptions): WriterVerbs {
     ...auditWrites(db, note),
     ...branchViewWrites(db, clock),
     ...noteWrites(db),
+    ...consumerWrites(db),
     ...momentWrites(db),
     ...erasureWrites(db, clock, { appending, note, line, changes }),
     ...restrictionWrites(db, clock, { appending, note, line, changes }),

@@ -187,6 +187,7 @@ const pathParameters: Readonly<Record<string, ParameterSchema>> = {
   keyId: { type: 'string', description: 'Id of the key: what stands after `pev_` in its text.' },
   actor: { type: 'string', description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.' },
   feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
+  agentRef: { type: 'string', format: 'uuid', description: 'The `agent_ref` of the property.' },
   contactRef: { type: 'string', format: 'uuid', description: 'The `contact_ref` of the contact.' },
 }
 

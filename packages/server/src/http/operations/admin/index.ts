@@ -3,6 +3,7 @@ import type { HttpContext } from '../../context.ts'
 import type { Operation } from '../operation.ts'
 import { nameActor } from './actor-names.ts'
 import { readAudit } from './audit.ts'
+import { listConsumers, propertyDelivery } from './consumers.ts'
 import { getMaskedContact, readMaskedHistory, revealContact } from './contacts.ts'
 import { deleteTenant, getDeletion, listDeletions } from './deletions.ts'
 import { tenantErasures } from './erasures.ts'
@@ -37,6 +38,8 @@ export function adminOperations(context: HttpContext): readonly Operation[] {
     readMaskedHistory(context),
     revealContact(context),
     ...propertyReads(context),
+    propertyDelivery(context),
+    listConsumers(context),
     ...tenantErasures(context),
     listKeys(context),
     createKey(context),

@@ -76,8 +76,11 @@ function within(access: Access, tenantId: string): Access {
   return { ...access, tenantId, grants: [{ tenantId, scopes: ['property:read'] }], branches: undefined }
 }
 
+/** What an operator looks at was sent to no consumer. */
 function unkept(outcome: Outcome): Outcome {
-  return 'headers' in outcome ? { ...outcome, headers: unkeptHeaders(outcome.headers) } : outcome
+  if (!('headers' in outcome)) return outcome
+  const headers = unkeptHeaders(outcome.headers)
+  return outcome.kind === 'text' ? { ...outcome, headers } : { ...outcome, headers, told: undefined }
 }
 
 /** One object for the same headers: their lines are kept. */

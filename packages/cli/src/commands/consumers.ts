@@ -1,0 +1,78 @@
+/** The consumers of a feed: when each last asked, and what it lacks. */
+import type { Command } from 'commander'
+import { createClient, InvalidOptionError } from '@property-events/client'
+import type { FeedConsumer } from '@property-events/client'
+import { addAction } from '../command-context.ts'
+import type { CommandContext, Invocation } from '../command-context.ts'
+import { addNote } from '../help/help-text.ts'
+import { addSettings } from '../read-settings.ts'
+import { Refusal } from '../refusal.ts'
+import { addressFromSettings } from '../service-client.ts'
+import { settings } from '../settings.ts'
+import { plainText, tableText } from '../terminal-text.ts'
+
+export function addConsumers(program: Command, context: CommandContext): void {
+  const consumers = program
+    .command('consumers')
+    .description('who reads a feed of a running service, and how far each has come')
+  const list = consumers
+    .command('list')
+    .description('list the keys that may read a feed, and the names that they give')
+    .option('--feed <feed>', 'property or contact', 'property')
+  addNote(
+    list,
+    'Needs a key with tenant:inspect, or an operator key and --key-tenant. "lacks" counts events of the view that were not sent to it, ' +
+      'and for how long the first of them has been there.',
+  )
+  addSettings(list, [settings.url, settings.key, settings.keyTenant])
+  addAction(list, context, listConsumers)
+}
+
+async function listConsumers({ output, settings: reader, flags }: Invocation): Promise<void> {
+  const { feed } = flags
+  if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
+  const client = createClient({ ...addressFromSettings(reader), feed })
+  const consumers = await client.consumers().catch((error: unknown) => {
+    throw error instanceof InvalidOptionError ? new Refusal(`${error.message} Use --key-tenant.`) : error
+  })
+  if (output.json) return output.writeJson(consumers)
+  const head = ['key', 'name', 'last asked (UTC)', 'view', 'through', 'lacks', 'has applied', '']
+  return output.write(tableText(head, consumers.flatMap(rowsOf)))
+}
+
+function rowsOf(consumer: FeedConsumer): readonly (readonly string[])[] {
+  const { keyId, label, name, lastAskedAt, acknowledged, views } = consumer
+  const first = [
+    plainText(label === '' ? keyId : label),
+    name === 'default' ? '' : plainText(name),
+    lastAskedAt === null ? 'never' : timeText(lastAskedAt),
+  ]
+  const last = [acknowledged === null ? '' : String(acknowledged.sequenceNumber), stateOf(consumer)]
+  if (views.length === 0) return [[...first, '', '', '', ...last]]
+  return views.map(({ view, through, lagEvents, lagSeconds }, index) => {
+    const lacks = lagEvents === 0 ? '' : `${lagEvents} for ${durationText(lagSeconds)}`
+    const own =
+      index === 0
+        ? [first, last]
+        : [
+            ['', '', ''],
+            ['', ''],
+          ]
+    return [...(own[0] ?? []), plainText(view), String(through), lacks, ...(own[1] ?? [])]
+  })
+}
+
+function stateOf({ ended, refused }: FeedConsumer): string {
+  if (ended !== null) return ended
+  return refused === null ? '' : `${plainText(refused.code)} since ${timeText(refused.since)}`
+}
+
+function timeText(at: string): string {
+  return plainText(at.slice(0, 16).replace('T', ' '))
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
+}

@@ -1,0 +1,85 @@
+/** Who has seen what, as it stands on the wire (PROTOCOL §14). */
+import type { FeedName } from './wire.ts'
+
+/** Where a consumer says what it has done. */
+export const consumersPaths: Readonly<Record<FeedName, string>> = {
+  property: '/v1/property-consumers',
+  contact: '/v1/contact-consumers',
+}
+
+/** What became of a property at a site (PROTOCOL §14). */
+export interface ConsumerResult {
+  readonly agentRef: string
+  /** Of the event that it is about. */
+  readonly sequenceNumber: number
+  /** `live`: the site shows this version, or has taken a removed property down. */
+  readonly outcome: 'live' | 'held' | 'refused'
+  /** Why, in a word of your own: 1 to 64 letters, digits, `.`, `_` and `-`. */
+  readonly code?: string | undefined
+  /** The same in at most 500 characters. It must name no person. */
+  readonly message?: string | undefined
+  /** Where the site shows it. */
+  readonly url?: string | undefined
+}
+
+export interface ResultsReceipt {
+  /** How many results are of properties of the feed. */
+  readonly stored: number
+  /** References that the feed does not have. */
+  readonly unknown: readonly string[]
+}
+
+/** Who has seen the latest event of a property. */
+export interface PropertyConsumers {
+  readonly agentRef: string
+  readonly event: {
+    readonly sequenceNumber: number
+    readonly eventTypeShortCode: string
+    /** ISO 8601 with `Z`. */
+    readonly publishedAt: string
+    readonly category: string | null
+  }
+  readonly feed: {
+    readonly sequenceNumber: number
+    readonly epoch: string
+    /** When anything was last published. */
+    readonly lastPublishedAt: string | null
+  }
+  readonly consumers: readonly PropertyConsumer[]
+}
+
+export interface PropertyConsumer {
+  readonly keyId: string
+  /** `default`: the key itself. */
+  readonly name: string
+  readonly label: string
+  /** `live`, `held`, `refused`, `applied`, `sent`, `pending`, …: further ones may come. */
+  readonly state: string
+  /** All of it for people. */
+  readonly sentence: string
+}
+
+/** A key, or what a key is used for, as a reader of a feed. Times are ISO 8601 with `Z`. */
+export interface FeedConsumer {
+  readonly keyId: string
+  /** `default`: the key itself. */
+  readonly name: string
+  readonly label: string
+  /** Why the key works no longer; null: it does. */
+  readonly ended: string | null
+  /** Null: never. */
+  readonly lastAskedAt: string | null
+  readonly lastStatus: number | null
+  readonly lastRoute: string | null
+  readonly lastNothingNewAt: string | null
+  readonly acknowledged: { readonly sequenceNumber: number; readonly at: string } | null
+  /** Its last requests were refused. */
+  readonly refused: { readonly code: string; readonly since: string; readonly count: number } | null
+  readonly views: readonly {
+    readonly view: string
+    /** Everything of the view up to this number was sent. */
+    readonly through: number
+    readonly lagEvents: number
+    readonly lagSeconds: number
+  }[]
+}

@@ -1,0 +1,233 @@
+/** What became of a property's latest event at one consumer (D28, PROTOCOL §14), and the one sentence that says so. */
+
+export const deliveryStates = [
+  'live',
+  'held',
+  'refused',
+  'applied',
+  'sent',
+  'pending',
+  'other_category',
+  'other_branch',
+  'refused_by_us',
+  'never_asked',
+] as const
+
+/**
+ * `live`, `held`, `refused`: the consumer says so of this event. `applied`: it says that it has done everything up to it. `sent`: an answer
+ * with it was taken, which says nothing of what was done with it. `pending`: it asks, and has not been sent it. `refused_by_us`: its
+ * requests are refused.
+ */
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/** Times are ISO 8601 with `Z`. Null: it does not apply, or is not known. */
+export interface ConsumerDelivery {
+  readonly keyId: string
+  /** `default`: the key itself. */
+  readonly name: string
+  /** Of the key. */
+  readonly label: string
+  readonly state: DeliveryState
+  /**
+   * `live`, `held`, `refused`, `applied`: when the consumer said so. `sent`: the minute of the first time; null where that is kept no
+   * longer. `refused_by_us`: since when.
+   */
+  readonly at: string | null
+  /** How it was sent: `list`, `stream`, `snapshot`, … */
+  readonly route: string | null
+  /** Why it was held or refused. */
+  readonly code: string | null
+  readonly message: string | null
+  readonly url: string | null
+  /** Of `refused_by_us`: requests refused since then; null where the key has ended. */
+  readonly refusals: number | null
+  /** When it was last answered, and when it was last told that there is nothing new. */
+  readonly lastAskedAt: string | null
+  readonly lastNothingNewAt: string | null
+  /** What it says to have done everything up to. */
+  readonly acknowledged: number | null
+  /** Of an earlier event of the property, what it said last; null: nothing. */
+  readonly earlier: { readonly outcome: string; readonly sequenceNumber: number } | null
+  /** What it reads: `all`, `sales`, `lettings`. Empty: single events alone, or nothing. */
+  readonly views: readonly string[]
+  /** The number that this consumer is shown for the event's type, where the key has others than the store. */
+  readonly eventType: { readonly catalogue: string; readonly number: number } | null
+}
+
+/** The event that it is about. */
+export interface DeliveredEvent {
+  readonly sequenceNumber: number
+  readonly eventTypeShortCode: string
+  /** ISO 8601 with `Z`. */
+  readonly publishedAt: string
+  readonly category: string | null
+}
+
+/** How a time is written in a sentence. Left out: in UTC, without the day where that is `now`'s. */
+export type TimeWords = (at: string, now: Date) => string
+
+export function utcTime(at: string, now: Date): string {
+  const isToday = at.slice(0, 10) === now.toISOString().slice(0, 10)
+  return isToday ? at.slice(11, 16) : `${at.slice(0, 10)} ${at.slice(11, 16)}`
+}
+
+/** One sentence, or two, for people: it never claims more than is known. */
+export function deliverySentence(
+  event: DeliveredEvent,
+  delivery: ConsumerDelivery,
+  now: Date,
+  time: TimeWords = utcTime,
+): string {
+  const words: Words = { event, delivery, isRemoval: isRemoval(event), now, time: (at) => time(at, now) }
+  return `${sentences[delivery.state](words)}${numbersOther(words)}`
+}
+
+interface Words {
+  readonly event: DeliveredEvent
+  readonly delivery: ConsumerDelivery
+  readonly isRemoval: boolean
+  readonly now: Date
+  readonly time: (at: string) => string
+}
+
+const sentences: Readonly<Record<DeliveryState, (words: Words) => string>> = {
+  live({ delivery: { at, url }, isRemoval, time }) {
+    if (isRemoval) return `It says that the property has been down${since(at, time)}.`
+    return `Live${since(at, time)}${url === null ? ', at an address that it does not name' : `: ${url}`}.`
+  },
+  held: (words) => `It holds this version back${since(words.delivery.at, words.time)}${reason(words)}.`,
+  refused: (words) => `It refused this version${on(words.delivery.at, words.time)}${reason(words)}.`,
+  applied({ delivery: { at, acknowledged, earlier }, event, isRemoval, time }) {
+    const what = isRemoval ? 'the removal' : 'this version'
+    const through = acknowledged === event.sequenceNumber ? '' : ` (everything through ${acknowledged})`
+    const before = earlier === null ? '' : `, and said "${earlier.outcome}" of an earlier version`
+    return `It said${on(at, time)} that it has applied ${what}${through}${before}. It has not said whether the site shows it.`
+  },
+  sent: sentSentence,
+  pending: pendingSentence,
+  other_category({ delivery: { views }, event }) {
+    return `It reads ${views.join(' and ')} only; this is ${event.category ?? 'of no category'}.`
+  },
+  other_branch: () => 'Its key reads other branches than the one of this property.',
+  refused_by_us: refusedByUs,
+  never_asked: () => 'It has never asked for anything.',
+}
+
+function since(at: string | null, time: Words['time']): string {
+  return at === null ? '' : ` since ${time(at)}`
+}
+
+function on(at: string | null, time: Words['time']): string {
+  return at === null ? '' : ` at ${time(at)}`
+}
+
+function reason({ delivery: { code, message } }: Words): string {
+  const why = [code, message].filter((one) => one !== null).join(', ')
+  return why === '' ? ', and does not say why' : `: ${why}`
+}
+
+const routeWords: Readonly<Record<string, string>> = {
+  list: 'the list',
+  current: 'the list of current events',
+  event: 'its id',
+  run: 'the events after a number',
+  wait: 'a request that waited',
+  stream: 'the stream',
+  snapshot: 'a snapshot',
+  latest: 'the latest of the property',
+  history: 'the history of the property',
+}
+
+function sentSentence({ delivery, event, now, time }: Words): string {
+  const { at, route, acknowledged, lastNothingNewAt, lastAskedAt } = delivery
+  const by = route === null ? '' : ` by ${routeWords[route] ?? route}`
+  const when =
+    at === null ? 'Sent; the minute is kept no longer' : `Sent${by} at ${time(at)}, ${delay(event, at)}`
+  const unsaid =
+    acknowledged === null
+      ? ' It does not say what it has done with it.'
+      : ` It says that it has applied everything through ${acknowledged}, which does not include this.`
+  return `${when}.${unsaid}${asked({ lastAskedAt, lastNothingNewAt }, now, time)}`
+}
+
+function asked(
+  { lastAskedAt, lastNothingNewAt }: Pick<ConsumerDelivery, 'lastAskedAt' | 'lastNothingNewAt'>,
+  now: Date,
+  time: Words['time'],
+): string {
+  if (lastAskedAt === null) return ''
+  const ago = now.getTime() - Date.parse(lastAskedAt)
+  const quiet =
+    lastNothingNewAt !== null && lastNothingNewAt >= lastAskedAt ? ', and there was nothing new' : ''
+  return ` It last asked at ${time(lastAskedAt)} (${duration(ago)} ago)${quiet}.`
+}
+
+function delay({ publishedAt }: DeliveredEvent, at: string): string {
+  const ms = Date.parse(at) + minuteMs - Date.parse(publishedAt)
+  return ms <= 2 * minuteMs ? 'within a minute of being published' : `${duration(ms)} after it was published`
+}
+
+function pendingSentence({ delivery, event, now, time }: Words): string {
+  const { lastAskedAt, earlier } = delivery
+  const before =
+    earlier === null ? '' : ` It said "${earlier.outcome}" of an earlier version (${earlier.sequenceNumber}).`
+  if (lastAskedAt === null) return `Not sent. It is not known when it last asked.${before}`
+  const ago = duration(now.getTime() - Date.parse(lastAskedAt))
+  if (lastAskedAt < event.publishedAt) {
+    const cause = 'it has stopped, or a cache in between answers in our place'
+    return `Not sent: it has not asked since ${time(lastAskedAt)} (${ago})${now.getTime() - Date.parse(event.publishedAt) < silentMs ? '' : `; ${cause}`}.${before}`
+  }
+  return `Not sent: it asked at ${time(lastAskedAt)} (${ago} ago), and this event was not in what it asked for.${before}`
+}
+
+const minuteMs = 60_000
+/** An event that is younger waits for nothing yet. */
+const silentMs = 10 * minuteMs
+
+const codeWords: Readonly<Record<string, string>> = {
+  key_revoked: 'Its key has been revoked',
+  key_expired: 'Its key has been out of date',
+  key_disabled: 'Its key is disabled, because the tenant is suspended or has left',
+  key_network: 'Its requests come from a network that its key does not allow',
+  key_scope: 'Its requests name a tenant or a feed that its key does not read',
+  missing_scope: 'Its requests name a tenant or a feed that its key does not read',
+  ambiguous_tenant: 'Its key reads several tenants, and its requests name none',
+  rate_limited: 'It asks more often than its key may',
+  too_many_at_once: 'It asks for more at the same time than its key may',
+  too_many_waiting: 'It has more requests waiting than its key may',
+  too_many_snapshots: 'It reads more snapshots at the same time than its key may',
+  epoch_changed: 'It goes on from an epoch that has ended, and has to begin again with a snapshot',
+  cursor_beyond_head:
+    'It goes on from a number that this feed never had, as of another feed, and has to begin again with a snapshot',
+  invalid_parameter: 'Its requests have a parameter that is not allowed',
+  moment_expired:
+    'It takes longer than 10 minutes for a list of current events, and has to begin again with page 1',
+  not_acceptable: 'Its requests accept no JSON',
+}
+
+function refusedByUs({ delivery: { at, code, refusals }, time }: Words): string {
+  const why = codeWords[code ?? ''] ?? 'Its requests are refused'
+  const count = refusals === null ? '' : refusals === 1 ? ', one refusal' : `, ${refusals} refusals`
+  return `${why}${since(at, time)}${count} (${code ?? 'no code'}).`
+}
+
+function numbersOther({ delivery: { eventType, state }, event }: Words): string {
+  if (eventType === null || !['sent', 'applied', 'live', 'held', 'refused'].includes(state)) return ''
+  return ` Its key reads the numbers of ${eventType.catalogue}: ${event.eventTypeShortCode} is ${eventType.number}.`
+}
+
+function isRemoval({ eventTypeShortCode }: DeliveredEvent): boolean {
+  return eventTypeShortCode === 'PropertyUnpublished'
+}
+
+/** In the largest unit that fits, or the two largest: `42 s`, `3 min`, `3 h 19 min`, `2 d 4 h`. */
+function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  const days = Math.floor(hours / 24)
+  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`
+}

@@ -1,0 +1,241 @@
+/** The one sentence about a property at a consumer, case by case (D28). */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { deliverySentence, deliveryStates } from '../src/index.ts'
+import type { ConsumerDelivery, DeliveredEvent } from '../src/index.ts'
+
+const now = new Date('2026-03-01T09:58:30Z')
+const event: DeliveredEvent = {
+  sequenceNumber: 1_204,
+  eventTypeShortCode: 'PropertyUpdated',
+  publishedAt: '2026-03-01T09:31:02.500Z',
+  category: 'sales',
+}
+const removal = { ...event, eventTypeShortCode: 'PropertyUnpublished' }
+
+const nothing: ConsumerDelivery = {
+  keyId: '7Hq2',
+  name: 'default',
+  label: 'website',
+  state: 'never_asked',
+  at: null,
+  route: null,
+  code: null,
+  message: null,
+  url: null,
+  refusals: null,
+  lastAskedAt: null,
+  lastNothingNewAt: null,
+  acknowledged: null,
+  earlier: null,
+  views: [],
+  eventType: null,
+}
+const asked = { lastAskedAt: '2026-03-01T09:58:00.000Z', views: ['all'] } as const
+
+interface Case {
+  readonly what: string
+  readonly delivery: Partial<ConsumerDelivery>
+  readonly event?: DeliveredEvent
+  readonly sentence: string
+}
+
+const at = '2026-03-01T09:32:00.000Z'
+const cases: readonly Case[] = [
+  {
+    what: 'live',
+    delivery: { state: 'live', at, url: 'https://example.com/mill-lane' },
+    sentence: 'Live since 09:32: https://example.com/mill-lane.',
+  },
+  {
+    what: 'live without an address',
+    delivery: { state: 'live', at },
+    sentence: 'Live since 09:32, at an address that it does not name.',
+  },
+  {
+    what: 'a removal that is done',
+    delivery: { state: 'live', at },
+    event: removal,
+    sentence: 'It says that the property has been down since 09:32.',
+  },
+  {
+    what: 'live since another day',
+    delivery: { state: 'live', at: '2026-02-28T22:05:00.000Z', url: 'https://example.com/1' },
+    sentence: 'Live since 2026-02-28 22:05: https://example.com/1.',
+  },
+  {
+    what: 'held, with a reason',
+    delivery: { state: 'held', at, code: 'no_photographs', message: 'It waits for a photograph' },
+    sentence: 'It holds this version back since 09:32: no_photographs, It waits for a photograph.',
+  },
+  {
+    what: 'held without one',
+    delivery: { state: 'held', at },
+    sentence: 'It holds this version back since 09:32, and does not say why.',
+  },
+  {
+    what: 'refused, with a code',
+    delivery: { state: 'refused', at, code: 'bad_postcode' },
+    sentence: 'It refused this version at 09:32: bad_postcode.',
+  },
+  {
+    what: 'refused without one',
+    delivery: { state: 'refused', at },
+    sentence: 'It refused this version at 09:32, and does not say why.',
+  },
+  {
+    what: 'applied',
+    delivery: { state: 'applied', at, acknowledged: 1_204 },
+    sentence: 'It said at 09:32 that it has applied this version. It has not said whether the site shows it.',
+  },
+  {
+    what: 'applied with what came after it, of a removal',
+    delivery: { state: 'applied', at, acknowledged: 1_300 },
+    event: removal,
+    sentence:
+      'It said at 09:32 that it has applied the removal (everything through 1300). It has not said whether the site shows it.',
+  },
+  {
+    what: 'applied, and refused before',
+    delivery: {
+      state: 'applied',
+      at,
+      acknowledged: 1_204,
+      earlier: { outcome: 'refused', sequenceNumber: 900 },
+    },
+    sentence:
+      'It said at 09:32 that it has applied this version, and said "refused" of an earlier version. It has not said whether the site shows it.',
+  },
+  {
+    what: 'sent by the list at once',
+    delivery: {
+      state: 'sent',
+      at: '2026-03-01T09:31:00.000Z',
+      route: 'list',
+      ...asked,
+      lastNothingNewAt: asked.lastAskedAt,
+    },
+    sentence:
+      'Sent by the list at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
+  },
+  {
+    what: 'sent late, by a snapshot',
+    delivery: { state: 'sent', at: '2026-03-01T09:51:00.000Z', route: 'snapshot', ...asked },
+    sentence:
+      'Sent by a snapshot at 09:51, 20 min after it was published. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'sent, and acknowledged only through an earlier one',
+    delivery: {
+      state: 'sent',
+      at: '2026-03-01T09:31:00.000Z',
+      route: 'stream',
+      acknowledged: 1_200,
+      ...asked,
+    },
+    sentence:
+      'Sent by the stream at 09:31, within a minute of being published. It says that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'sent, long ago',
+    delivery: { state: 'sent', ...asked },
+    event: { ...event, publishedAt: '2026-01-01T00:00:00.000Z' },
+    sentence:
+      'Sent; the minute is kept no longer. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'sent, in the numbers of another catalogue',
+    delivery: {
+      state: 'sent',
+      at: '2026-03-01T09:31:00.000Z',
+      route: 'run',
+      ...asked,
+      eventType: { catalogue: 'published-0', number: 0 },
+    },
+    sentence:
+      'Sent by the events after a number at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago). Its key reads the numbers of published-0: PropertyUpdated is 0.',
+  },
+  {
+    what: 'a consumer that has stopped',
+    delivery: { state: 'pending', ...asked, lastAskedAt: '2026-03-01T06:12:00.000Z' },
+    sentence:
+      'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers in our place.',
+  },
+  {
+    what: 'an event that was only just published',
+    delivery: { state: 'pending', ...asked },
+    event: { ...event, publishedAt: '2026-03-01T09:58:20.000Z' },
+    sentence: 'Not sent: it has not asked since 09:58 (30 s).',
+  },
+  {
+    what: 'a consumer that asks for other things',
+    delivery: { state: 'pending', ...asked },
+    sentence: 'Not sent: it asked at 09:58 (30 s ago), and this event was not in what it asked for.',
+  },
+  {
+    what: 'a consumer that shows an earlier version',
+    delivery: {
+      state: 'pending',
+      ...asked,
+      lastAskedAt: '2026-02-27T05:58:30.000Z',
+      earlier: { outcome: 'live', sequenceNumber: 900 },
+    },
+    sentence:
+      'Not sent: it has not asked since 2026-02-27 05:58 (2 d 4 h); it has stopped, or a cache in between answers in our place. It said "live" of an earlier version (900).',
+  },
+  {
+    what: 'a consumer of which only an acknowledgement is kept',
+    delivery: { state: 'pending' },
+    sentence: 'Not sent. It is not known when it last asked.',
+  },
+  {
+    what: 'another category',
+    delivery: { state: 'other_category', views: ['lettings'] },
+    sentence: 'It reads lettings only; this is sales.',
+  },
+  {
+    what: 'another branch',
+    delivery: { state: 'other_branch' },
+    sentence: 'Its key reads other branches than the one of this property.',
+  },
+  {
+    what: 'a key that was revoked',
+    delivery: { state: 'refused_by_us', at: '2026-02-28T17:00:00.000Z', code: 'key_revoked', refusals: 3 },
+    sentence: 'Its key has been revoked since 2026-02-28 17:00, 3 refusals (key_revoked).',
+  },
+  {
+    what: 'a key that has ended and is not used any more',
+    delivery: { state: 'refused_by_us', at, code: 'key_expired' },
+    sentence: 'Its key has been out of date since 09:32 (key_expired).',
+  },
+  {
+    what: 'a tenant that is suspended',
+    delivery: { state: 'refused_by_us', code: 'key_disabled', refusals: 1 },
+    sentence: 'Its key is disabled, because the tenant is suspended or has left, one refusal (key_disabled).',
+  },
+  {
+    what: 'a code that this version does not know',
+    delivery: { state: 'refused_by_us', at, code: 'something_new', refusals: 2 },
+    sentence: 'Its requests are refused since 09:32, 2 refusals (something_new).',
+  },
+  { what: 'a consumer that has never asked', delivery: {}, sentence: 'It has never asked for anything.' },
+]
+
+describe('the sentence about a property at a consumer', () => {
+  for (const { what, delivery, sentence, event: of = event } of cases) {
+    it(`says it of ${what} (D28)`, () => {
+      assert.equal(deliverySentence(of, { ...nothing, ...delivery }, now), sentence)
+    })
+  }
+
+  it('has a case for every state, and times as its reader wants them (D28)', () => {
+    const tried = new Set(cases.map(({ delivery }) => delivery.state ?? nothing.state))
+    assert.deepEqual(
+      deliveryStates.filter((state) => !tried.has(state)),
+      [],
+    )
+    const live: ConsumerDelivery = { ...nothing, state: 'live', at, url: 'https://example.com/1' }
+    const local = deliverySentence(event, live, now, (time) => `half past nine (${time})`)
+    assert.equal(local, `Live since half past nine (${at}): https://example.com/1.`)
+  })
+})

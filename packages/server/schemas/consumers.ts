@@ -1,0 +1,176 @@
+/** The named schemas of who has seen what (PROTOCOL §14). */
+import { deliveryStates } from '@property-events/protocol'
+import Type from 'typebox'
+import { epoch, listOf, whole } from './common.ts'
+
+const text = (description: string) => Type.String({ description })
+const orNull = (schema: Type.TSchema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+const textOrNull = (description: string) => orNull(Type.String(), description)
+const time = (description: string) => orNull(Type.String({ format: 'date-time' }), description)
+const outcome = Type.Unsafe({
+  enum: ['live', 'held', 'refused'],
+  description: '`live`: the site shows this version, or has taken a removed property down.',
+})
+
+const consumer = {
+  keyId: text('Of the key; what stands after `pev_` in its text.'),
+  name: text('As in `x-feed-consumer`; `default`: the key itself.'),
+  label: text('Of the key.'),
+}
+
+const propertyConsumer = Type.Object(
+  {
+    ...consumer,
+    state: Type.Unsafe({
+      enum: [...deliveryStates],
+      description:
+        'What the consumer says counts first. `sent` says nothing of what was done with it; `refused_by_us`: its requests are refused. Further ones may come.',
+    }),
+    at: time(
+      'When the consumer said so, the minute of the first sending, or since when its requests are refused.',
+    ),
+    route: textOrNull('How it was sent first.'),
+    code: textOrNull('Why it was held or refused.'),
+    message: textOrNull('The same in words, as the consumer says.'),
+    url: textOrNull('Where the site shows it.'),
+    refusals: orNull(whole('Requests.'), 'Requests that were refused since then.'),
+    lastAskedAt: time('When it was last answered.'),
+    lastNothingNewAt: time('When it was last told that there is nothing new.'),
+    acknowledged: orNull(whole('A number.'), 'It says that it has applied everything up to this number.'),
+    earlier: orNull(
+      Type.Object({ outcome: text('What it said.'), sequenceNumber: whole('Of that event.') }),
+      'What it last said of an earlier event of the property.',
+    ),
+    views: Type.Array(Type.String(), { description: 'What it reads: `all`, `sales`, `lettings`.' }),
+    eventType: orNull(
+      Type.Object({ catalogue: text('Whose numbers.'), number: whole('The number.') }),
+      'The number of the event type that its key is shown, where it differs from that of the store.',
+    ),
+    sentence: text('All of this for people, with times in UTC.'),
+  },
+  {
+    title: 'PropertyConsumer',
+    description: 'What became of the latest event of a property at one consumer.',
+  },
+)
+
+const propertyConsumers = Type.Object(
+  {
+    agentRef: Type.String({ format: 'uuid', description: 'The property.' }),
+    event: Type.Object(
+      {
+        sequenceNumber: whole('Its number.'),
+        eventTypeShortCode: text('Its type.'),
+        publishedAt: Type.String({ format: 'date-time', description: 'When it was published.' }),
+        category: textOrNull('`sales` or `lettings`.'),
+      },
+      { description: 'The latest event of the property.' },
+    ),
+    feed: Type.Object(
+      {
+        sequenceNumber: whole("Of the feed's last event."),
+        epoch,
+        lastPublishedAt: time('When anything was last published; null in an empty feed.'),
+      },
+      { description: 'Where the feed stands.' },
+    ),
+    consumers: Type.Array(Type.Unknown()),
+  },
+  { title: 'PropertyConsumers', description: 'Who has seen the latest event of a property.' },
+)
+
+const listedConsumer = Type.Object(
+  {
+    ...consumer,
+    ended: textOrNull('Why the key works no longer: `key_revoked`, `key_expired`, `key_disabled`.'),
+    lastAskedAt: time('When it was last answered; null: never.'),
+    lastStatus: orNull(whole('A status.'), 'Of that answer.'),
+    lastRoute: textOrNull('How it asked.'),
+    lastNothingNewAt: time('When it was last told that there is nothing new.'),
+    acknowledged: orNull(
+      Type.Object({ sequenceNumber: whole('A number.'), at: time('When it said so.') }),
+      'It says that it has applied everything up to this number.',
+    ),
+    refused: orNull(
+      Type.Object({
+        code: text('Why.'),
+        since: time('Since when.'),
+        count: whole('How many requests.'),
+      }),
+      'Its last requests were refused.',
+    ),
+    views: Type.Array(
+      Type.Object({
+        view: text('`all`, `sales`, `lettings`.'),
+        through: whole('Everything of the view up to this number was sent.'),
+        lagEvents: whole('Events of the view after it.'),
+        lagSeconds: whole('For how long the first of them has been there.'),
+      }),
+      { description: 'What it reads.' },
+    ),
+  },
+  { title: 'Consumer', description: 'A key, or what a key is used for, as a reader of a feed.' },
+)
+
+export const consumers = {
+  Acknowledgement: Type.Object(
+    {
+      sequenceNumber: whole('Everything up to this number has been applied.'),
+      epoch,
+    },
+    {
+      title: 'Acknowledgement',
+      description: 'What a consumer says that it has applied.',
+      additionalProperties: false,
+    },
+  ),
+  ConsumerResult: Type.Object(
+    {
+      agentRef: Type.String({ format: 'uuid', description: 'The property.' }),
+      sequenceNumber: Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Of the event that it is about.',
+      }),
+      outcome,
+      code: Type.Optional(
+        orNull(
+          Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
+          'Why it was held or refused, in a word of the consumer.',
+        ),
+      ),
+      message: Type.Optional(
+        orNull(Type.String({ minLength: 1, maxLength: 500 }), 'The same in words. It must name no person.'),
+      ),
+      url: Type.Optional(
+        orNull(Type.String({ format: 'uri', maxLength: 2_048 }), 'Where the site shows it: http or https.'),
+      ),
+    },
+    {
+      title: 'ConsumerResult',
+      description: 'What became of a property at a consumer.',
+      additionalProperties: false,
+    },
+  ),
+  ResultsReceipt: Type.Object(
+    {
+      stored: whole('How many results are of properties of the feed.'),
+      unknown: Type.Array(Type.String(), { description: 'References that the feed does not have.' }),
+    },
+    { title: 'ResultsReceipt' },
+  ),
+  PropertyConsumer: propertyConsumer,
+  PropertyConsumers: {
+    ...propertyConsumers,
+    properties: { ...propertyConsumers.properties, consumers: listOf('PropertyConsumer') },
+  },
+  Consumer: listedConsumer,
+  Consumers: {
+    ...Type.Object(
+      { items: Type.Array(Type.Unknown()), next: Type.Null({ description: 'The list is whole.' }) },
+      { title: 'Consumers' },
+    ),
+    properties: { items: listOf('Consumer'), next: Type.Null({ description: 'The list is whole.' }) },
+  },
+}

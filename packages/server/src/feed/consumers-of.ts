@@ -1,0 +1,124 @@
+/** The consumers of a feed: keys that may read it, and the names that they have given, with what is kept of each (D28). */
+import { defaultConsumer } from '../storage/storage.ts'
+import type {
+  Acknowledgement,
+  ConsumerRefusal,
+  FeedKey,
+  KeptReading,
+  KeyReading,
+  KeyRecord,
+  StorageEngine,
+} from '../storage/storage.ts'
+import type { KeyEnd } from './delivery.ts'
+
+export interface FeedConsumer {
+  readonly keyId: string
+  readonly name: string
+  /** Of the key. */
+  readonly label: string
+  readonly reading: KeyReading | undefined
+  /** Only properties of these branches may be read. */
+  readonly branches: readonly string[] | undefined
+  readonly keyEnd: KeyEnd | undefined
+  readonly readings: readonly KeptReading[]
+  readonly acknowledgement: Acknowledgement | undefined
+  readonly refusals: readonly ConsumerRefusal[]
+}
+
+export interface ConsumersQuery {
+  readonly key: FeedKey
+  /** Consumers of this key alone; `undefined`: of all keys. */
+  readonly keyId: string | undefined
+  readonly nowMs: number
+}
+
+/** A consumer that has said something. */
+type Named = { readonly keyId: string; readonly name: string }
+
+type Store = Pick<StorageEngine, 'admin' | 'consumers' | 'keys' | 'leaving'>
+
+/**
+ * By key in the order of their making, and name. A key that has ended is among them where it has ever asked. What every node has noted is
+ * there after 35 s at the latest. `further`: consumers that are known otherwise.
+ */
+export async function consumersOf(
+  store: Store,
+  query: ConsumersQuery,
+  further: readonly Named[] = [],
+): Promise<readonly FeedConsumer[]> {
+  const { key, keyId } = query
+  const records = await readersOf(store, key, keyId)
+  const readings = Map.groupBy(await store.consumers.readings(key), nameOf)
+  const acknowledgements = new Map(
+    (await store.consumers.acknowledgements(key)).map((one) => [nameOf(one), one]),
+  )
+  const refusals = (await store.consumers.refusals(records.map((record) => record.keyId))).filter(
+    ({ tenantId }) => tenantId === undefined || tenantId === key.tenantId,
+  )
+  const disabled = await disabledOf(store, query)
+  const names = [...readings.keys(), ...acknowledgements.keys(), ...[...refusals, ...further].map(nameOf)]
+  return records.flatMap((record) => {
+    const own = new Set(names.filter((name) => name.startsWith(`${record.keyId} `)))
+    const keyEnd = endOf(record, query.nowMs) ?? disabled
+    // A key that has not asked yet is waited for; one that never will is not.
+    if (own.size === 0 && keyEnd === undefined)
+      own.add(nameOf({ keyId: record.keyId, name: defaultConsumer }))
+    return [...own].toSorted().map((text) => ({
+      keyId: record.keyId,
+      name: text.slice(record.keyId.length + 1),
+      label: record.label,
+      reading: record.reading,
+      branches: record.grants.find(({ tenantId }) => tenantId === key.tenantId)?.branches,
+      keyEnd,
+      readings: readings.get(text) ?? [],
+      acknowledgement: acknowledgements.get(text),
+      refusals: refusals.filter((one) => nameOf(one) === text),
+    }))
+  })
+}
+
+function nameOf({ keyId, name }: Named): string {
+  return `${keyId} ${name}`
+}
+
+const keysAtOnce = 200
+
+/** Keys with the feed's read scope for the tenant. */
+async function readersOf(
+  { admin, keys }: Store,
+  { tenantId, feed }: FeedKey,
+  keyId: string | undefined,
+): Promise<readonly KeyRecord[]> {
+  const reads = ({ grants }: KeyRecord): boolean =>
+    grants.some((grant) => grant.tenantId === tenantId && grant.scopes.includes(`${feed}:read`))
+  if (keyId !== undefined) {
+    const record = (await keys.findKey(keyId))?.record
+    return record !== undefined && reads(record) ? [record] : []
+  }
+  const found: KeyRecord[] = []
+  for (let after = 0; ;) {
+    const page = await admin.keysAfter({ after, limit: keysAtOnce, tenantId })
+    found.push(...page.map(({ record }) => record).filter(reads))
+    const last = page.at(-1)
+    if (last === undefined || page.length < keysAtOnce) return found
+    after = last.place
+  }
+}
+
+function endOf({ revokedMs, expiresMs }: KeyRecord, nowMs: number): KeyEnd | undefined {
+  if (revokedMs !== undefined) return { code: 'key_revoked', sinceMs: revokedMs }
+  if (expiresMs !== undefined && expiresMs <= nowMs) return { code: 'key_expired', sinceMs: expiresMs }
+  return undefined
+}
+
+/** Of all keys, where the tenant is suspended or has left. */
+async function disabledOf(
+  { admin, leaving }: Store,
+  { key, nowMs }: ConsumersQuery,
+): Promise<KeyEnd | undefined> {
+  const tenant = await admin.findTenant(key.tenantId)
+  if (tenant?.suspended === true) return { code: 'key_disabled', sinceMs: undefined }
+  const left = (await leaving.list()).find(({ tenantId }) => tenantId === key.tenantId)
+  if (left === undefined || left.readingEndsMs > nowMs) return undefined
+  return { code: 'key_disabled', sinceMs: left.readingEndsMs }
+}

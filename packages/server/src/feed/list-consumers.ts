@@ -1,0 +1,34 @@
+/** The consumers of a feed, each with what it lacks (D28). */
+import type { KeptReading, StorageEngine } from '../storage/storage.ts'
+import { lagReader } from './consumer-lag.ts'
+import type { ConsumerLag } from './consumer-lag.ts'
+import { consumersOf } from './consumers-of.ts'
+import type { ConsumersQuery, FeedConsumer } from './consumers-of.ts'
+
+export interface ListedConsumer {
+  readonly consumer: FeedConsumer
+  /** Of each view that it reads. */
+  readonly lags: readonly ConsumerLag[]
+  /** Its last answer; `undefined`: it has never asked. */
+  readonly last: KeptReading | undefined
+}
+
+/** `undefined`: no such feed. */
+export async function listConsumers(
+  store: Pick<StorageEngine, 'admin' | 'consumers' | 'events' | 'keys' | 'leaving'>,
+  query: ConsumersQuery,
+): Promise<readonly ListedConsumer[] | undefined> {
+  const head = await store.events.head(query.key)
+  if (head === undefined) return undefined
+  const reader = lagReader(store.events, query.key, head)
+  const listed: ListedConsumer[] = []
+  for (const consumer of await consumersOf(store, query)) {
+    const lags: ConsumerLag[] = []
+    for (const [view, readings] of Map.groupBy(consumer.readings, (reading) => reading.view)) {
+      if (view !== 'single') lags.push(await reader.lagOf(view, readings))
+    }
+    const last = consumer.readings.toSorted((a, b) => b.askedMs - a.askedMs)[0]
+    listed.push({ consumer, lags, last })
+  }
+  return listed
+}

@@ -1,0 +1,107 @@
+/**
+ * What consumers have been sent, noted in memory once the last byte of an answer was taken, and added to the store with what else is
+ * counted (D28). No byte is parsed: an answer says which numbers it holds. A crash loses one interval, so what is kept may say
+ * less than was sent, and never more.
+ */
+import { mostSentRows } from '../storage/storage.ts'
+import type { Acknowledgement, ConsumerName, ConsumerStore } from '../storage/storage.ts'
+import type { Notes } from './flushing.ts'
+import { consumerText, minuteMs, notedParts, readingOf } from './noted-parts.ts'
+import type { Told } from './noted-parts.ts'
+import { notedRefusals } from './noted-refusals.ts'
+import type { RefusedRequest } from './noted-refusals.ts'
+
+export interface Readings extends Notes {
+  /** Called when the last byte of an answer has been taken. */
+  note(keyId: string, name: string, told: Told, status: number): void
+  noteRefusal(refused: RefusedRequest): void
+  /** What a consumer says that it has done. */
+  acknowledge(acknowledgement: Omit<Acknowledgement, 'acknowledgedMs'>): void
+  /** How often something was left out because too much is counted already. */
+  dropped(): number
+}
+
+export interface ReadingsOptions {
+  /** Milliseconds since 1970. */
+  readonly clock?: (() => number) | undefined
+  /** For how many days minutes are kept. */
+  readonly sentDays: number
+}
+
+const dayMinutes = 1_440
+const rowsPerCommit = 500
+const mostAcknowledgements = 50_000
+const tidyEveryMs = 3_600_000
+
+type Store = Pick<ConsumerStore, 'add' | 'addRefusals' | 'acknowledge' | 'tidy'>
+
+export function createReadings(store: Store, options: ReadingsOptions): Readings {
+  const { clock = Date.now, sentDays } = options
+  const noted = notedParts()
+  const refusals = notedRefusals()
+  let acknowledgements = new Map<string, Acknowledgement>()
+  let touched = new Map<string, ConsumerName>()
+  let tidyMs = clock()
+
+  async function tidy(): Promise<void> {
+    const nowMs = clock()
+    if (nowMs - tidyMs < tidyEveryMs) return
+    const consumers = [...touched.values()]
+    touched = new Map()
+    tidyMs = nowMs
+    const beforeMinute = Math.floor(nowMs / minuteMs) - sentDays * dayMinutes
+    for (const some of inRows([...consumers]))
+      await store.tidy({ consumers: some, mostRows: mostSentRows, beforeMinute })
+    if (consumers.length === 0) await store.tidy({ consumers: [], mostRows: mostSentRows, beforeMinute })
+  }
+
+  let flushing: Promise<void> = Promise.resolve()
+
+  async function addAll(rest: () => Promise<void>): Promise<void> {
+    const parts = noted.take()
+    const refused = refusals.take()
+    const said = acknowledgements
+    acknowledgements = new Map()
+    try {
+      for (const some of inRows(parts)) {
+        await store.add(some.map(readingOf))
+        await rest()
+        for (const { consumer } of some) touched.set(consumerText(consumer), consumer)
+      }
+      for (const some of inRows(refused)) await store.addRefusals(some)
+      for (const some of inRows([...said.values()])) await store.acknowledge(some)
+    } catch (error) {
+      // What was added already is joined once more, which changes nothing; refusals may be counted twice.
+      noted.giveBack(parts)
+      refusals.giveBack(refused)
+      for (const [name, one] of said) if (!acknowledgements.has(name)) acknowledgements.set(name, one)
+      throw error
+    }
+    await tidy()
+  }
+
+  return {
+    note: (keyId, name, told, status) => noted.note(keyId, name, told, status, clock()),
+    noteRefusal: (refused) => refusals.note(refused, clock()),
+    acknowledge(one) {
+      const name = consumerText(one)
+      const before = acknowledgements.get(name)
+      const isForward = before?.epoch !== one.epoch || one.sequenceNumber > before.sequenceNumber
+      if (isForward && acknowledgements.size < mostAcknowledgements) {
+        acknowledgements.set(name, { ...one, acknowledgedMs: clock() })
+      }
+    },
+    dropped: () => noted.dropped() + refusals.dropped(),
+    flush(rest) {
+      flushing = flushing.then(
+        () => addAll(rest),
+        () => addAll(rest),
+      )
+      return flushing
+    },
+  }
+}
+
+function* inRows<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += rowsPerCommit) yield rows.slice(from, from + rowsPerCommit)
+}

@@ -1,0 +1,76 @@
+/** What answers tell consumers, in the numbers that each kind of read goes by (D28). */
+import type { FeedKey, FeedView, NumberRange, ReadRoute, StoredEvent, ViewRange } from '../storage/storage.ts'
+import type { EventRun } from './read-run.ts'
+import type { Told } from './noted-parts.ts'
+
+const none: readonly NumberRange[] = []
+
+/**
+ * A page. Of a list of current events (`route` `current`) it counts through its last position, from the one after the page before: what it
+ * leaves out was superseded.
+ */
+export function toldPage({ key, view, first, count, positions }: ViewRange, epoch: string): Told {
+  const isQuiet = count === 0
+  if (positions === undefined) {
+    const ranges: readonly NumberRange[] = isQuiet ? none : [[first, first + count - 1]]
+    return { key, view, space: 'ordinals', epoch, route: 'list', ranges, isQuiet }
+  }
+  const from = first === 1 ? 1 : (positions[first - 2] ?? 0) + 1
+  const through = positions[first + count - 2] ?? 0
+  const ranges: readonly NumberRange[] = isQuiet ? none : [[from, through]]
+  return { key, view, space: 'positions', epoch, route: 'current', ranges, isQuiet }
+}
+
+/** The same page once more, which its reader has. */
+export function toldUnchanged(told: Told): Told {
+  return { ...told, ranges: none, isQuiet: true }
+}
+
+interface ToldAfter {
+  readonly key: FeedKey
+  readonly view: FeedView
+  readonly after: number
+  readonly route: 'run' | 'wait' | 'stream'
+  /** Some types alone: what is left out was not sent, so nothing is without a gap. */
+  readonly isPart: boolean
+}
+
+/** Everything of the view after a number, or what of it has some types. */
+export function toldAfter({ key, view, after, route, isPart }: ToldAfter) {
+  return ({ events, next, headNumber }: Pick<EventRun, 'events' | 'next' | 'headNumber'>): Told => {
+    const isQuiet = events.length === 0 && next >= headNumber
+    if (isPart) return { ...toldEvents(key, events, route), isQuiet }
+    return toldThrough({ key, view, after, through: next, route, isQuiet })
+  }
+}
+
+export interface ToldThrough {
+  readonly key: FeedKey
+  readonly view: FeedView
+  /** It had everything up to this number before. */
+  readonly after: number
+  readonly through: number
+  readonly route: 'run' | 'wait' | 'stream' | 'snapshot'
+  readonly isQuiet: boolean
+}
+
+export function toldThrough({ key, view, after, through, route, isQuiet }: ToldThrough): Told {
+  const ranges: readonly NumberRange[] = through > after ? [[after + 1, through]] : none
+  return { key, view, space: 'numbers', epoch: '', route, ranges, isQuiet }
+}
+
+/** Events that were asked for one by one, or of one subject. */
+export function toldEvents(
+  key: FeedKey,
+  events: readonly Pick<StoredEvent, 'sequenceNumber'>[],
+  route: Exclude<ReadRoute, 'list' | 'current' | 'snapshot'>,
+): Told {
+  const ranges = events.map(({ sequenceNumber }): NumberRange => [sequenceNumber, sequenceNumber])
+  return { key, view: 'single', space: 'numbers', epoch: '', route, ranges, isQuiet: false }
+}
+
+/** An event of which only the position is known. */
+export function toldPosition(key: FeedKey, epoch: string, position: number): Told {
+  const ranges: readonly NumberRange[] = [[position, position]]
+  return { key, view: 'single', space: 'positions', epoch, route: 'event', ranges, isQuiet: false }
+}

@@ -1,0 +1,187 @@
+/** Who has seen the latest event of a property: what is kept of each consumer that may read it, put together (D28). */
+import { catalogues, parseCreatedDate } from '@property-events/protocol'
+import type { ConsumerDelivery, DeliveredEvent, FeedEvent } from '@property-events/protocol'
+import { parseEventJson } from '../storage/event-json.ts'
+import { branchViewName } from '../storage/storage.ts'
+import type {
+  Acknowledgement,
+  FeedKey,
+  FeedView,
+  FirstSent,
+  Head,
+  KeptReading,
+  ReadPart,
+  StorageEngine,
+} from '../storage/storage.ts'
+import { consumersOf } from './consumers-of.ts'
+import type { FeedConsumer } from './consumers-of.ts'
+import { deliveryOf } from './delivery.ts'
+import { minuteMs } from './noted-parts.ts'
+
+export type SeenStore = Pick<
+  StorageEngine,
+  'admin' | 'consumers' | 'events' | 'keys' | 'leaving' | 'settings'
+>
+
+export interface Seen {
+  readonly event: DeliveredEvent
+  readonly head: Head
+  /** By key in the order of their making, and name. */
+  readonly consumers: readonly ConsumerDelivery[]
+}
+
+export interface SeenQuery {
+  readonly key: FeedKey
+  readonly subjectId: string
+  /** Consumers of this key alone; `undefined`: of all keys. */
+  readonly keyId: string | undefined
+  /** Only a property of these branches is there. */
+  readonly branches: readonly string[] | undefined
+  readonly nowMs: number
+}
+
+/** `undefined`: the feed has no event of it. */
+export async function whoHasSeen(store: SeenStore, query: SeenQuery): Promise<Seen | undefined> {
+  const { key, subjectId, branches } = query
+  const head = await store.events.head(key)
+  const stored = await store.events.readLatest(key, subjectId, branches)
+  if (head === undefined || stored === undefined) return undefined
+  const event = parseEventJson(Buffer.from(stored.json).toString())
+  const results = await store.consumers.results(key.tenantId, subjectId)
+  const consumers = await consumersOf(store, query, results)
+  const places = await placesOf(store, key, event, consumers)
+  const first = await firstSentTo(store, { key, event, epoch: head.epoch, places, consumers })
+  const decided = consumers.map((consumer) => {
+    const isHere = ({ keyId, name }: { keyId: string; name: string }) =>
+      keyId === consumer.keyId && name === consumer.name
+    const firstSent = first.get(`${consumer.keyId} ${consumer.name}`)
+    return deliveryOf({
+      ...consumer,
+      sequenceNumber: event.sequenceNumber,
+      viewsOfEvent: new Set(places.keys()),
+      isInBranches: isInBranches(consumer, places),
+      firstSent,
+      isSent: firstSent !== undefined || holds(consumer.readings, event.sequenceNumber, head.epoch, places),
+      acknowledged: ofEpoch(consumer.acknowledgement, head),
+      result: results.find(isHere),
+      eventType: eventTypeOf(store, consumer, event),
+    })
+  })
+  return { event: describe(event, places), head, consumers: decided }
+}
+
+/** The event's ordinal in each view that it stands in; of `all`, its position. */
+type Places = ReadonlyMap<string, number>
+
+/** Of a set that is still being put together nothing is said yet. */
+function isInBranches({ branches }: FeedConsumer, places: Places): boolean {
+  return branches === undefined || places.has(branchViewName(branches, 'all'))
+}
+
+const categories = ['sales', 'lettings'] as const
+
+async function placesOf(
+  { events }: SeenStore,
+  key: FeedKey,
+  event: FeedEvent,
+  consumers: readonly FeedConsumer[],
+): Promise<Places> {
+  const views = new Set<FeedView>(['all', ...categories])
+  for (const { readings, branches } of consumers) {
+    if (branches !== undefined) views.add(branchViewName(branches, 'all'))
+    for (const { view } of readings) if (view !== 'single') views.add(view)
+  }
+  const created = parseCreatedDate(event.createdDate)
+  const places = new Map<string, number>()
+  if (created === undefined) return places
+  for (const view of views) {
+    // Stamps rise with positions, so a window of one tick holds this event alone.
+    const located = await events.locate({ key, view, from: created, to: created + 1n })
+    if (located?.range.count === 1) places.set(view, located.range.first)
+  }
+  return places
+}
+
+function placeIn(part: ReadPart, sequenceNumber: number, epoch: string, places: Places): number | undefined {
+  if (part.view !== 'single' && !places.has(part.view)) return undefined
+  if (part.space === 'numbers') return sequenceNumber
+  if (part.epoch !== epoch) return undefined
+  return places.get(part.space === 'positions' ? 'all' : part.view)
+}
+
+function holds(
+  readings: readonly KeptReading[],
+  sequenceNumber: number,
+  epoch: string,
+  places: Places,
+): boolean {
+  return readings.some((reading) => {
+    const place = placeIn(reading, sequenceNumber, epoch, places)
+    return place !== undefined && reading.ranges.some(([first, last]) => first <= place && place <= last)
+  })
+}
+
+interface FirstSearch {
+  readonly key: FeedKey
+  readonly event: FeedEvent
+  readonly epoch: string
+  readonly places: Places
+  readonly consumers: readonly FeedConsumer[]
+}
+
+/** Stamps may be ahead of the clock by five minutes (PROTOCOL §5.6). */
+const minutesAhead = 6
+
+/** By key and name. */
+async function firstSentTo(
+  { consumers: store }: SeenStore,
+  { key, event, epoch, places, consumers }: FirstSearch,
+): Promise<ReadonlyMap<string, FirstSent>> {
+  const parts = new Map<string, ReadPart>()
+  for (const { readings } of consumers) {
+    for (const { view, space, epoch: of } of readings)
+      parts.set(`${view} ${space} ${of}`, { view, space, epoch: of })
+  }
+  const fromMinute = Math.floor(Date.parse(publishedAt(event)) / minuteMs) - minutesAhead
+  const first = new Map<string, FirstSent>()
+  for (const part of parts.values()) {
+    const number = placeIn(part, event.sequenceNumber, epoch, places)
+    if (number === undefined) continue
+    for (const found of await store.firstSent({ key, ...part, number, fromMinute })) {
+      const name = `${found.keyId} ${found.name}`
+      const before = first.get(name)
+      if (before === undefined || found.minute < before.minute) first.set(name, found)
+    }
+  }
+  return first
+}
+
+function ofEpoch(
+  acknowledgement: Acknowledgement | undefined,
+  { epoch }: Head,
+): { readonly sequenceNumber: number; readonly ms: number } | undefined {
+  if (acknowledgement === undefined || acknowledgement.epoch !== epoch) return undefined
+  return { sequenceNumber: acknowledgement.sequenceNumber, ms: acknowledgement.acknowledgedMs }
+}
+
+function eventTypeOf(
+  { settings }: SeenStore,
+  { reading }: FeedConsumer,
+  { eventTypeShortCode }: FeedEvent,
+): ConsumerDelivery['eventType'] {
+  const catalogue = reading?.eventTypes
+  if (catalogue === undefined) return null
+  const number = catalogues[catalogue].property[eventTypeShortCode]
+  const isOther = number !== undefined && settings.catalogue.property[eventTypeShortCode] !== number
+  return isOther ? { catalogue, number } : null
+}
+
+function describe(event: FeedEvent, places: Places): DeliveredEvent {
+  const { sequenceNumber, eventTypeShortCode } = event
+  const category = categories.find((one) => places.has(one)) ?? null
+  return { sequenceNumber, eventTypeShortCode, publishedAt: publishedAt(event), category }
+}
+
+function publishedAt({ createdDate }: FeedEvent): string {
+  return `${createdDate.slice(0, 23)}Z`
+}

@@ -1,0 +1,47 @@
+/** `x-feed-consumer`: what a key is used for, where it is used for several things (PROTOCOL §14). */
+import { defaultConsumer } from '../storage/storage.ts'
+import type { AccessNeed } from './access.ts'
+import type { Request } from './exchange.ts'
+import { feedRead } from './min-sequence.ts'
+import type { Refusal } from './problem.ts'
+import { quoteInput } from './requests/echo-text.ts'
+
+export const consumerHeader = 'x-feed-consumer'
+
+/** For the OpenAPI document. */
+export const consumerParameter = {
+  type: 'object',
+  properties: {
+    [consumerHeader]: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+      description:
+        'What this key is used for, where it is used for several things: what each was sent is kept apart. Left out, or `default`: the key itself.',
+      examples: ['website'],
+    },
+  },
+} as const
+
+export const consumerNameRule =
+  'The name of a consumer has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.'
+
+export function isConsumerName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)
+}
+
+/** The name that the request gives. Whether it is one was looked at before (`refusalOfConsumer`), but for requests that are refused. */
+export function consumerNameOf(request: Request): string {
+  const name = request.header(consumerHeader)
+  return name === undefined || !isConsumerName(name) ? defaultConsumer : name
+}
+
+/** Of requests that read a feed; others may say what they like. */
+export function refusalOfConsumer(request: Request, need: AccessNeed | undefined): Refusal | undefined {
+  const name = request.header(consumerHeader)
+  if (name === undefined || isConsumerName(name) || feedRead(need) === undefined) return undefined
+  const message = `${quoteInput(name)} is not a name. ${consumerNameRule}`
+  return {
+    code: 'invalid_parameter',
+    errors: [{ parameter: consumerHeader, code: 'not_a_name', message }],
+  }
+}

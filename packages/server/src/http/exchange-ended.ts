@@ -1,0 +1,37 @@
+/** What is noted of an exchange when its answer is with the kernel, or nobody takes it any more. */
+import { statusOf } from './answer-head.ts'
+import { consumerNameOf } from './consumer-name.ts'
+import type { HttpContext } from './context.ts'
+import type { Exchange } from './exchange.ts'
+import { feedRead } from './min-sequence.ts'
+import { problems } from './problem.ts'
+import { reportExchange } from './report.ts'
+
+/** `aborted`: the client went away before it had the answer. */
+export function exchangeEnded(
+  context: Pick<HttpContext, 'metrics' | 'requestLines' | 'readings' | 'usageCounts'>,
+  exchange: Exchange,
+  aborted: boolean,
+): void {
+  reportExchange(context, exchange, aborted)
+  noteReading(context, exchange, aborted)
+}
+
+/** What a consumer was sent counts when the last byte was taken (D28). */
+function noteReading(
+  { readings }: Pick<HttpContext, 'readings'>,
+  { request, routed, answer, keyId, tenantId, problem }: Exchange,
+  aborted: boolean,
+): void {
+  // A head is sent nothing, and what a consumer says is no reading.
+  if (keyId === undefined || request.method !== 'GET') return
+  if (problem !== undefined) {
+    // What is not there was not refused.
+    if (feedRead(routed.access) === undefined || statusOf(answer) === problems.event_not_found.status) return
+    const name = consumerNameOf(request)
+    readings.noteRefusal({ keyId, name, tenantId, code: problem, status: statusOf(answer) })
+    return
+  }
+  if (aborted || answer.kind === 'text' || answer.kind === 'none' || answer.told === undefined) return
+  readings.note(keyId, consumerNameOf(request), answer.told, statusOf(answer))
+}

@@ -1,0 +1,104 @@
+/** `/v1/admin/tenants/{tenantId}/consumers` and `…/properties/{agentRef}/delivery`: who has seen what, for operators (PROTOCOL §14). */
+import type { ListedConsumer } from '../../../feed/list-consumers.ts'
+import { nameOfView, timeOf } from '../../../feed/delivery.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import { readSubject } from '../../requests/cursor-parameters.ts'
+import { seenAnswer } from '../consumers/property-consumers.ts'
+import type { Operation } from '../operation.ts'
+import { adminAnswer, noParameters, noTenant, tenantOperation } from './admin-operation.ts'
+
+export function propertyDelivery(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    ...noParameters,
+    method: 'GET',
+    path: '/tenants/:tenantId/properties/:agentRef/delivery',
+    need: 'admin:inspect',
+    operationId: 'getPropertyDelivery',
+    summary: 'See who has seen a property',
+    description: 'What became of the latest event of the property at each consumer that may read it.',
+    ok: { description: 'The consumers.', schema: 'PropertyConsumers' },
+    problems: ['subject_not_found'],
+    async answer({ tenant: { tenantId }, params: [, given] }) {
+      const subject = readSubject(given, 'property')
+      if ('code' in subject) {
+        return refused({ code: 'invalid_parameter', errors: [{ ...subject, parameter: 'agentRef' }] })
+      }
+      const key = { tenantId, feed: 'property' } as const
+      const nowMs = Date.now()
+      const seen = await context.whoHasSeen({
+        key,
+        ...subject,
+        keyId: undefined,
+        branches: undefined,
+        nowMs,
+      })
+      if (seen === undefined) return refused({ code: 'subject_not_found' })
+      return adminAnswer(seenAnswer(subject.subjectId, seen, nowMs))
+    },
+  })
+}
+
+const feedNames = ['property', 'contact'] as const
+
+export function listConsumers(context: HttpContext): Operation {
+  return tenantOperation(context, {
+    method: 'GET',
+    path: '/tenants/:tenantId/consumers',
+    need: 'admin:inspect',
+    operationId: 'listConsumers',
+    summary: 'List the consumers of a tenant',
+    description:
+      'Keys that may read a feed, and the names that they give in `x-feed-consumer`: when each last asked, how that went, and what it lacks of each view that it reads, in events and seconds.',
+    ok: { description: 'The consumers.', schema: 'Consumers' },
+    query: {
+      feed: { type: 'string', enum: [...feedNames], default: 'property', description: 'Of which feed.' },
+    },
+    read(values, errors) {
+      const given = values.get('feed') ?? 'property'
+      const feed = feedNames.find((name) => name === given)
+      if (feed === undefined) {
+        errors.push({ parameter: 'feed', code: 'not_allowed', message: 'feed is property or contact.' })
+      }
+      return feed ?? 'property'
+    },
+    async answer({ tenant: { tenantId }, parameters: feed }) {
+      const nowMs = Date.now()
+      const items = await context.listConsumers({ key: { tenantId, feed }, keyId: undefined, nowMs })
+      return items === undefined
+        ? noTenant
+        : adminAnswer({ items: items.map((one) => consumerAnswer(one, nowMs)), next: null })
+    },
+  })
+}
+
+function consumerAnswer({ consumer, lags, last }: ListedConsumer, nowMs: number): object {
+  const { keyId, name, label, keyEnd, acknowledgement, refusals } = consumer
+  const refusal = refusals
+    .filter(({ lastMs }) => lastMs > (last?.askedMs ?? 0))
+    .toSorted((a, b) => b.lastMs - a.lastMs)[0]
+  return {
+    keyId,
+    name,
+    label,
+    ended: keyEnd?.code ?? null,
+    lastAskedAt: timeOf(last?.askedMs),
+    lastStatus: last?.status ?? null,
+    lastRoute: last?.route ?? null,
+    lastNothingNewAt: timeOf(last?.quietMs),
+    acknowledged:
+      acknowledgement === undefined
+        ? null
+        : { sequenceNumber: acknowledgement.sequenceNumber, at: timeOf(acknowledgement.acknowledgedMs) },
+    refused:
+      refusal === undefined
+        ? null
+        : { code: refusal.code, since: timeOf(refusal.sinceMs), count: refusal.count },
+    views: lags.map(({ view, through, events, sinceMs }) => ({
+      view: nameOfView(view),
+      through,
+      lagEvents: events,
+      lagSeconds: sinceMs === undefined ? 0 : Math.max(0, Math.round((nowMs - sinceMs) / 1_000)),
+    })),
+  }
+}

@@ -1,0 +1,42 @@
+/** How what was noted of consumers is joined to what is kept: the rules that every engine shares. */
+import { mostRanges, refusalPauseMs } from './consumer-store.ts'
+import type { ConsumerName, ConsumerRefusal, ConsumerResult, ReadPart } from './consumer-store.ts'
+import type { NumberRange } from './number-ranges.ts'
+
+/** The first range, which shows what was sent without a gap, and the highest. */
+export function keptRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {
+  const [first] = ranges
+  if (first === undefined || ranges.length <= mostRanges) return ranges
+  return [first, ...ranges.slice(1 - mostRanges)]
+}
+
+export function joinedRefusal(
+  before: ConsumerRefusal | undefined,
+  refusal: ConsumerRefusal,
+): ConsumerRefusal {
+  if (before === undefined || refusal.sinceMs - before.lastMs > refusalPauseMs) return refusal
+  return {
+    ...refusal,
+    status: refusal.lastMs >= before.lastMs ? refusal.status : before.status,
+    sinceMs: Math.min(before.sinceMs, refusal.sinceMs),
+    lastMs: Math.max(before.lastMs, refusal.lastMs),
+    count: before.count + refusal.count,
+  }
+}
+
+/** Whether a result takes the place of the one that is kept. */
+export function isLater(result: ConsumerResult, kept: ConsumerResult | undefined): boolean {
+  if (kept === undefined || result.sequenceNumber > kept.sequenceNumber) return true
+  return result.sequenceNumber === kept.sequenceNumber && result.resultMs >= kept.resultMs
+}
+
+/** By key, name and part, whatever the language of the machine. */
+export function inOrderOfName(
+  one: ConsumerName & Partial<ReadPart>,
+  other: ConsumerName & Partial<ReadPart>,
+): number {
+  const [a, b] = [one, other].map(({ keyId, name, view = '', space = '', epoch = '' }) =>
+    [keyId, name, view, space, epoch].join(' '),
+  )
+  return (a ?? '') < (b ?? '') ? -1 : a === b ? 0 : 1
+}

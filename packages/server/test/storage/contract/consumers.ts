@@ -1,0 +1,355 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { mostRanges, namedConsumersPerFeed, refusalPauseMs } from '../../../src/storage/storage.ts'
+import type {
+  ConsumerResult,
+  KeptReading,
+  NotedReading,
+  NumberRange,
+  StorageEngine,
+} from '../../../src/storage/storage.ts'
+import { feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { withTenants } from '../support/stores.ts'
+import type { StoreFactory } from '../support/stores.ts'
+
+const properties = feedKey(tenantA, 'property')
+const part = { view: 'all', space: 'ordinals', epoch: 'e1' } as const
+
+function noted(ranges: readonly NumberRange[], changes: Partial<NotedReading> = {}): NotedReading {
+  return {
+    key: properties,
+    keyId: 'key',
+    name: 'default',
+    ...part,
+    askedMs: 1_000,
+    quietMs: undefined,
+    status: 200,
+    route: 'list',
+    minutes: ranges.length === 0 ? [] : [{ minute: 10, route: 'list', ranges }],
+    ...changes,
+  }
+}
+
+function kept(ranges: readonly NumberRange[], changes: Partial<KeptReading> = {}): KeptReading {
+  const { minutes: _, ...reading } = noted([])
+  return { ...reading, ranges, ...changes }
+}
+
+async function rangesOf(store: StorageEngine): Promise<readonly NumberRange[] | undefined> {
+  return (await store.consumers.readings(properties))[0]?.ranges
+}
+
+function result(changes: Partial<ConsumerResult> = {}): ConsumerResult {
+  return {
+    tenantId: tenantA,
+    subjectId: uuid('house'),
+    keyId: 'key',
+    name: 'website',
+    sequenceNumber: 7,
+    outcome: 'live',
+    code: undefined,
+    message: undefined,
+    url: 'https://example.com/house',
+    resultMs: 5_000,
+    ...changes,
+  }
+}
+
+export function consumersContract(factory: StoreFactory): void {
+  describe('who has seen what', () => {
+    it('joins what several nodes add, in whatever order, and keeps how the last request went (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      await Promise.all([
+        store.consumers.add([noted([[1, 5]], { askedMs: 3_000, status: 304, route: 'run', quietMs: 3_000 })]),
+        store.consumers.add([
+          noted(
+            [
+              [6, 7],
+              [20, 30],
+            ],
+            { askedMs: 2_000, quietMs: 1_500 },
+          ),
+        ]),
+        store.consumers.add([noted([[25, 40]], { askedMs: 1_000 })]),
+      ])
+      const whole = [
+        [1, 7],
+        [20, 40],
+      ] as const
+      const last = { askedMs: 3_000, status: 304, route: 'run', quietMs: 3_000 } as const
+      assert.deepEqual(await store.consumers.readings(properties), [kept(whole, last)])
+      await store.consumers.add([])
+      await store.consumers.add([noted([[8, 19]])])
+      assert.deepEqual(await store.consumers.readings(properties), [kept([[1, 40]], last)])
+      assert.deepEqual(await store.consumers.sentMinutes(noted([])), [
+        { ...part, minute: 10, route: 'list', ranges: [[1, 40]] },
+      ])
+    })
+
+    it('keeps tenants, feeds, keys, names, views, spaces, epochs, minutes and routes apart (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const ways: readonly Partial<NotedReading>[] = [
+        {},
+        { key: feedKey(tenantB, 'property') },
+        { key: feedKey(tenantA, 'contact') },
+        { keyId: 'other' },
+        { name: 'website' },
+        { view: 'sales' },
+        { space: 'numbers', epoch: '' },
+        { epoch: 'e2' },
+      ]
+      await store.consumers.add(ways.map((changes, index) => noted([[index + 1, index + 1]], changes)))
+      const found = await store.consumers.readings(properties)
+      const names = found.map(({ keyId, name, view, space, epoch, ranges }) => [
+        keyId,
+        name,
+        view,
+        space,
+        epoch,
+        ranges[0]?.[0],
+      ])
+      assert.deepEqual(names, [
+        ['key', 'default', 'all', 'numbers', '', 7],
+        ['key', 'default', 'all', 'ordinals', 'e1', 1],
+        ['key', 'default', 'all', 'ordinals', 'e2', 8],
+        ['key', 'default', 'sales', 'ordinals', 'e1', 6],
+        ['key', 'website', 'all', 'ordinals', 'e1', 5],
+        ['other', 'default', 'all', 'ordinals', 'e1', 4],
+      ])
+      const minutes = [
+        { minute: 12, route: 'run', ranges: [[3, 4]] },
+        { minute: 11, route: 'list', ranges: [[1, 2]] },
+        { minute: 11, route: 'event', ranges: [[2, 2]] },
+      ] as const
+      await store.consumers.add([noted([], { key: feedKey(tenantB, 'contact'), minutes })])
+      const rows = await store.consumers.sentMinutes(noted([], { key: feedKey(tenantB, 'contact') }))
+      assert.deepEqual(
+        rows.map(({ minute, route, ranges }) => [minute, route, ranges]),
+        [
+          [11, 'event', [[2, 2]]],
+          [11, 'list', [[1, 2]]],
+          [12, 'run', [[3, 4]]],
+        ],
+      )
+    })
+
+    it('finds when an event was first sent to each consumer (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const minutes = [
+        {
+          minute: 20,
+          route: 'list',
+          ranges: [
+            [1, 5],
+            [9, 9],
+          ],
+        },
+        { minute: 21, route: 'run', ranges: [[7, 7]] },
+        { minute: 30, route: 'snapshot', ranges: [[1, 9]] },
+      ] as const
+      await store.consumers.add([noted([], { minutes }), noted([[7, 7]], { name: 'website' })])
+      const first = async (number: number, changes: object = {}) => {
+        const search = { key: properties, ...part, number, fromMinute: 0, ...changes }
+        const found = await store.consumers.firstSent(search)
+        return found.map(({ keyId, name, minute, route }) => `${keyId} ${name} ${minute} ${route}`).toSorted()
+      }
+      assert.deepEqual(await first(7), ['key default 21 run', 'key website 10 list'])
+      assert.deepEqual(await first(9), ['key default 20 list'])
+      assert.deepEqual(await first(6), ['key default 30 snapshot'])
+      assert.deepEqual(await first(10), [])
+      assert.deepEqual(await first(9, { fromMinute: 21 }), ['key default 30 snapshot'])
+      assert.deepEqual(await first(9, { epoch: 'e2' }), [])
+      assert.deepEqual(await first(9, { view: 'sales' }), [])
+      assert.deepEqual(await first(9, { key: feedKey(tenantB, 'property') }), [])
+    })
+
+    it('never makes a range of events that were asked for one by one, and finds them (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const single = { view: 'single', space: 'numbers', epoch: '' } as const
+      const minutes = [
+        {
+          minute: 5,
+          route: 'latest',
+          ranges: [
+            [1, 1],
+            [2, 2],
+            [3, 3],
+          ],
+        },
+      ] as const
+      await store.consumers.add([noted([], { ...single, minutes, route: 'latest' })])
+      assert.deepEqual(await store.consumers.readings(properties), [kept([], { ...single, route: 'latest' })])
+      const search = { key: properties, ...single, number: 2, fromMinute: 0 }
+      assert.deepEqual(await store.consumers.firstSent(search), [
+        { keyId: 'key', name: 'default', minute: 5, route: 'latest' },
+      ])
+    })
+
+    it(`keeps ${mostRanges} ranges of a view, the first and the highest, and no more of a consumer than is asked for (D28)`, async () => {
+      await using store = await withTenants(await factory.create())
+      const many = Array.from({ length: mostRanges + 100 }, (_, index): NumberRange => [
+        index * 10 + 1,
+        index * 10 + 1,
+      ])
+      for (const ranges of [many.slice(300), many.slice(0, 300)]) await store.consumers.add([noted(ranges)])
+      const [first, ...rest] = many
+      assert.deepEqual(await rangesOf(store), [first, ...rest.slice(1 - mostRanges)])
+      const minutes = Array.from({ length: 30 }, (_, minute) => ({
+        minute,
+        route: 'run' as const,
+        ranges: [[1, 1]] as const,
+      }))
+      const website = { ...noted([], { name: 'website', minutes }) }
+      await store.consumers.add([website])
+      const minutesKept = async () => (await store.consumers.sentMinutes(website)).map(({ minute }) => minute)
+      await store.consumers.tidy({ consumers: [], mostRows: 20, beforeMinute: 3 })
+      assert.deepEqual(
+        await minutesKept(),
+        minutes.slice(3).map(({ minute }) => minute),
+      )
+      await Promise.all(
+        [1, 2].map(() => store.consumers.tidy({ consumers: [website], mostRows: 20, beforeMinute: 3 })),
+      )
+      assert.deepEqual(
+        await minutesKept(),
+        minutes.slice(10).map(({ minute }) => minute),
+      )
+      assert.equal((await store.consumers.sentMinutes(noted([]))).length, 1)
+    })
+
+    it(`keeps ${namedConsumersPerFeed} names of a feed, and every key (PROTOCOL §14)`, async () => {
+      await using store = await withTenants(await factory.create())
+      const named = Array.from({ length: namedConsumersPerFeed + 20 }, (_, n) =>
+        noted([[1, 1]], { name: `site-${n}` }),
+      )
+      await store.consumers.add(named.slice(0, 150))
+      await store.consumers.add(named.slice(150))
+      await store.consumers.add([noted([[1, 1]]), noted([[2, 2]], { name: 'site-3' })])
+      await store.consumers.acknowledge([
+        { ...noted([], { name: 'one-more' }), sequenceNumber: 3, epoch: 'e1', acknowledgedMs: 1 },
+      ])
+      const found = await store.consumers.readings(properties)
+      assert.equal(found.filter(({ name }) => name !== 'default').length, namedConsumersPerFeed)
+      assert.deepEqual(found.find(({ name }) => name === 'site-3')?.ranges, [[1, 2]])
+      assert(found.some(({ name }) => name === 'default'))
+      assert.deepEqual(await store.consumers.acknowledgements(properties), [])
+      await store.consumers.add([noted([[1, 1]], { key: feedKey(tenantB, 'property'), name: 'one-more' })])
+      assert.equal((await store.consumers.readings(feedKey(tenantB, 'property'))).length, 1)
+    })
+
+    it('takes an acknowledgement forward only, and from another epoch always (PROTOCOL §14)', async () => {
+      await using store = await withTenants(await factory.create())
+      const say = (sequenceNumber: number, epoch: string, acknowledgedMs: number) =>
+        store.consumers.acknowledge([
+          { key: properties, keyId: 'key', name: 'website', sequenceNumber, epoch, acknowledgedMs },
+        ])
+      const said = async () =>
+        (await store.consumers.acknowledgements(properties)).map((one) => [
+          one.name,
+          one.sequenceNumber,
+          one.epoch,
+          one.acknowledgedMs,
+        ])
+      await say(5, 'e1', 1)
+      await say(9, 'e1', 2)
+      await say(7, 'e1', 3)
+      assert.deepEqual(await said(), [['website', 9, 'e1', 2]])
+      await say(3, 'e2', 4)
+      assert.deepEqual(await said(), [['website', 3, 'e2', 4]])
+    })
+
+    it('counts refusals, and begins anew after an hour without one (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const refusal = {
+        keyId: 'key',
+        name: 'default',
+        tenantId: undefined,
+        code: 'rate_limited',
+        status: 429,
+      }
+      await Promise.all([
+        store.consumers.addRefusals([{ ...refusal, sinceMs: 1_000, lastMs: 2_000, count: 2 }]),
+        store.consumers.addRefusals([{ ...refusal, sinceMs: 500, lastMs: 900, count: 3 }]),
+        store.consumers.addRefusals([{ ...refusal, tenantId: tenantA, sinceMs: 1, lastMs: 1, count: 1 }]),
+      ])
+      const found = async () =>
+        (await store.consumers.refusals(['key', 'other'])).filter(({ tenantId }) => tenantId === undefined)
+      assert.deepEqual(await found(), [{ ...refusal, sinceMs: 500, lastMs: 2_000, count: 5 }])
+      const later = { ...refusal, sinceMs: 2_001 + refusalPauseMs, lastMs: 2_001 + refusalPauseMs, count: 1 }
+      await store.consumers.addRefusals([later])
+      assert.deepEqual(await found(), [later])
+      assert.deepEqual(await store.consumers.refusals(['other']), [])
+    })
+
+    it('keeps the last result of a property and consumer, by number and then by time (PROTOCOL §14)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.consumers.putResults([
+        result(),
+        result({ sequenceNumber: 9, outcome: 'refused', code: 'bad', url: undefined }),
+      ])
+      await store.consumers.putResults([
+        result({ sequenceNumber: 8, resultMs: 9_000 }),
+        result({ keyId: 'other' }),
+      ])
+      const held = result({
+        sequenceNumber: 9,
+        outcome: 'held',
+        message: 'waits for a photograph',
+        url: undefined,
+        resultMs: 6_000,
+      })
+      await store.consumers.putResults([held])
+      assert.deepEqual(await store.consumers.results(tenantA, uuid('house')), [
+        held,
+        result({ keyId: 'other' }),
+      ])
+      assert.deepEqual(await store.consumers.results(tenantB, uuid('house')), [])
+      assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [])
+    })
+
+    it('hands results over property by property (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      const all = ['a', 'b', 'c', 'd'].flatMap((house) =>
+        ['one', 'two', 'three'].map((keyId) => result({ subjectId: uuid(house), keyId })),
+      )
+      await store.consumers.putResults(all)
+      const read: ConsumerResult[] = []
+      for (;;) {
+        const some = await store.consumers.resultsAfter(tenantA, read.at(-1)?.subjectId, 4)
+        if (some.length === 0) break
+        read.push(...some)
+      }
+      const name = ({ subjectId, keyId }: ConsumerResult) => `${subjectId} ${keyId}`
+      assert.deepEqual(read.map(name).toSorted(), all.map(name).toSorted())
+    })
+
+    it('goes with a backup (D28)', async () => {
+      await using store = await withTenants(await factory.create())
+      await store.consumers.add([noted([[1, 5]], { quietMs: 4 })])
+      await store.consumers.acknowledge([{ ...noted([]), sequenceNumber: 5, epoch: 'e1', acknowledgedMs: 6 }])
+      await store.consumers.putResults([result()])
+      await store.consumers.addRefusals([
+        {
+          keyId: 'key',
+          name: 'default',
+          tenantId: tenantA,
+          code: 'epoch_changed',
+          status: 409,
+          sinceMs: 1,
+          lastMs: 2,
+          count: 3,
+        },
+      ])
+      const path = factory.backupPath()
+      await store.backup(path)
+      await using backup = await factory.openBackup(path)
+      for (const one of [store, backup]) {
+        assert.deepEqual(await one.consumers.readings(properties), [kept([[1, 5]], { quietMs: 4 })])
+        assert.equal((await one.consumers.sentMinutes(noted([]))).length, 1)
+        assert.equal((await one.consumers.acknowledgements(properties))[0]?.sequenceNumber, 5)
+        assert.deepEqual(await one.consumers.results(tenantA, uuid('house')), [result()])
+        assert.equal((await one.consumers.refusals(['key']))[0]?.count, 3)
+      }
+    })
+  })
+}
