@@ -5,7 +5,7 @@
  *     node bench/importing.ts [sqlite|postgres] [events] [folder of results]
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ import {
 import { median } from './support/figures.ts'
 import { startPostgres } from './support/postgres.ts'
 import { firstLine } from './support/server.ts'
-import { emptyStore, fillStorage } from './support/store.ts'
+import { emptyStore, filledStore, fillStorage } from './support/store.ts'
 import type { StorePlace } from './support/store.ts'
 
 const here = fileURLToPath(import.meta.url)
@@ -56,9 +56,13 @@ async function measure(kind: string, events: number, folder: string): Promise<vo
   await using database = kind === 'postgres' ? await startPostgres() : undefined
   const place: StorePlace =
     database === undefined ? { kind: 'sqlite', folder: scratch } : { kind: 'postgres', url: database.url }
-  const filling = await emptyStore(place, 1)
-  await fillStorage(filling, events, averageBytes)
-  await filling.close()
+  if (place.kind === 'sqlite') {
+    const filled = await filledStore(events, averageBytes)
+    cpSync(join(filled.folder, 'property-events.db'), join(scratch, 'property-events.db'))
+  } else {
+    await using filling = await emptyStore(place, 1)
+    await fillStorage(filling, events, averageBytes)
+  }
   const server = spawn(process.execPath, [here, '--serve', JSON.stringify(place)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -106,9 +106,9 @@ async function deleteTenant(
   }
   const outcome = await deletions.begin(request, store.actor)
   if (outcome.kind !== 'begun') {
-    const suspend =
-      outcome.kind === 'inUse' ? ` ${commandLine(`tenants suspend ${tenantId}`, store.flags)}` : ''
-    throw new Refusal(`${wordsOf(outcome)}${suspend} Nothing was changed.`)
+    const suspend = commandLine(`tenants suspend ${tenantId}`, store.flags)
+    const remedy = outcome.kind === 'inUse' ? ` To suspend it: ${suspend}` : ''
+    throw new Refusal(`${wordsOf(outcome)} Nothing was changed.${remedy}`)
   }
   const { deletion } = outcome
   const { deletionId } = deletion

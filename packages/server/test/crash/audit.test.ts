@@ -1,13 +1,14 @@
 /** `kill -9` while keys and tenants are changed: what the audit says is what was changed, no more and no less. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { catalogues } from '@property-events/protocol'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import Database from 'better-sqlite3'
+import { openStorage, storeFileOf } from '../../src/storage/open-storage.ts'
 import type { OpenStorageOptions } from '../../src/storage/open-storage.ts'
 import type { StorageEngine } from '../../src/storage/storage.ts'
 import { sharedDatabases } from '../postgres/test-databases.ts'
@@ -63,6 +64,25 @@ async function rowsIn({ audit }: StorageEngine): Promise<readonly string[]> {
 }
 
 describe('a process killed while it changes keys and tenants', () => {
+  it('would be found out: by a change without its row, and by a row without its change (D11)', async () => {
+    using folder = temporaryFolder()
+    const place = { kind: 'sqlite', folder: folder.path, create: true, catalogue: catalogues.default } as const
+    await using store = await openStorage(place)
+    const tenantId = randomUUID()
+    const tenant = { tenantId, name: tenantId, createdMs: 0, suspended: false }
+    await store.keys.createTenant(tenant, 'cli:test')
+    assert.deepEqual(await rowsIn(store), await changesIn(store))
+    const db = new Database(storeFileOf(folder.path))
+    db.prepare('UPDATE tenant SET suspended = 1').run()
+    assert.notDeepEqual(await rowsIn(store), await changesIn(store), 'a change without its row')
+    db.prepare('UPDATE tenant SET suspended = 0').run()
+    db.close()
+    assert.deepEqual(await rowsIn(store), await changesIn(store))
+    const change = { action: 'tenant.suspended', tenant: tenantId, target: tenantId, detail: {} } as const
+    await store.audit.note(change, 'cli:test')
+    assert.notDeepEqual(await rowsIn(store), await changesIn(store), 'a row without its change')
+  })
+
   for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     it(`leaves no change without its row and no row without its change, ${cycles} times over, on ${engine}`, async () => {
       using folder = temporaryFolder()

@@ -8,7 +8,7 @@ import { call, publish } from '../support/http-client.ts'
 import type { Answer } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
 import { committedDocument, operationsOf } from '../support/openapi-document.ts'
-import { property } from '../support/property.ts'
+import { contact, property } from '../support/property.ts'
 
 interface Door {
   /** As the document names it. */
@@ -47,7 +47,7 @@ const grantSets: readonly (readonly GrantScope[])[] = [
 ]
 
 onEngines('isolation of administration', {}, (service) => {
-  const ids = { event: '', subject: '' }
+  const ids = { event: '', subject: '', contact: randomUUID() }
 
   before(async () => {
     // Both have it, so that what an operator is told of either is the same.
@@ -56,6 +56,7 @@ onEngines('isolation of administration', {}, (service) => {
       const { events } = await publish(service(), event, { key })
       ids.event = events[0]?.id ?? ''
       ids.subject = events[0]?.transactionId ?? ''
+      await publish(service(), { payload: contact({ contact_ref: ids.contact }) }, { key, feed: 'contact' })
     }
   })
 
@@ -79,6 +80,9 @@ onEngines('isolation of administration', {}, (service) => {
       adminReadPropertyHistory: `/properties/${ids.subject}/history`,
       getTenant: '',
       listFeeds: '/feeds',
+      readRate: '/feeds/property/rate?from=2026-01-01&to=2026-01-31',
+      getMaskedContact: `/contacts/${ids.contact}`,
+      readMaskedHistory: `/contacts/${ids.contact}/history`,
       listProperties: '/properties?search=ely',
       adminListPublications: '/publications',
     }
@@ -94,6 +98,14 @@ onEngines('isolation of administration', {}, (service) => {
         method: 'PATCH',
         path: (id) => `/tenants/${id}`,
         body: {},
+        opens: 200,
+      },
+      {
+        operationId: 'revealContact',
+        need: 'admin:reveal',
+        method: 'POST',
+        path: (id) => `/tenants/${id}/contacts/${ids.contact}/reveal`,
+        body: { reason: 'support' },
         opens: 200,
       },
       {
@@ -166,6 +178,45 @@ onEngines('isolation of administration', {}, (service) => {
     const ofBranch = await service().issue({ grants: [{ ...grant, branches: ['Dale'] }] })
     await check(ofBranch.text, () => 403, 'a key of a branch')
     assert.equal(tried, (adminScopes.length + grantSets.length + 1) * doors().length * 3)
+  })
+
+  it('opens a key to those who look after one of its tenants, and shows of a key of several what is theirs (P10, PROTOCOL §12.4)', async () => {
+    const { tenant, otherTenant } = service()
+    const read = ['property:read'] as const
+    const grantsOf = (ids: readonly string[]) => ids.map((tenantId) => ({ tenantId, scopes: read }))
+    const own = await service().issue({ grants: grantsOf([tenant.tenantId]) })
+    const foreign = await service().issue({ grants: grantsOf([otherTenant.tenantId]) })
+    const shared = await service().issue({ grants: grantsOf([tenant.tenantId, otherTenant.tenantId]) })
+    const operator = await service().issue({ operator: true, adminScopes })
+    const managing = ['tenant:inspect', 'tenant:manage'] as const
+    const both = [tenant.tenantId, otherTenant.tenantId].map((tenantId) => ({ tenantId, scopes: managing }))
+    const { text: manager } = await service().issue({ grants: both.slice(0, 1) })
+    const { text: ofBoth } = await service().issue({ grants: both })
+    const ask = async (key: string, keyId: string, change?: object) => {
+      const method = change === undefined ? 'GET' : 'PATCH'
+      const body = change === undefined ? {} : { body: JSON.stringify(change) }
+      const headers = { 'content-type': 'application/json' }
+      const answer = await call(service(), `/v1/admin/keys/${keyId}`, { method, key, headers, ...body })
+      const { grants = [] } = JSON.parse(answer.text) as { readonly grants?: readonly { tenantId: string }[] }
+      return { status: answer.status, tenants: grants.map(({ tenantId }) => tenantId) }
+    }
+    const seen = async (key: string) =>
+      Promise.all([own, foreign, shared, operator].map(async ({ keyId }) => ask(key, keyId)))
+    const unknown = { status: 404, tenants: [] }
+    const ofFirst = { status: 200, tenants: [tenant.tenantId] }
+    assert.deepEqual(await seen(manager), [ofFirst, unknown, ofFirst, unknown])
+    assert.deepEqual(await seen(ofBoth), [
+      ofFirst,
+      { status: 200, tenants: [otherTenant.tenantId] },
+      { status: 200, tenants: [tenant.tenantId, otherTenant.tenantId] },
+      unknown,
+    ])
+    const change = { label: 'mine' }
+    const statuses = await Promise.all(
+      [own, foreign, shared].map(async ({ keyId }) => (await ask(manager, keyId, change)).status),
+    )
+    assert.deepEqual(statuses, [200, 404, 403], 'a key that opens other tenants is changed by operators alone')
+    assert.equal((await ask(own.text, own.keyId)).status, 403)
   })
 
   it('answers of a foreign tenant what it answers of an unknown one (P10, D8)', async () => {

@@ -1,4 +1,4 @@
-/** Rotating a key that is in use on two nodes of one database: nobody is refused before the old key ends, and it ends on both. */
+/** Rotating a key that is in use on three nodes of one database: nobody is refused before the old key ends, and it ends on all. */
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -48,7 +48,7 @@ it('a rotation under load refuses nobody within the overlap, and the old key on 
     }
     return { storage, close, port: Number(new URL(service.url).port) }
   }
-  const nodes = [await serve(), await serve()]
+  const nodes = [await serve(), await serve(), await serve()]
   try {
     const [first] = nodes
     assert(first !== undefined)
