@@ -54,9 +54,15 @@ describe('deleting a tenant at the command line', () => {
     assert.deepEqual(await runJson(['tenants', 'deletions', ...place]), [certificate])
     await using exported = await openStorage({ kind: 'sqlite', folder: storeFileOf(file), create: false })
     assert.deepEqual(await list(exported, { key: feedKey(tenantA) }), events)
-    assert.deepEqual((await exported.keys.tenants()).map(({ tenantId }) => tenantId), [tenantA])
+    assert.deepEqual(
+      (await exported.keys.tenants()).map(({ tenantId }) => tenantId),
+      [tenantA],
+    )
     await using left = await storeIn(data)
-    assert.deepEqual((await left.keys.tenants()).map(({ tenantId }) => tenantId), [tenantB])
+    assert.deepEqual(
+      (await left.keys.tenants()).map(({ tenantId }) => tenantId),
+      [tenantB],
+    )
   })
 
   it('has a tenant that leaves go on leaving where it is moved to (PROTOCOL §5.10, D11)', async () => {

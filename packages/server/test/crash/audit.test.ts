@@ -66,7 +66,12 @@ async function rowsIn({ audit }: StorageEngine): Promise<readonly string[]> {
 describe('a process killed while it changes keys and tenants', () => {
   it('would be found out: by a change without its row, and by a row without its change (D11)', async () => {
     using folder = temporaryFolder()
-    const place = { kind: 'sqlite', folder: folder.path, create: true, catalogue: catalogues.default } as const
+    const place = {
+      kind: 'sqlite',
+      folder: folder.path,
+      create: true,
+      catalogue: catalogues.default,
+    } as const
     await using store = await openStorage(place)
     const tenantId = randomUUID()
     const tenant = { tenantId, name: tenantId, createdMs: 0, suspended: false }

@@ -215,7 +215,11 @@ onEngines('isolation of administration', {}, (service) => {
     const statuses = await Promise.all(
       [own, foreign, shared].map(async ({ keyId }) => (await ask(manager, keyId, change)).status),
     )
-    assert.deepEqual(statuses, [200, 404, 403], 'a key that opens other tenants is changed by operators alone')
+    assert.deepEqual(
+      statuses,
+      [200, 404, 403],
+      'a key that opens other tenants is changed by operators alone',
+    )
     assert.equal((await ask(own.text, own.keyId)).status, 403)
   })
 

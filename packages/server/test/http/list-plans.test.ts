@@ -20,7 +20,8 @@ import { property } from '../support/property.ts'
 /** Read whole because they are short: deletions under way, rules of tenants; and the values that a query is given. */
 const shortTables =
   /^SCAN (?:tenant_deletion USING INDEX tenant_deletion_open|node|retention_rule|json_each)\b/
-const shortOnPostgres = /Seq Scan on (?!(?:store|node|keys_version|time_reservation|answered_until|retention_rule)\b)/
+const shortOnPostgres =
+  /Seq Scan on (?!(?:store|node|keys_version|time_reservation|answered_until|retention_rule)\b)/
 
 interface Asked {
   readonly path: string
@@ -89,6 +90,8 @@ async function lists(service: Awaited<ReturnType<typeof quietService>>): Promise
 function laterPages(path: string): readonly string[] {
   if (path.endsWith('getevents')) return ['page=2']
   if (/(?:erasures|holds|restrictions|deletions)$/.test(path)) return [`after=${randomUUID()}`]
+  // Places of publications are made by the service.
+  if (path.endsWith('/publications')) return []
   return path.startsWith('/v1/admin') || /events|history|reduced|heads/.test(path) ? ['after=1'] : []
 }
 

@@ -58,6 +58,31 @@ export const ownedByTenant: readonly OwnedTable[] = [
   { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
 ]
 
+/** What is kept of a tenant for ever. */
+const kept: ReadonlySet<string> = new Set(['audit', 'tenant_deletion'])
+
+/**
+ * Tables that no list here names, and that say of each row whose it is: what a later version adds goes with its tenant, and counts as
+ * nothing.
+ */
+export function furtherTables(db: Connection): {
+  readonly byFeed: readonly OwnedTable[]
+  readonly byTenant: readonly OwnedTable[]
+} {
+  const named = new Set<string>([...ownedByFeed, ...ownedByTenant].map(({ table }) => table))
+  for (const table of ownedToTheEnd) named.add(table)
+  const select = db.prepare<[string], { readonly table: string; readonly key: string | null }>(
+    `SELECT s.name AS "table", (SELECT group_concat(k.name, ', ') FROM pragma_table_info(s.name) k WHERE k.pk > 0) AS key
+      FROM sqlite_schema s JOIN pragma_table_info(s.name) c WHERE s.type = 'table' AND c.name = ? ORDER BY s.name`,
+  )
+  const further = (column: string, where: string): readonly OwnedTable[] =>
+    select
+      .all(column)
+      .filter(({ table }) => !named.has(table) && !kept.has(table))
+      .map(({ table, key }) => ({ table, key: key ?? 'rowid', where }))
+  return { byFeed: further('feed_no', ofFeed), byTenant: further('tenant', 'tenant = @tenant') }
+}
+
 /** Removed in the last commit, with the tenant. Moments are few: each is kept for ten minutes. */
 export const ownedToTheEnd = [
   'moment',

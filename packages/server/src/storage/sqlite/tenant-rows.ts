@@ -5,7 +5,7 @@ import { noCounts, withCounts } from '../deletion-record.ts'
 import type { OwnedCounts } from '../deletion-store.ts'
 import type { Connection } from './connection.ts'
 import { metaOf } from './meta.ts'
-import { ownedByFeed, ownedByTenant, rowRemovers } from './owned-rows.ts'
+import { furtherTables, ownedByFeed, ownedByTenant, rowRemovers } from './owned-rows.ts'
 
 interface EventRow {
   readonly position: number
@@ -43,8 +43,9 @@ export function tenantRows(db: Connection): TenantRows {
     .prepare<[string, string], number>('SELECT feed_no FROM feed WHERE tenant = ? AND feed = ?')
     .pluck()
   const removeEvents = eventRemover(db)
-  const ofFeed = rowRemovers(db, ownedByFeed)
-  const ofTenant = rowRemovers(db, ownedByTenant)
+  const { byFeed, byTenant } = furtherTables(db)
+  const ofFeed = rowRemovers(db, [...byFeed, ...ownedByFeed])
+  const ofTenant = rowRemovers(db, [...byTenant, ...ownedByTenant])
   const removeOne = (removers: typeof ofFeed, tenant: string, no: number, limit: number) => {
     for (const { counted, remove } of removers) {
       const removed = remove({ tenant, feedNo: no }, limit)

@@ -114,9 +114,14 @@ BEGIN
     PERFORM count_deleted(of_deletion, 'erasures', cardinality(erasures));
     RETURN 'removed';
   END IF;
-  FOREACH owned IN ARRAY ARRAY['event_id', 'subject', 'view_entry', 'kept_event', 'reduced_event', 'thinned_event',
-    'branch_latest', 'branch_of_set', 'branch_set', 'expiring_contact', 'thin_progress', 'expiry_progress', 'hold', 'restriction', 'sent',
-    'published', 'refusal', 'retention_rule', 'lost_number']
+  -- Every table that says of its rows whose they are, later ones too; but for what goes with the events, with keys or with the tenant
+  -- itself, and what is kept for ever.
+  FOR owned IN
+    SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'tenant_deletion'::regclass)
+      AND c.relkind = 'r' AND a.attname = 'tenant' AND NOT a.attisdropped
+      AND c.relname <> ALL ('{event,erasure,key_grant,view,feed,tenant,moment,leaving_tenant,audit,tenant_deletion}'::text[])
+    ORDER BY c.relname
   LOOP
     EXECUTE format('DELETE FROM %I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %I WHERE tenant = $1 LIMIT $2))', owned, owned)
       USING d.tenant, at_most;
