@@ -85,7 +85,7 @@ function resultOf(
   { lastMs, p50Ms, p99Ms, missed }: LiveTimes,
 ): LiveResult {
   const sorted = lastMs.toSorted((one, other) => one - other)
-  return {
+  const result = {
     subject,
     kind,
     readers: readers.length,
@@ -97,6 +97,8 @@ function resultOf(
     kibibytesPerReader: rounded((memoryMiB * 1_024) / readers.length),
     restShare: rounded(restShare),
   }
+  process.stderr.write(`${JSON.stringify(result)}\n`)
+  return result
 }
 
 /** An event of 4.3 kB, as they usually are, with the mark in it. */
@@ -176,6 +178,7 @@ const results = process.argv[4] ?? join(import.meta.dirname, 'results')
 const scratch = mkdtempSync(join(tmpdir(), 'property-events-live-'))
 try {
   const storeCallsPerSecond = await countStoreCalls(join(scratch, 'calls'), 100, restSeconds)
+  process.stderr.write(`${JSON.stringify(storeCallsPerSecond)}\n`)
   const taken = [
     ...(await benchOurs(readers, rounds, scratch)),
     ...(await benchPeers(readers, rounds, scratch)),
