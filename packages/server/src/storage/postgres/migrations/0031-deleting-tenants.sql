@@ -91,6 +91,7 @@ DECLARE
   d tenant_deletion;
   of_feed smallint;
   owned text;
+  id_type text;
   removed bigint;
   subjects bigint;
   erasures uuid[];
@@ -116,14 +117,14 @@ BEGIN
   END IF;
   -- Every table that says of its rows whose they are, later ones too; but for what goes with the events, with keys or with the tenant
   -- itself, and what is kept for ever.
-  FOR owned IN
-    SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+  FOR owned, id_type IN
+    SELECT c.relname, format_type(a.atttypid, NULL) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
     WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'tenant_deletion'::regclass)
       AND c.relkind = 'r' AND a.attname = 'tenant' AND NOT a.attisdropped
       AND c.relname <> ALL ('{event,erasure,key_grant,view,feed,tenant,moment,leaving_tenant,audit,tenant_deletion}'::text[])
     ORDER BY c.relname
   LOOP
-    EXECUTE format('DELETE FROM %I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %I WHERE tenant = $1 LIMIT $2))', owned, owned)
+    EXECUTE format('DELETE FROM %I WHERE ctid = ANY (ARRAY(SELECT ctid FROM %I WHERE tenant = $1::%s LIMIT $2))', owned, owned, id_type)
       USING d.tenant, at_most;
     GET DIAGNOSTICS removed = ROW_COUNT;
     CONTINUE WHEN removed = 0;
