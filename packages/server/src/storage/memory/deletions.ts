@@ -242,6 +242,7 @@ function acknowledge(
   const { tenantId } = last.deletion
   for (const feed of feedNames) state.feeds.delete(feedName({ tenantId, feed }))
   drop(state.publications, ({ key }) => key.tenantId === tenantId)
+  removeConsumers(state, tenantId)
   state.leaving.delete(tenantId)
   state.tenants.delete(tenantId)
   // Its place is not given again, not even to itself.
@@ -284,4 +285,11 @@ function drop<Value>(map: Map<string, Value>, isGone: (value: Value) => boolean)
 function isLive(store: MemoryStore, nodeId: string, nowMs: number): boolean {
   const node = store.nodes.get(nodeId)
   return node !== undefined && nowMs - node.seenMs < nodeSilenceMs
+}
+
+function removeConsumers(state: MemoryState, tenantId: string): void {
+  const isOwn = ({ key }: { readonly key: FeedKey }): boolean => key.tenantId === tenantId
+  for (const kept of [state.consumers, state.readings, state.sentMinutes, state.acknowledgements])
+    drop(kept, isOwn)
+  drop(state.results, (result) => result.tenantId === tenantId)
 }

@@ -55,6 +55,18 @@ export const ownedByTenant: readonly OwnedTable[] = [
   },
   { table: 'published', key: 'tenant, minute, feed, key_id', where: 'tenant = @tenant' },
   { table: 'refusal', key: 'tenant, minute, feed, key_id, place', where: 'tenant = @tenant' },
+  {
+    table: 'consumer_sent',
+    key: 'tenant, feed, key_id, name, minute, view, space, epoch, route',
+    where: 'tenant = @tenant',
+  },
+  {
+    table: 'consumer_view',
+    key: 'tenant, feed, key_id, name, view, space, epoch',
+    where: 'tenant = @tenant',
+  },
+  { table: 'consumer', key: 'tenant, feed, key_id, name', where: 'tenant = @tenant' },
+  { table: 'consumer_result', key: 'tenant, subject, key_id, name', where: 'tenant = @tenant' },
   { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
 ]
 
