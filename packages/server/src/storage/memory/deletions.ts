@@ -291,5 +291,6 @@ function removeConsumers(state: MemoryState, tenantId: string): void {
   const isOwn = ({ key }: { readonly key: FeedKey }): boolean => key.tenantId === tenantId
   for (const kept of [state.consumers, state.readings, state.sentMinutes, state.acknowledgements])
     drop(kept, isOwn)
+  drop(state.refusals, (refusal) => refusal.tenantId === tenantId)
   drop(state.results, (result) => result.tenantId === tenantId)
 }

@@ -64,7 +64,7 @@ const tables: Readonly<Record<string, string>> = {
   consumer: 'tenant, feed, key_id, name',
   consumer_view: 'tenant, feed, key_id, name, view, space, epoch',
   consumer_sent: 'tenant, feed, key_id, name, minute, view, space, epoch, route',
-  consumer_refusal: 'key_id, name, of_tenant, code',
+  consumer_refusal: 'key_id, name, tenant, code',
   consumer_result: 'tenant, subject, key_id, name',
 }
 

@@ -29,7 +29,7 @@ const selectAcknowledgements: Statement = {
 }
 const selectRefusals: Statement = {
   name: 'consumer-refusals-read',
-  text: 'SELECT *, of_tenant AS tenant FROM consumer_refusal WHERE key_id = ANY ($1::text[] COLLATE "C")',
+  text: 'SELECT * FROM consumer_refusal WHERE key_id = ANY ($1::text[] COLLATE "C")',
 }
 const resultOrder = 'ORDER BY tenant, subject, key_id, name'
 const selectResults: Statement = {

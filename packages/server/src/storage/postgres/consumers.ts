@@ -70,11 +70,11 @@ const putMinutes: Statement = {
 }
 const putRefusals: Statement = {
   name: 'consumer-refusals',
-  text: `INSERT INTO consumer_refusal AS held (key_id, name, of_tenant, code, status, since_ms, last_ms, count)
+  text: `INSERT INTO consumer_refusal AS held (key_id, name, tenant, code, status, since_ms, last_ms, count)
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::bigint[], $7::bigint[], $8::bigint[])
-      AS r (key_id, name, of_tenant, code, status, since_ms, last_ms, count)
-    ORDER BY key_id COLLATE "C", name COLLATE "C", of_tenant COLLATE "C", code COLLATE "C"
-    ON CONFLICT (key_id, name, of_tenant, code) DO UPDATE SET
+      AS r (key_id, name, tenant, code, status, since_ms, last_ms, count)
+    ORDER BY key_id COLLATE "C", name COLLATE "C", tenant COLLATE "C", code COLLATE "C"
+    ON CONFLICT (key_id, name, tenant, code) DO UPDATE SET
       status = CASE WHEN excluded.last_ms >= held.last_ms THEN excluded.status ELSE held.status END,
       since_ms = CASE WHEN excluded.since_ms - held.last_ms > ${refusalPauseMs} THEN excluded.since_ms
         ELSE least(held.since_ms, excluded.since_ms) END,

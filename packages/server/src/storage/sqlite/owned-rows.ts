@@ -66,6 +66,7 @@ export const ownedByTenant: readonly OwnedTable[] = [
     where: 'tenant = @tenant',
   },
   { table: 'consumer', key: 'tenant, feed, key_id, name', where: 'tenant = @tenant' },
+  { table: 'consumer_refusal', key: 'key_id, name, tenant, code', where: 'tenant = @tenant' },
   { table: 'consumer_result', key: 'tenant, subject, key_id, name', where: 'tenant = @tenant' },
   { table: 'retention_rule', key: 'tenant, rule', where: 'tenant = @tenant' },
 ]

@@ -50,13 +50,13 @@ CREATE INDEX consumer_sent_minute ON consumer_sent (minute);
 CREATE TABLE consumer_refusal (
   key_id text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
-  of_tenant text COLLATE "C" NOT NULL, -- empty: refused before the tenant was known
+  tenant text COLLATE "C" NOT NULL, -- empty: refused before the tenant was known
   code text COLLATE "C" NOT NULL,
   status smallint NOT NULL,
   since_ms bigint NOT NULL,
   last_ms bigint NOT NULL,
   count bigint NOT NULL,
-  PRIMARY KEY (key_id, name, of_tenant, code)
+  PRIMARY KEY (key_id, name, tenant, code)
 ) WITH (fillfactor = 70);
 
 -- What became of properties at consumers, as they say.
