@@ -46,6 +46,7 @@ export function sampleRequest(document: OpenApi, operation: Operation): SampleRe
 function idFor(path: string, name: string): string {
   if (name === 'tenantId') return ids.tenant
   if (name === 'keyId') return ids.key
+  if (name === 'actor') return `key:${ids.key}`
   if (name === 'feed') return 'property'
   if (name === 'name') return 'website'
   if (path.includes('eventId')) return ids.event
@@ -59,11 +60,16 @@ function queryOf(parameters: readonly Parameter[]): Readonly<Record<string, stri
     ...(names.has('buckets') ? { from: '2026-01-01', to: '2026-12-31' } : {}),
     ...(names.has('page') ? { page: '1' } : {}),
     ...(names.has('pageSize') ? { pageSize: '50' } : {}),
-    // The places of lists with a window of time are no numbers.
-    ...(names.has('limit') ? (names.has('from') ? { limit: '50' } : { after: '0', limit: '50' }) : {}),
+    ...(names.has('limit') ? { ...(beginsAtZero(parameters) ? { after: '0' } : {}), limit: '50' } : {}),
     // A stream begins somewhere.
     ...(names.has('last-event-id') ? { after: '0' } : {}),
   }
+}
+
+/** The places of some lists are ids, and those of lists with a window of time are no numbers either: they begin without one. */
+function beginsAtZero(parameters: readonly Parameter[]): boolean {
+  if (parameters.some(({ name }) => name === 'from')) return false
+  return parameters.some(({ name, schema }) => name === 'after' && schema?.format !== 'uuid')
 }
 
 function valuesOf(
