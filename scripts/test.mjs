@@ -20,10 +20,10 @@ const files =
 if (files.length === 0) throw new Error('no test files were found')
 
 /**
- * Three files at a time: many tests wait for a process or a time-out, and two files left a fifth of two cores idle. More would not end
+ * Four files at a time: many tests wait for a process or a time-out, and three files left an eighth of two cores idle. More would not end
  * sooner, as processor time is then the bound.
  */
-const filesAtOnce = 3
+const filesAtOnce = 4
 const options = [
   '--test',
   `--test-concurrency=${filesAtOnce}`,

@@ -34,8 +34,9 @@ interface Fields {
  * standard says.
  */
 export function createEventStreamParser(): EventStreamParser {
-  // It drops a byte order mark at the beginning, and keeps the first bytes of a character that was cut.
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  // It keeps the first bytes of a character that was cut. Node's drops two byte order marks where the first one was cut.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let hasBegun = false
   let fields = noFields()
   let retryMs: number | undefined
   let line = ''
@@ -58,8 +59,9 @@ export function createEventStreamParser(): EventStreamParser {
       const text = decodeUtf8(decoder, bytes)
       const messages: StreamMessage[] = []
       if (text === '') return messages
-      // The second half of a line end that was cut in two.
-      let from = endedInReturn && text.startsWith('\n') ? 1 : 0
+      // The second half of a line end that was cut in two, or a byte order mark at the beginning.
+      let from = (endedInReturn && text.startsWith('\n')) || (!hasBegun && text.startsWith('\uFEFF')) ? 1 : 0
+      hasBegun = true
       endedInReturn = text.endsWith('\r')
       const lineEnd = /\r\n|\n|\r/g
       lineEnd.lastIndex = from

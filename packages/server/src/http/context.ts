@@ -44,6 +44,7 @@ import type {
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
 import type { CrossOrigin } from './cross-origin.ts'
+import type { KeyLooks } from './key-looks.ts'
 import type { KeyLimits } from './key-limits.ts'
 import type { Finding, ShownSetting } from './recent-findings.ts'
 import type { ReadsUnderWay } from './reads-under-way.ts'
@@ -113,6 +114,8 @@ export interface HttpContext {
   readonly waiting: WaitingReaders
   readonly reads: ReadsUnderWay
   readonly verifier: KeyVerifier
+  /** At the keys of requests that wait. */
+  readonly looks: KeyLooks
   /** Whether test keys work (PROTOCOL §2.8). */
   readonly testKeys: boolean
   readonly limits: ServiceLimits

@@ -51,6 +51,7 @@ import { addressUrl, portOf } from './service-address.ts'
 import { seenParts } from './seen-parts.ts'
 import { storeParts } from './store-parts.ts'
 import { createTransport } from './transport/index.ts'
+import { keyParts } from './key-looks.ts'
 import { createWaitingReaders } from './waiting-readers.ts'
 
 export interface ServiceParts extends TableOptions, OperatorParts {
@@ -258,7 +259,7 @@ function contextOf(
     usageCounts: countUsage(storage.usage, options.clock),
     publicationNotes: notePublications(storage.publications, options.clock),
     reads: readsUnderWay(),
-    verifier: createKeyVerifier({ keys, peppers, clock, testKeys, report: outages }),
+    ...keyParts(createKeyVerifier({ keys, peppers, clock, testKeys, report: outages }), stopping),
     testKeys,
     limits,
     inFlight,

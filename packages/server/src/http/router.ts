@@ -93,9 +93,13 @@ function routeOf(operation: Operation): Route {
   const { path, access, mediaType, transport } = operation
   const names = Array.from(path.matchAll(/:([A-Za-z]+)/g), ([, name = '']) => name)
   const headers = deprecationHeaders(operation)
+  let operationId: string | undefined
   return {
     operation,
-    operationId: operation.schema().operationId,
+    // Once it is asked for: the descriptions of all operations together take 5 ms, which a start does not have to wait for.
+    get operationId() {
+      return (operationId ??= operation.schema().operationId)
+    },
     path,
     names,
     access,

@@ -1,4 +1,4 @@
-/** Requests that wait are looked at now and then: what their key may do ends for them as for all others (D11). */
+/** What the key of a request that waits may do ends for it as for all others (D11). */
 import { isDeepStrictEqual } from 'node:util'
 import { feeds } from '@property-events/protocol'
 import type { KeyVerdict } from '../keys/index.ts'
@@ -6,18 +6,33 @@ import type { FeedKey } from '../storage/storage.ts'
 import { standingCodes } from './access.ts'
 import type { HttpContext } from './context.ts'
 import type { Access } from './exchange.ts'
+import type { WatchedKey } from './key-looks.ts'
 import type { Refusal } from './problem.ts'
 
-/** Revocation works within 2 s, of which what is known of a key takes one. */
-export const lookAtKeyEveryMs = 500
+/** Watches the key of a request that waits for events of this feed. */
+export function watchKey(
+  { looks }: Pick<HttpContext, 'looks'>,
+  access: Access,
+  key: FeedKey,
+  gone: AbortSignal,
+): WatchedKey {
+  return looks.watch(access.keyId ?? '', (verdict) => refusalOf(verdict, access, key) !== undefined, gone)
+}
 
 /** Why a key that was granted a feed may not read it any more. Rejects as the store does. */
 export async function refusalSince(
   { verifier }: Pick<HttpContext, 'verifier'>,
-  { keyId = '', branches = [] }: Access,
-  { tenantId, feed }: FeedKey,
+  access: Access,
+  key: FeedKey,
 ): Promise<Refusal | undefined> {
-  const verdict = await verifier.look(keyId)
+  return refusalOf(await verifier.look(access.keyId ?? ''), access, key)
+}
+
+function refusalOf(
+  verdict: KeyVerdict,
+  { branches = [] }: Access,
+  { tenantId, feed }: FeedKey,
+): Refusal | undefined {
   const refusal = refusalOfKey(verdict)
   if (refusal !== undefined || verdict.kind !== 'valid') return refusal
   const { readScope } = feeds[feed]

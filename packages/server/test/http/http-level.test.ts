@@ -110,7 +110,7 @@ onEngines(
         ['/v1/contact-events', 'GET, HEAD, POST, OPTIONS'],
         ['/openapi.json', 'GET, HEAD, OPTIONS'],
         ['/v1/admin/keys/x', 'GET, HEAD, PATCH, OPTIONS'],
-        ['*', 'GET, HEAD, POST, PUT, PATCH, OPTIONS'],
+        ['*', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
       ] as const) {
         const answer = await say(
           head(

@@ -39,7 +39,7 @@ const operation = (method: Operation['method'], path: string): Operation => ({
   path,
   mediaType: 'application/json',
   access: undefined,
-  schema: () => assert.fail('no document is asked for'),
+  schema: () => ({ operationId: path, summary: '', description: '', tags: [], security: [], response: {} }),
   prepare: () => () => ({ kind: 'none' }),
 })
 const operations: readonly Operation[] = [

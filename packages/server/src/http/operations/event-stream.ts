@@ -14,17 +14,14 @@ export interface StreamParts {
   readonly markEveryMs: number
   /** When the stream ends and its reader has to begin the next one, on the clock of `performance.now()`. */
   readonly endsMs: number
-  readonly lookEveryMs: number
-  /** Aborted when the reader has gone. */
-  readonly gone: AbortSignal
+  /** Aborted when the reader has gone, the service stops, or the key ended. */
+  readonly over: AbortSignal
   /** Reads, with what is read noted as sent before it is handed out. */
   readonly read: (after: number) => Promise<TapeReading>
   /** Events that came after this reader had caught up are with the kernel. */
   readonly told: (events: readonly StoredEvent[]) => void
   /** Called when everything between the numbers has been taken, these events in it; where the numbers are one, there was nothing new. */
   readonly taken: (after: number, through: number, events: readonly StoredEvent[]) => void
-  /** Whether the service stops, or the key ended. Asked every `lookEveryMs`. */
-  readonly isOver: () => Promise<boolean>
 }
 
 /** How long a reader waits before it connects again. */
@@ -40,22 +37,17 @@ const apartMs = 20
  * a quiet view too. Ends after a `reset` where numbers mean something else now.
  */
 export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Array> {
-  const { follower, markEveryMs, endsMs, gone } = parts
+  const { follower, markEveryMs, endsMs, over } = parts
   const { epoch } = parts.head
   let { head, after } = parts
   let nextMarkMs = performance.now() + markEveryMs
-  let nextLookMs = 0
   let hasCaughtUp = false
   yield Buffer.from(`retry: ${retryMs}\n`)
   await delay(apartMs)
   yield Buffer.from(markOf(head, after))
   for (;;) {
     const nowMs = performance.now()
-    if (gone.aborted || nowMs >= endsMs) return
-    if (nowMs >= nextLookMs) {
-      if (await parts.isOver()) return
-      nextLookMs = nowMs + parts.lookEveryMs
-    }
+    if (over.aborted || nowMs >= endsMs) return
     const now = await follower.head()
     // Unread for long: the store is away, and the reader goes on elsewhere.
     if (now === undefined) return
@@ -83,8 +75,8 @@ export async function* eventStream(parts: StreamParts): AsyncGenerator<Uint8Arra
       parts.taken(from, after, events)
     } else {
       hasCaughtUp = true
-      const untilMs = Math.min(nextMarkMs, nextLookMs, endsMs)
-      await follower.moved({ ...head, sequenceNumber: after }, untilMs - nowMs, gone)
+      const waitMs = Math.min(nextMarkMs, endsMs) - nowMs
+      await follower.moved({ ...head, sequenceNumber: after }, waitMs, over)
     }
   }
 }

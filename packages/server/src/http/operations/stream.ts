@@ -20,7 +20,7 @@ import { success } from '../problem.ts'
 import { refusalOfCursor } from '../requests/cursor-parameters.ts'
 import { lastIdHeader, readStreamQuery, streamStart } from '../requests/stream-parameters.ts'
 import type { StreamQuery, StreamStart } from '../requests/stream-parameters.ts'
-import { lookAtKeyEveryMs, refusalSince } from '../still-granted.ts'
+import { watchKey } from '../still-granted.ts'
 import { secondsSince } from '../../feed/told-delay.ts'
 import { eventStream } from './event-stream.ts'
 import type { Operation, OperationSchema } from './operation.ts'
@@ -75,7 +75,9 @@ async function openStream(
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
   // Before the head is read: what is stored after it is told of.
   const follower = context.tail.follow(asked.key)
+  const watched = watchKey(context, asked.access, asked.key, asked.request.gone)
   const release = (): void => {
+    watched.end()
     follower.stop()
     leave()
   }
@@ -93,7 +95,8 @@ async function openStream(
     const from = after === 'head' ? head.sequenceNumber : after
     const { types } = query
     const view = feedViewOf(asked.access, query.view)
-    const pieces = () => piecesOf(context, asked, { follower, head, view, types, after: from })
+    const pieces = () =>
+      piecesOf(context, asked, { follower, over: watched.signal, head, view, types, after: from })
     return {
       kind: 'stream',
       headers,
@@ -113,6 +116,7 @@ async function openStream(
 
 interface StreamPlace {
   readonly follower: FeedFollower
+  readonly over: AbortSignal
   readonly head: Head
   readonly view: FeedView
   readonly types: StreamQuery['types']
@@ -122,7 +126,7 @@ interface StreamPlace {
 function piecesOf(
   context: HttpContext,
   { request, access, key }: StreamAsked,
-  { follower, head, view, types, after }: StreamPlace,
+  { follower, over, head, view, types, after }: StreamPlace,
 ): AsyncGenerator<Uint8Array> {
   const { limits, metrics, ledger, reads, readings } = context
   const { keyId = '' } = access
@@ -148,8 +152,7 @@ function piecesOf(
     after,
     markEveryMs: Math.min(limits.markEveryMs, limits.idleSocketTimeoutMs / 2),
     endsMs: performance.now() + limits.streamMs * (0.9 + 0.2 * Math.random()),
-    lookEveryMs: lookAtKeyEveryMs,
-    gone: request.gone,
+    over,
     read(from) {
       const reading = readNow(from)
       // An erasure waits for this read, and not for the stream.
@@ -162,7 +165,6 @@ function piecesOf(
       const run = { events, next, headNumber: from === next ? next : Infinity }
       readings.note(keyId, name, told(run), success.ok)
     },
-    isOver: async () => context.stopping() || (await refusalSince(context, access, key)) !== undefined,
   })
 }
 

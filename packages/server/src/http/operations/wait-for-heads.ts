@@ -3,8 +3,9 @@ import type { ReadableFeeds } from '../../feed/moved-feeds.ts'
 import type { Grant } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
+import type { KeyVerdict } from '../key-looks.ts'
 import type { Access, Outcome, Request } from '../exchange.ts'
-import { lookAtKeyEveryMs, refusalOfKey } from '../still-granted.ts'
+import { refusalOfKey } from '../still-granted.ts'
 import { headsAnswer, readableOf } from './heads-answer.ts'
 import type { KeyGrants } from './heads-answer.ts'
 
@@ -42,23 +43,29 @@ async function whileWaiting(
   untilMs: number,
 ): Promise<Outcome> {
   const readable = readableOf(access)
+  const keyId = access.keyId ?? ''
   let seen = access.grants
   let isSame = true
-  for (;;) {
-    const leftMs = Math.max(0, Math.min(untilMs - performance.now(), lookAtKeyEveryMs))
-    const moved = await context.moved.wait(since, readable, leftMs, request.gone)
-    const verdict = await context.verifier.look(access.keyId ?? '')
-    const refusal = refusalOfKey(verdict)
-    if (refusal !== undefined) return refused(refusal)
-    if (verdict.kind === 'valid' && verdict.key.grants !== seen) {
+  const isOther = (verdict: KeyVerdict): boolean => {
+    if (verdict.kind !== 'valid') return true
+    if (verdict.key.grants !== seen) {
       seen = verdict.key.grants
       isSame = reads(verdict.key, access.grants, readable)
     }
-    const isOver = untilMs <= performance.now() || request.gone.aborted || context.stopping()
-    if (isSame && moved.keys.length === 0 && !isOver) continue
+    return !isSame
+  }
+  const watched = context.looks.watch(keyId, isOther, request.gone)
+  try {
+    const leftMs = Math.max(0, untilMs - performance.now())
+    const moved = await context.moved.wait(since, readable, leftMs, watched.signal)
+    const verdict = await context.verifier.look(keyId)
+    const refusal = refusalOfKey(verdict)
+    if (refusal !== undefined) return refused(refusal)
     // Of feeds that the key may not read any more, nothing is told: its next request is looked at anew.
-    const told = isSame ? moved : { ...moved, keys: [] }
+    const told = isOther(verdict) ? { ...moved, keys: [] } : moved
     return { ...(await headsAnswer(context, readable, told, headers)), isFree: told.keys.length === 0 }
+  } finally {
+    watched.end()
   }
 }
 

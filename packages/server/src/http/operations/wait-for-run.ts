@@ -9,7 +9,7 @@ import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Outcome } from '../exchange.ts'
 import type { Refusal } from '../problem.ts'
-import { lookAtKeyEveryMs, refusalSince } from '../still-granted.ts'
+import { refusalSince, watchKey } from '../still-granted.ts'
 import { answerRun, runAnswer } from './run-answer.ts'
 import type { RunAsked } from './run-answer.ts'
 
@@ -33,9 +33,12 @@ export async function waitForRun(
   if (leave === undefined) return refused({ code: 'too_many_waiting' })
   // Before the first read: what is stored after it is told of.
   const follower = context.tail.follow(asked.key)
+  const watched = watchKey(context, asked.access, asked.key, asked.request.gone)
+  const end = { untilMs: performance.now() + waitMs, over: watched.signal }
   try {
-    return await whileWaiting(context, asked, query, follower, performance.now() + waitMs)
+    return await whileWaiting(context, asked, query, follower, end)
   } finally {
+    watched.end()
     follower.stop()
     leave()
   }
@@ -46,9 +49,8 @@ async function whileWaiting(
   asked: RunAsked,
   query: RunQuery,
   follower: FeedFollower,
-  untilMs: number,
+  { untilMs, over }: { readonly untilMs: number; readonly over: AbortSignal },
 ): Promise<Outcome> {
-  const { gone } = asked.request
   let after = query.after
   let seen: Head | undefined
   for (;;) {
@@ -62,13 +64,13 @@ async function whileWaiting(
     const found = await reading
     if (found.kind !== 'run') return answerRun(context, asked, () => Promise.resolve(found))
     const leftMs = untilMs - performance.now()
-    const isOver = leftMs <= 0 || gone.aborted || context.stopping()
+    const isOver = leftMs <= 0 || over.aborted || context.stopping()
     if (found.events.length > 0 && isContinued)
       context.metrics.live.told('long_poll', secondsSince(found.events))
     if (found.events.length > 0 || isOver) return answerOf(context, asked, found)
     after = found.next
     seen = found.head
-    if (after >= seen.sequenceNumber) await follower.moved(seen, Math.min(leftMs, lookAtKeyEveryMs), gone)
+    if (after >= seen.sequenceNumber) await follower.moved(seen, leftMs, over)
     const refusal = await refusalSince(context, asked.access, asked.key)
     if (refusal !== undefined) return refused(refusal)
   }

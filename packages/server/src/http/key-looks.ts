@@ -1,0 +1,82 @@
+/**
+ * Requests that wait end when their key does, and when the service stops (D11). Each key is looked at once for all its requests: while a
+ * thousand readers waited, a look by each of them twice a second took 5 % of a core.
+ */
+import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+
+export type { KeyVerdict }
+
+/** A request that waits. */
+export interface WatchedKey {
+  /** Aborted when the reader has gone, when `isOver` says so of its key, when the service stops, and when the store cannot be asked. */
+  readonly signal: AbortSignal
+  /** The request has been answered. Safe to call twice. */
+  readonly end: () => void
+}
+
+export interface KeyLooks {
+  /**
+   * Watches the key for a request that waits. `isOver`: whether what is known of the key now ends the request; asked twice a second.
+   * `gone`: aborted when the reader has gone.
+   */
+  watch(keyId: string, isOver: (verdict: KeyVerdict) => boolean, gone: AbortSignal): WatchedKey
+}
+
+/** What a service knows keys by, and looks at them with. */
+export interface KeyParts {
+  readonly verifier: KeyVerifier
+  /** At the keys of requests that wait. */
+  readonly looks: KeyLooks
+}
+
+export function keyParts(verifier: KeyVerifier, stopping: () => boolean): KeyParts {
+  return { verifier, looks: createKeyLooks(verifier, stopping) }
+}
+
+/** Revocation works within 2 s, of which what is known of a key takes one. */
+const lookEveryMs = 500
+
+interface Watch {
+  readonly isOver: (verdict: KeyVerdict) => boolean
+  readonly abort: () => void
+}
+
+export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: () => boolean): KeyLooks {
+  const byKey = new Map<string, Set<Watch>>()
+  let timer: NodeJS.Timeout | undefined
+
+  async function lookAt(keyId: string, watches: ReadonlySet<Watch>): Promise<void> {
+    const verdict = await verifier.look(keyId).catch(() => undefined)
+    for (const { isOver, abort } of watches) {
+      if (verdict === undefined || stopping() || isOver(verdict)) abort()
+    }
+  }
+
+  async function look(): Promise<void> {
+    await Promise.all([...byKey].map(([keyId, watches]) => lookAt(keyId, watches)))
+    timer = byKey.size === 0 ? undefined : later()
+  }
+
+  const later = (): NodeJS.Timeout => setTimeout(() => void look(), lookEveryMs).unref()
+
+  return {
+    watch(keyId, isOver, gone) {
+      const over = new AbortController()
+      const abort = (): void => over.abort()
+      const watch = { isOver, abort }
+      const watches = byKey.get(keyId) ?? new Set()
+      byKey.set(keyId, watches.add(watch))
+      if (gone.aborted) abort()
+      else gone.addEventListener('abort', abort)
+      timer ??= later()
+      return {
+        signal: over.signal,
+        end() {
+          gone.removeEventListener('abort', abort)
+          watches.delete(watch)
+          if (watches.size === 0 && byKey.get(keyId) === watches) byKey.delete(keyId)
+        },
+      }
+    },
+  }
+}
