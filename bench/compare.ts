@@ -3,6 +3,7 @@
  * The other checkout has its own `node_modules`. Both serve at the same time, on the server's core; one at a time is asked.
  * `--cases heads,404` compares the cases with one of these in their names, an empty list all.
  * `--launches 5` starts both anew after each fifth of the pairs: two processes of one build differ by up to 10 %, for as long as they live.
+ * `--slices 6` lets both take turns six times within each pair: what else the machine does for some seconds then slows both.
  * Each makes its stores itself, because an older build refuses a newer schema. Raw results go to `bench/results/compared`.
  */
 import { execFileSync } from 'node:child_process'
@@ -28,6 +29,7 @@ const { values } = parseArgs({
   options: {
     before: { type: 'string' },
     pairs: { type: 'string', default: '15' },
+    slices: { type: 'string', default: '1' },
     launches: { type: 'string', default: '1' },
     seconds: { type: 'string', default: '2' },
     engines: { type: 'string', default: 'sqlite,postgres' },
@@ -168,7 +170,11 @@ async function comparePairs(
       if (other !== undefined && wanted.some((part) => what.includes(part)))
         paired.push({ what, before: entry, now: other })
     }
-    const runs = await measurePairs(paired, { pairs, seconds: Number(values.seconds) })
+    const runs = await measurePairs(paired, {
+      pairs,
+      slices: Number(values.slices),
+      seconds: Number(values.seconds),
+    })
     for (const { service, keys } of [before, now]) await checkFeed(service, keys[1] ?? '')
     return runs
   } finally {
@@ -216,6 +222,7 @@ try {
     const name = `${engine}-${commits.before}-${commits.now}${values.cases === '' ? '' : `-${values.cases.replaceAll(/\W+/g, '-')}`}.json`
     const settings = {
       pairs: Number(values.pairs),
+      slices: Number(values.slices),
       launches: Number(values.launches),
       seconds: Number(values.seconds),
       takenAt: new Date().toISOString(),

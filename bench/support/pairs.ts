@@ -30,12 +30,12 @@ export interface PairedResult extends PairedRuns {
 }
 
 /**
- * Measures one case after the other, `pairs` times each. The build that goes first changes with each pair, because whatever the
- * machine does meanwhile must not favour one of them.
+ * Measures one case after the other, `pairs` times each. In a pair each build runs for `seconds` in all, in `slices` of whole seconds that take turns: what
+ * the machine does besides for some seconds then slows both. The build that goes first changes with each slice.
  */
 export async function measurePairs(
   cases: readonly PairedCase[],
-  { pairs, seconds }: { readonly pairs: number; readonly seconds: number },
+  { pairs, slices, seconds }: { readonly pairs: number; readonly slices: number; readonly seconds: number },
 ): Promise<readonly PairedRuns[]> {
   const all: PairedRuns[] = []
   for (const { what, before, now } of cases) {
@@ -45,12 +45,19 @@ export async function measurePairs(
     const rates = { before: [] as number[], now: [] as number[] }
     const costs = { before: [] as number[], now: [] as number[] }
     for (let pair = 0; pair < pairs; pair += 1) {
-      const order = pair % 2 === 0 ? (['before', 'now'] as const) : (['now', 'before'] as const)
-      for (const side of order) {
-        const figures = await (side === 'before' ? before : now).run(seconds)
-        if (figures.errors > 0) throw new Error(`${what}, ${side}: ${figures.errors} answers were errors`)
-        rates[side].push(rounded(figures.requestsPerSecond))
-        costs[side].push(rounded(figures.cpuMicrosecondsPerRequest ?? Number.NaN))
+      const sums = { before: { rate: 0, cost: 0 }, now: { rate: 0, cost: 0 } }
+      for (let slice = 0; slice < slices; slice += 1) {
+        const order = (pair + slice) % 2 === 0 ? (['before', 'now'] as const) : (['now', 'before'] as const)
+        for (const side of order) {
+          const figures = await (side === 'before' ? before : now).run(seconds / slices)
+          if (figures.errors > 0) throw new Error(`${what}, ${side}: ${figures.errors} answers were errors`)
+          sums[side].rate += figures.requestsPerSecond
+          sums[side].cost += figures.cpuMicrosecondsPerRequest ?? Number.NaN
+        }
+      }
+      for (const side of ['before', 'now'] as const) {
+        rates[side].push(rounded(sums[side].rate / slices))
+        costs[side].push(rounded(sums[side].cost / slices))
       }
     }
     all.push({ what, ...rates, costs })

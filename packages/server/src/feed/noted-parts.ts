@@ -26,14 +26,22 @@ const mostRangesPerMinute = 500
 export interface Noted {
   readonly consumer: ConsumerName
   readonly part: ReadPart
-  readonly minutes: Map<
-    string,
-    { readonly minute: number; readonly route: ReadRoute; readonly ranges: NumberRanges }
-  >
+  readonly minutes: Map<string, SentMinute>
   askedMs: number
   status: number
   route: ReadRoute
   quietMs: number | undefined
+  /** The minute and route that were noted last: nearly always those of the next answer too. */
+  lastSent: SentMinute | undefined
+  /** What was noted last. Pages that are known are told with one object for all who read them, so it is often the same once more. */
+  lastRanges: readonly NumberRange[] | undefined
+}
+
+/** What was sent by a route within a minute. */
+interface SentMinute {
+  readonly minute: number
+  readonly route: ReadRoute
+  readonly ranges: NumberRanges
 }
 
 export interface NotedParts {
@@ -104,7 +112,7 @@ function find(state: State, keyId: string, name: string, told: Told): Noted | un
     if (parts.size >= mostParts || isNameTooMany(state, keyId, name)) return undefined
     const part = { view, space, epoch }
     const unasked = { askedMs: 0, status: 0, route: told.route, quietMs: undefined }
-    found = { consumer, part, minutes: new Map(), ...unasked }
+    found = { consumer, part, minutes: new Map(), lastSent: undefined, lastRanges: undefined, ...unasked }
     parts.set(text, found)
   }
   lastOfKey.set(keyId, found)
@@ -125,13 +133,12 @@ interface Added {
   readonly ranges: readonly NumberRange[]
 }
 
-function addRanges(state: State, one: Noted, { minute, route, ranges }: Added): void {
-  const text = `${minute} ${route}`
-  let sent = one.minutes.get(text)
-  if (sent === undefined) {
-    sent = { minute, route, ranges: numberRanges() }
-    one.minutes.set(text, sent)
-  }
+function addRanges(state: State, one: Noted, added: Added): void {
+  const sent = sentMinute(one, added)
+  const { ranges } = added
+  if (sent === one.lastSent && ranges === one.lastRanges) return
+  one.lastSent = sent
+  one.lastRanges = ranges
   const before = sent.ranges.size
   for (const [first, last] of ranges) {
     if (sent.ranges.size >= mostRangesPerMinute || state.ranges >= mostRangesNoted) state.dropped += 1
@@ -140,17 +147,26 @@ function addRanges(state: State, one: Noted, { minute, route, ranges }: Added): 
   state.ranges += sent.ranges.size - before
 }
 
+function sentMinute({ minutes, lastSent }: Noted, { minute, route }: Added): SentMinute {
+  if (lastSent?.minute === minute && lastSent.route === route) return lastSent
+  const text = `${minute} ${route}`
+  let sent = minutes.get(text)
+  if (sent === undefined) minutes.set(text, (sent = { minute, route, ranges: numberRanges() }))
+  return sent
+}
+
 /** Of what could not be added: what was noted meanwhile stays. */
-function giveBackOne(state: State, { consumer, part, minutes, ...before }: Noted): void {
-  const told = { ...part, key: consumer.key, route: before.route, ranges: [], isQuiet: false }
+function giveBackOne(
+  state: State,
+  { consumer, part, minutes, askedMs, status, route, quietMs }: Noted,
+): void {
+  const told = { ...part, key: consumer.key, route, ranges: [], isQuiet: false }
   const one = find(state, consumer.keyId, consumer.name, told)
   if (one === undefined) return
-  const quietMs = Math.max(one.quietMs ?? 0, before.quietMs ?? 0) || undefined
-  if (before.askedMs > one.askedMs) Object.assign(one, before)
-  one.quietMs = quietMs
-  for (const { minute, route, ranges } of minutes.values()) {
-    addRanges(state, one, { minute, route, ranges: ranges.ranges() })
-  }
+  if (askedMs > one.askedMs) Object.assign(one, { askedMs, status, route })
+  one.quietMs = Math.max(one.quietMs ?? 0, quietMs ?? 0) || undefined
+  for (const { ranges, ...sent } of minutes.values())
+    addRanges(state, one, { ...sent, ranges: ranges.ranges() })
 }
 
 function isOf({ consumer, part }: Noted, name: string, told: Told): boolean {

@@ -143,7 +143,10 @@ function admitKey(
   }
   const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
   if (typeof tenant === 'object') return refused(tenant)
-  const access = grantedAccess(tenant === undefined ? verdict.key : keyOfTenant(verdict.key, tenant), need)
+  const access =
+    tenant === undefined
+      ? knownAccess(verdict.key, need)
+      : grantedAccess(keyOfTenant(verdict.key, tenant), need)
   if (access.kind === 'refused' || access.tenantId === undefined) return access
   exchange.tenantId = access.tenantId
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
@@ -175,6 +178,17 @@ function grantsByTenant(grants: readonly Grant[]): ReadonlyMap<string, readonly 
   const made = Map.groupBy(grants, (grant) => grant.tenantId)
   byTenant.set(grants, made)
   return made
+}
+
+/** What a key may do follows from the key as it was found and from what is asked of it: worked out once, and not for each request. */
+const accesses = new WeakMap<VerifiedKey, Map<AccessNeed, Access | Refused>>()
+
+function knownAccess(key: VerifiedKey, need: AccessNeed): Access | Refused {
+  let known = accesses.get(key)
+  if (known === undefined) accesses.set(key, (known = new Map()))
+  let access = known.get(need)
+  if (access === undefined) known.set(need, (access = grantedAccess(key, need)))
+  return access
 }
 
 function grantedAccess(key: VerifiedKey, { scope, orScope, refusal }: AccessNeed): Access | Refused {
