@@ -27,6 +27,7 @@ const tasks = {
   release: { needs: 'everything', lines: [[join(root, 'scripts/release.ts'), ...rest]] },
   sbom: { needs: 'program', lines: [[join(root, 'scripts/sbom.mjs'), ...rest]] },
   openapi: { needs: 'everything', lines: [[join(root, 'scripts/write-generated.ts')]] },
+  console: { needs: 'everything', lines: [[join(root, 'packages/console/build.ts')]] },
   check: {
     needs: 'everything',
     lines: [
@@ -35,6 +36,7 @@ const tasks = {
       [bin('typescript/bin/tsc'), '-p', 'tsconfig.json'],
       // What runs in a browser has other globals.
       [bin('typescript/bin/tsc'), '-p', 'scripts/reference/browser'],
+      [bin('typescript/bin/tsc'), '-p', 'packages/console/src'],
     ],
   },
   format: { needs: 'everything', lines: [[bin('oxfmt/bin/oxfmt'), '.']] },

@@ -1,0 +1,42 @@
+/** Where the console lies, and the addresses in it. Each state of a view is an address. */
+
+/** The values of a query; what is undefined or empty is left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** `/feeds/console` of the root `/feeds/console/`, as the page names it. */
+export function baseOf(root: string): string {
+  return root.replace(/\/+$/, '')
+}
+
+/** The base of the service, whose operations, `/docs` and `/openapi.json` are there: the console lies directly in it. */
+export function serviceBaseOf(consoleBase: string): string {
+  return consoleBase.replace(/\/[^/]*$/, '')
+}
+
+/** A path with its query, each value percent-encoded. */
+export function withQuery(path: string, query: Query = {}): string {
+  const parts = Object.entries(query)
+    .filter((entry): entry is [string, string | number] => entry[1] !== undefined && entry[1] !== '')
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return parts.length === 0 ? path : `${path}?${parts.join('&')}`
+}
+
+/** The places of the console, below its base. Views link to each other with these and write no path themselves. */
+export const places = {
+  overview: (query?: Query) => withQuery('/', query),
+  signIn: (query?: Query) => withQuery('/sign-in', query),
+  feed: (tenantId: string, feed: FeedName, query?: Query) =>
+    withQuery(`/tenants/${tenantId}/feeds/${feed}`, query),
+  property: (tenantId: string, agentRef: string, query?: Query) =>
+    withQuery(`/tenants/${tenantId}/properties/${agentRef}`, query),
+  contact: (tenantId: string, contactRef: string, query?: Query) =>
+    withQuery(`/tenants/${tenantId}/contacts/${contactRef}`, query),
+  keys: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/keys`, query),
+  operatorKeys: (query?: Query) => withQuery('/keys', query),
+} as const
+
+export type FeedName = 'property' | 'contact'
+
+export function isFeedName(text: string | undefined): text is FeedName {
+  return text === 'property' || text === 'contact'
+}

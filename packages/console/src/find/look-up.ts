@@ -1,0 +1,159 @@
+/** Where a pasted text may be found: what is asked for it, in which order. Without a request of its own. */
+import type { FeedName } from '../base.ts'
+import { places } from '../base.ts'
+import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'
+import type { Access } from '../session/access.ts'
+import type { FeedEvent, FoundProperty, Tenant } from '../service/answers.ts'
+import { getEvent, getSubject } from '../service/operations/feeds.ts'
+import type { FeedPlace } from '../service/operations/feeds.ts'
+import { getTenant, listProperties, listTenants } from '../service/operations/tenants.ts'
+import type { Operation } from '../service/operation.ts'
+import type { Outcome } from '../service/outcome.ts'
+import type { Trouble } from '../service/trouble.ts'
+import { countText } from '../words/numbers.ts'
+import { oneLine, typeName } from '../words/plain.ts'
+import type { Sought } from './recognise.ts'
+
+/** A line of the box. */
+export interface Found {
+  /** What it is: `Property`, `Agency`. */
+  readonly kind: string
+  readonly name: string
+  readonly place: string
+}
+
+/** Sends an operation. */
+export type Send = <T>(operation: Operation<T>) => Promise<Outcome<T>>
+
+/** One request. What is not there is no trouble: it finds nothing. */
+export type LookUp = (send: Send) => Promise<readonly Found[] | Trouble>
+
+export interface FindPlan {
+  /** Known without asking. */
+  readonly found: readonly Found[]
+  readonly lookUps: readonly LookUp[]
+  /** What this session cannot look for, in a sentence. */
+  readonly left: string | undefined
+}
+
+const nothing: FindPlan = { found: [], lookUps: [], left: undefined }
+
+/** How to find it for this session, in the tenant that is chosen or, without one, among tenants. */
+export function planFind(sought: Sought, access: Access, tenantId: string | undefined): FindPlan {
+  if (sought.kind === 'nothing') return nothing
+  if (sought.kind === 'key') return planKey(sought.keyId, access, tenantId)
+  if (sought.kind === 'uuid') return planUuid(sought.uuid, access, tenantId)
+  if (sought.kind === 'words') return planWords(sought.words, access, tenantId)
+  const feeds = tenantId === undefined ? [] : feedsOf(access, tenantId)
+  const found = feeds.map((feed) => ({
+    kind: feed === 'property' ? 'Event' : 'Contact event',
+    name: `Number ${countText(sought.number)}`,
+    place: places.feed(tenantId ?? '', feed, { number: sought.number }),
+  }))
+  return { ...planWords(String(sought.number), access, tenantId), found }
+}
+
+function planKey(keyId: string, access: Access, tenantId: string | undefined): FindPlan {
+  const name = `pev_${keyId}`
+  if (tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId))
+    return { ...nothing, found: [{ kind: 'Key', name, place: places.keys(tenantId, { key: keyId }) }] }
+  if (mayAdminister(access, 'admin:inspect'))
+    return { ...nothing, found: [{ kind: 'Key', name, place: places.operatorKeys({ key: keyId }) }] }
+  return { ...nothing, left: 'The key that you signed in with may not look at keys.' }
+}
+
+function planUuid(uuid: string, access: Access, tenantId: string | undefined): FindPlan {
+  const inFeeds =
+    tenantId === undefined
+      ? []
+      : feedsOf(access, tenantId).flatMap((feed) => uuidIn(uuid, access, tenantId, feed))
+  const isMasked =
+    tenantId !== undefined &&
+    mayAdminister(access, 'admin:inspect', tenantId) &&
+    feedDoor(access, tenantId, 'contact') !== 'own'
+  const masked = isMasked
+    ? [{ kind: 'Contact, if there is one', name: uuid, place: places.contact(tenantId, uuid) }]
+    : []
+  const asTenant = seesAllTenants(access)
+    ? [lookUp(getTenant(uuid), (tenant) => [tenantFound(access, tenant)])]
+    : []
+  return { found: masked, lookUps: [...inFeeds, ...asTenant], left: undefined }
+}
+
+function uuidIn(uuid: string, access: Access, tenantId: string, feed: FeedName): readonly LookUp[] {
+  const door = feedDoor(access, tenantId, feed)
+  if (door === undefined) return []
+  const place: FeedPlace = { tenantId, feed, door }
+  const kind = feed === 'property' ? 'Property' : 'Contact'
+  const subject = feed === 'property' ? places.property(tenantId, uuid) : places.contact(tenantId, uuid)
+  return [
+    lookUp(getSubject(place, uuid), (event) => [{ kind, name: lastChange(event), place: subject }]),
+    lookUp(getEvent(place, uuid), ({ sequenceNumber, eventTypeShortCode }) => [
+      {
+        kind: 'Event',
+        name: `Number ${countText(sequenceNumber)}, ${typeName(eventTypeShortCode)}`,
+        place: places.feed(tenantId, feed, { number: sequenceNumber }),
+      },
+    ]),
+  ]
+}
+
+function lastChange({ sequenceNumber, eventTypeShortCode }: FeedEvent): string {
+  return `last changed by event ${countText(sequenceNumber)}, ${typeName(eventTypeShortCode)}`
+}
+
+function planWords(words: string, access: Access, tenantId: string | undefined): FindPlan {
+  const isSearchable = tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId)
+  const properties = isSearchable
+    ? [
+        lookUp(listProperties(tenantId, { search: words, limit: 10 }), ({ items }) =>
+          items.map((item) => propertyFound(tenantId, item)),
+        ),
+      ]
+    : []
+  const tenants = seesAllTenants(access)
+    ? [
+        lookUp(listTenants({ search: words, limit: 10 }), ({ items }) =>
+          items.map((tenant) => tenantFound(access, tenant)),
+        ),
+      ]
+    : []
+  return {
+    found: [],
+    lookUps: [...properties, ...tenants],
+    left: leftOut(isSearchable, seesAllTenants(access)),
+  }
+}
+
+function leftOut(isSearchable: boolean, seesAll: boolean): string | undefined {
+  if (isSearchable) return undefined
+  return seesAll
+    ? 'Choose an agency to look for its properties.'
+    : 'The key that you signed in with may not search. It finds numbers, and ids of events and properties.'
+}
+
+function propertyFound(
+  tenantId: string,
+  { agentRef, address, postcode, live, reference }: FoundProperty,
+): Found {
+  const lines = [address, postcode, reference].filter((part) => part !== null && part !== '')
+  const name = lines.length === 0 ? agentRef : oneLine(lines.join(', '))
+  return { kind: live ? 'Property' : 'Removed property', name, place: places.property(tenantId, agentRef) }
+}
+
+function tenantFound(access: Access, { tenantId, name, reference }: Tenant): Found {
+  const [feed = 'property'] = feedsOf(access, tenantId)
+  return {
+    kind: 'Agency',
+    name: reference === null ? oneLine(name) : `${oneLine(name)} (${reference})`,
+    place: places.feed(tenantId, feed),
+  }
+}
+
+function lookUp<T>(operation: Operation<T>, foundIn: (answer: T) => readonly Found[]): LookUp {
+  return async (send) => {
+    const outcome = await send(operation)
+    if (outcome.kind === 'answer') return foundIn(outcome.value)
+    return outcome.kind === 'trouble' && outcome.trouble.status !== 404 ? outcome.trouble : []
+  }
+}

@@ -1,0 +1,34 @@
+/** The console as a whole: signed in or not. */
+import { LocationProvider, Route, Router } from 'preact-iso'
+import { Waiting } from '../parts/empty.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { base } from '../root.ts'
+import { sessionState, takeUp } from '../session/session.ts'
+import { NoView, placeOf } from '../views/place.tsx'
+import { views } from '../views/index.ts'
+import { SignInView } from '../views/sign-in/sign-in-view.tsx'
+import { Frame } from './frame.tsx'
+
+const routes = views.map((view) => ({
+  path: view.path === '/' ? `${base}/` : `${base}${view.path}`,
+  component: placeOf(view),
+}))
+
+export function App() {
+  const state = sessionState.value
+  if (state.kind === 'unknown') return <Waiting what="the session" />
+  if (state.kind === 'away') return <Problem trouble={state.why} again={() => void takeUp()} />
+  if (state.kind === 'signedOut') return <SignInView why={state.why} />
+  return (
+    <LocationProvider key={state.session.key.keyId} scope={base}>
+      <Frame>
+        <Router>
+          {routes.map(({ path, component }) => (
+            <Route key={path} path={path} component={component} />
+          ))}
+          <Route default component={NoView} />
+        </Router>
+      </Frame>
+    </LocationProvider>
+  )
+}

@@ -1,0 +1,112 @@
+/** What stands around every view: where one is, what else there is, who is signed in. */
+import type { ComponentChildren } from 'preact'
+import { useLocation } from 'preact-iso'
+import { useEffect, useState } from 'preact/hooks'
+import { FindBox } from '../find/find-box.tsx'
+import { hrefOf } from '../root.ts'
+import { signedIn, signOut } from '../session/session.ts'
+import { chosenTenant } from '../state/chosen-tenant.ts'
+import { views } from '../views/index.ts'
+import { ConnectionBar } from './connection-bar.tsx'
+import { Help } from './help.tsx'
+import { frameAction } from './shortcuts.ts'
+import { TenantSwitcher } from './tenant-switcher.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+import './frame.css'
+
+type Open = 'find' | 'help' | undefined
+
+export function Frame({ children }: { readonly children: ComponentChildren }) {
+  const [open, setOpen] = useState<Open>()
+  const { path } = useLocation()
+  useEffect(() => setOpen(undefined), [path])
+  useEffect(() => {
+    function press(event: KeyboardEvent): void {
+      const action = frameAction(event, isField(event.target))
+      if (action === undefined || document.querySelector('dialog[open]') !== null) return
+      event.preventDefault()
+      setOpen(action)
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+  return (
+    <div class="frame">
+      <a class="skip" href="#view">
+        Skip to the view
+      </a>
+      <Head onFind={() => setOpen('find')} onHelp={() => setOpen('help')} />
+      <ConnectionBar />
+      <main id="view" tabIndex={-1}>
+        {children}
+      </main>
+      {open === 'find' && <FindBox onClose={() => setOpen(undefined)} />}
+      {open === 'help' && <Help onClose={() => setOpen(undefined)} />}
+    </div>
+  )
+}
+
+interface HeadProps {
+  readonly onFind: () => void
+  readonly onHelp: () => void
+}
+
+function Head({ onFind, onHelp }: HeadProps) {
+  const { label, keyId, operator } = signedIn().key
+  return (
+    <header class="head">
+      <a class="brand" href={hrefOf('/')}>
+        Property Events
+      </a>
+      <TenantSwitcher />
+      <button type="button" class="find" onClick={onFind}>
+        Find anything <kbd>/</kbd>
+      </button>
+      <ThemeSwitch />
+      <button
+        type="button"
+        class="plain"
+        aria-label="Keys of the keyboard"
+        title="Keys of the keyboard"
+        onClick={onHelp}
+      >
+        ?
+      </button>
+      <details class="who">
+        <summary>{label === '' ? keyId : label}</summary>
+        <div>
+          <p>
+            {operator ? 'Operator key' : 'Key'} <code>pev_{keyId}</code>
+          </p>
+          <button type="button" onClick={() => void signOut()}>
+            Sign out
+          </button>
+        </div>
+      </details>
+      <Menu />
+    </header>
+  )
+}
+
+function Menu() {
+  const { path } = useLocation()
+  const entries = views.flatMap(({ menu }) => menu?.(signedIn().key, chosenTenant.value) ?? [])
+  return (
+    <nav class="menu" aria-label="Views">
+      {entries.map(({ name, place }) => {
+        const href = hrefOf(place)
+        return (
+          <a key={place} href={href} aria-current={path === href ? 'page' : undefined}>
+            {name}
+          </a>
+        )
+      })}
+    </nav>
+  )
+}
+
+function isField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
+  )
+}

@@ -1,0 +1,35 @@
+/** The keys of the keyboard, and what they do: the help lists them. */
+
+export interface Shortcut {
+  readonly keys: string
+  readonly does: string
+}
+
+export const shortcuts: readonly Shortcut[] = [
+  { keys: '/ or Ctrl K', does: 'find anything' },
+  { keys: '?', does: 'this list' },
+  { keys: 'Esc', does: 'close what is open' },
+  { keys: '↑ ↓', does: 'in a list: the row before, the row after' },
+  { keys: 'Page Up, Page Down', does: 'in a list: a screen before, a screen after' },
+  { keys: 'Home, End', does: 'in a list: the oldest, the newest' },
+  { keys: 'Enter', does: 'in a list: show the row beside it' },
+]
+
+/** As an event of the keyboard has it. */
+export interface PressedKey {
+  readonly key: string
+  readonly ctrlKey: boolean
+  readonly metaKey: boolean
+  readonly altKey: boolean
+}
+
+/** What a key that was pressed asks the frame for. `isTyping`: the focus is in a field. */
+export function frameAction(
+  { key, ctrlKey, metaKey, altKey }: PressedKey,
+  isTyping: boolean,
+): 'find' | 'help' | undefined {
+  if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === 'k') return 'find'
+  if (isTyping || ctrlKey || metaKey || altKey) return undefined
+  if (key === '/') return 'find'
+  return key === '?' ? 'help' : undefined
+}

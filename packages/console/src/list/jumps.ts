@@ -1,0 +1,61 @@
+/** To a number or a moment: which row of the view that is. Three requests at most, none of which depends on how long the feed is. */
+import type { FeedEvent } from '../service/answers.ts'
+import { listEvents, readEvents } from '../service/operations/feeds.ts'
+import type { FeedPlace } from '../service/operations/feeds.ts'
+import type { Operation } from '../service/operation.ts'
+import type { Outcome } from '../service/outcome.ts'
+import type { Trouble } from '../service/trouble.ts'
+
+export type Send = <T>(operation: Operation<T>) => Promise<Outcome<T>>
+
+/** `row` counts from 0. It is the view's end where nothing of it comes after what was asked for. */
+export type Jump = { readonly row: number } | { readonly trouble: Trouble } | undefined
+
+/** The row of the first event of the view with this number or a greater one. */
+export async function rowOfNumber(
+  send: Send,
+  place: FeedPlace,
+  apiEventType: string | undefined,
+  number: number,
+): Promise<Jump> {
+  const outcome = await send(readEvents(place, { after: number - 1, limit: 1, apiEventType }))
+  // A number that the feed has not reached: the last row is the nearest.
+  if (outcome.kind === 'trouble' && outcome.trouble.code === 'cursor_beyond_head')
+    return countBefore(send, place, apiEventType, undefined)
+  if (outcome.kind === 'trouble') return { trouble: outcome.trouble }
+  if (outcome.kind !== 'answer') return undefined
+  const [event] = outcome.value.items
+  return countBefore(send, place, apiEventType, event?.createdDate)
+}
+
+/** The row of the first event of the view at a moment, in milliseconds, or after it. */
+export function rowOfMoment(
+  send: Send,
+  place: FeedPlace,
+  apiEventType: string | undefined,
+  ms: number,
+): Promise<Jump> {
+  return countBefore(send, place, apiEventType, `${new Date(ms).toISOString().slice(0, 23)}0000`)
+}
+
+/** Times rise with numbers (P3), so the events before a time are the rows above it. */
+async function countBefore(
+  send: Send,
+  place: FeedPlace,
+  apiEventType: string | undefined,
+  createdDate: FeedEvent['createdDate'] | undefined,
+): Promise<Jump> {
+  const to = createdDate === undefined ? undefined : tickBefore(createdDate)
+  const outcome = await send(listEvents(place, { apiEventType, page: 1, pageSize: 1, to }))
+  if (outcome.kind === 'trouble') return { trouble: outcome.trouble }
+  return outcome.kind === 'answer' ? { row: outcome.value.availableCount } : undefined
+}
+
+/** The last time before this one: 100 ns earlier, in the form of `createdDate`. `to` includes its last digit (D5). */
+export function tickBefore(createdDate: string): string {
+  const [second = '', fraction = ''] = createdDate.replace(/Z$/, '').split('.')
+  const ticks = Number(fraction.padEnd(7, '0').slice(0, 7))
+  if (ticks > 0) return `${second}.${String(ticks - 1).padStart(7, '0')}`
+  const before = new Date(Date.parse(`${second}Z`) - 1_000).toISOString().slice(0, 19)
+  return `${before}.9999999`
+}

@@ -1,0 +1,156 @@
+/** A list of any length: the rows that are seen and few others stand in the page. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import type { ListState } from './list-state.ts'
+import { rowsInPage, rowsSeen, scrollHeightOf, topOf } from './scale.ts'
+import type { Rows } from './scale.ts'
+import { rowAfterKey } from './row-keys.ts'
+import './list.css'
+
+interface Props {
+  /** What the list is, for those who hear it. */
+  readonly label: string
+  readonly columns: readonly string[]
+  readonly state: ListState
+  readonly rowCount: number
+  /** The cells of a row, one for each column; also of a row that has not come yet. */
+  readonly cellsOf: (row: number) => readonly ComponentChildren[]
+  readonly classOf: (row: number) => string
+  /** A row that was chosen, from the keyboard or by a click. */
+  readonly onChoose: (row: number) => void
+  /** The rows that are seen, after they have rested for 60 ms. */
+  readonly onRest: (rows: Rows) => void
+}
+
+const restMs = 60
+/** After so long the bar is put where the rows are. */
+const settledMs = 150
+
+export function ScaledList(props: Props) {
+  const { label, columns, state, rowCount, cellsOf, classOf, onChoose } = props
+  const { scroller, onScroll } = useScroller(props)
+  const id = useId()
+  const shape = state.shape(rowCount)
+  const { position } = state.stand.value
+  const { first, last } = rowsInPage(shape, position)
+  const rows = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n)
+  const active = Math.min(state.active.value, rowCount - 1)
+
+  function press(event: KeyboardEvent): void {
+    if (event.target !== event.currentTarget) return
+    if (event.key === 'Enter') onChoose(active)
+    const target = rowAfterKey(event, active, shape)
+    if (target === undefined) return
+    event.preventDefault()
+    state.see(rowCount, target)
+  }
+
+  function click({ target }: MouseEvent): void {
+    const found = target instanceof Element ? target.closest<HTMLElement>('[data-row]') : null
+    if (found === null) return
+    const row = Number(found.dataset['row'])
+    state.active.value = row
+    onChoose(row)
+  }
+
+  return (
+    <div
+      class="list"
+      role="grid"
+      tabIndex={0}
+      aria-label={label}
+      aria-rowcount={rowCount + 1}
+      aria-readonly="true"
+      aria-activedescendant={active >= first && active <= last ? `${id}-${active}` : undefined}
+      onKeyDown={press}
+      onClick={click}
+    >
+      <Heads columns={columns} />
+      <div class="scroller" ref={scroller} onScroll={onScroll} role="rowgroup" tabIndex={-1}>
+        <div style={{ height: `${Math.max(scrollHeightOf(shape), shape.viewHeight)}px` }}>
+          <div class="seen" style={{ height: `${shape.viewHeight}px` }}>
+            {rows.map((row) => (
+              <div
+                key={row}
+                id={`${id}-${row}`}
+                class={`row ${classOf(row)} ${row === active ? 'active' : ''}`}
+                role="row"
+                data-row={row}
+                aria-rowindex={row + 2}
+                style={{ transform: `translateY(${row * shape.rowHeight - position}px)` }}
+              >
+                {cellsOf(row).map((cell, n) => (
+                  <span key={columns[n]} role="gridcell">
+                    {cell}
+                  </span>
+                ))}
+              </div>
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Heads({ columns }: Pick<Props, 'columns'>) {
+  return (
+    <div class="row heads" role="row" aria-rowindex={1}>
+      {columns.map((name) => (
+        <span key={name} role="columnheader">
+          {name}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+/** What moves the list: its scroller, its height, and how many rows it has. */
+function useScroller({ state, rowCount, onRest }: Props) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const latest = useRef({ rowCount, onRest })
+  latest.current = { rowCount, onRest }
+  const stand = state.stand.value
+  const viewHeight = state.viewHeight.value
+
+  useLayoutEffect(() => {
+    const { current } = scroller
+    if (current === null) return undefined
+    const observer = new ResizeObserver(() => {
+      state.viewHeight.value = current.clientHeight
+    })
+    observer.observe(current)
+    state.viewHeight.value = current.clientHeight
+    return () => observer.disconnect()
+  }, [state])
+
+  // The list has grown, or the window has another size.
+  useLayoutEffect(() => state.settle(rowCount), [state, rowCount, viewHeight])
+
+  useLayoutEffect(() => {
+    const { current } = scroller
+    if (current !== null && Math.abs(current.scrollTop - stand.top) >= 1) current.scrollTop = stand.top
+  }, [stand])
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const shape = state.shape(latest.current.rowCount)
+      if (shape.viewHeight > 0) latest.current.onRest(rowsSeen(shape, state.stand.peek().position))
+    }, restMs)
+    const settled = setTimeout(() => {
+      const { position, top } = state.stand.peek()
+      const right = topOf(state.shape(latest.current.rowCount), position)
+      if (Math.abs(right - top) >= 1) state.stand.value = { position, top: right }
+    }, settledMs)
+    return () => {
+      clearTimeout(timer)
+      clearTimeout(settled)
+    }
+  }, [state, stand, viewHeight, rowCount])
+
+  function onScroll(): void {
+    const { current } = scroller
+    if (current !== null) state.scrolledTo(latest.current.rowCount, current.scrollTop)
+  }
+  return { scroller, onScroll }
+}

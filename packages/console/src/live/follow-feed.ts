@@ -1,0 +1,101 @@
+/**
+ * Tells when a feed has moved. By the stream where the session reads the feed as its consumers do; else, as administration has no
+ * streams, by asking each second where the feed stands, while the tab is seen.
+ */
+import { createClient } from '@property-events/client'
+import { base } from '../root.ts'
+import { sessionHeaders } from '../service/call.ts'
+import { call } from '../service/call.ts'
+import type { FeedPlace } from '../service/operations/feeds.ts'
+import { listFeeds } from '../service/operations/tenants.ts'
+import { isSeen } from '../state/clock.ts'
+import { noteAnswer, noteSilence } from '../state/connection.ts'
+
+/** Asked so often where there is no stream. */
+const pollMs = 1_000
+const restAfterSilenceMs = 3_000
+/** A feed that moves a hundred times a second is told of a few times. */
+const gatherMs = 250
+
+/** Calls `onMove` after the feed has moved, until the signal ends it. Never throws; it goes on by itself after the service was away. */
+export function followFeed(place: FeedPlace, onMove: () => void, signal: AbortSignal): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const moved = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      if (!signal.aborted) onMove()
+    }, gatherMs)
+  }
+  void (place.door === 'own' ? followStream(place, moved, signal) : pollHeads(place, moved, signal))
+}
+
+async function followStream(
+  { tenantId, feed }: FeedPlace,
+  moved: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = createClient({
+    baseUrl: `${location.origin}${base}/api`,
+    // The door takes the session in its place, and the fetch below leaves it out.
+    key: 'session',
+    tenant: tenantId,
+    feed,
+    fetch: fetchAsSession,
+  })
+  while (!signal.aborted) {
+    try {
+      const events = client.follow({
+        signal,
+        onMark: moved,
+        onTrouble: () => noteSilence(),
+        onReset: () => moved(),
+      })
+      for await (const event of events) if (event.sequenceNumber > 0) moved()
+    } catch {
+      // What the first connection fails for, such as a service that is away: the list shows why.
+    }
+    moved()
+    await rest(restAfterSilenceMs, signal)
+  }
+}
+
+/** The client's requests, with the session in place of a key. */
+async function fetchAsSession(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.delete('x-api-key')
+  for (const [name, value] of Object.entries(sessionHeaders())) headers.set(name, value)
+  const response = await fetch(input, { ...init, headers, cache: 'no-store' })
+  noteAnswer()
+  return response
+}
+
+async function pollHeads(
+  { tenantId, feed }: FeedPlace,
+  moved: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let last: string | undefined
+  while (!signal.aborted) {
+    await rest(pollMs, signal)
+    if (!isSeen.peek() || signal.aborted) continue
+    const outcome = await call(listFeeds(tenantId), { signal })
+    if (outcome.kind !== 'answer') {
+      if (outcome.kind === 'trouble') await rest(restAfterSilenceMs, signal)
+      continue
+    }
+    const head = outcome.value.items.find((state) => state.feed === feed)
+    const now = `${head?.epoch} ${head?.sequenceNumber} ${head?.revision}`
+    if (last !== now) moved()
+    last = now
+  }
+}
+
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

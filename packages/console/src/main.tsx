@@ -1,0 +1,24 @@
+/** Begins: takes the link out of the address, asks who is signed in, and shows it. */
+import { render } from 'preact'
+import { App } from './frame/app.tsx'
+import { loginOf } from './session/login-link.ts'
+import { beginSession } from './session/session.ts'
+import './console.css'
+
+/** Out of the address before anything else: it must not stay in the history. */
+function takeLogin(): string | undefined {
+  const login = loginOf(location.hash)
+  if (login !== undefined) history.replaceState(null, '', location.pathname + location.search)
+  return login
+}
+
+const place = document.getElementById('console')
+if (place !== null) {
+  place.replaceChildren()
+  render(<App />, place)
+}
+void beginSession(takeLogin())
+addEventListener('hashchange', () => {
+  const login = takeLogin()
+  if (login !== undefined) void beginSession(login)
+})

@@ -1,0 +1,23 @@
+/** What was asked for, or why it is not there yet: so no view is blank. */
+import type { ComponentChildren } from 'preact'
+import type { Asked } from '../service/use-answer.ts'
+import { Waiting } from './empty.tsx'
+import { Problem } from './problem.tsx'
+
+interface Props<T> {
+  readonly of: Asked<T>
+  /** As in "Waiting for the keys …". */
+  readonly what: string
+  readonly children: (value: T) => ComponentChildren
+}
+
+/** An older answer stays while a newer one is asked for, with the trouble above it where that fails. */
+export function Answer<T>({ of: { value, trouble, askAgain }, what, children }: Props<T>) {
+  return (
+    <>
+      {trouble !== undefined && <Problem trouble={trouble} again={askAgain} />}
+      {value !== undefined && children(value)}
+      {value === undefined && trouble === undefined && <Waiting what={what} />}
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+/** A text with a button that copies it. */
+import { useEffect, useState } from 'preact/hooks'
+
+interface Props {
+  readonly text: string
+  /** On the button: `Copy`. */
+  readonly label?: string
+  /** What is copied, for those who only hear the button: `Copy the request id`. */
+  readonly name?: string
+}
+
+export function Copy({ text, label = 'Copy', name }: Props) {
+  const [said, say] = useState<string>()
+  useEffect(() => {
+    if (said === undefined) return undefined
+    const timer = setTimeout(() => say(undefined), 2_000)
+    return () => clearTimeout(timer)
+  }, [said])
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text)
+      say('Copied')
+    } catch {
+      // Browsers give no clipboard to pages over http that are not of this machine.
+      say('Not allowed here: select the text')
+    }
+  }
+  return (
+    <button
+      type="button"
+      class="copy"
+      aria-label={said === undefined ? name : undefined}
+      onClick={() => void copy()}
+    >
+      <span role="status">{said ?? label}</span>
+    </button>
+  )
+}

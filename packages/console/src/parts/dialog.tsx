@@ -1,0 +1,33 @@
+/** A native dialog: it takes the keyboard while it is open, and gives it back. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import './dialog.css'
+
+interface Props {
+  readonly title: string
+  /** Called when it was closed, by Escape too. The caller then leaves it out. */
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** Open as long as it is there. */
+export function Dialog({ title, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const { current } = dialog
+    current?.showModal()
+    return () => current?.close()
+  }, [])
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby={titleId} onClose={onClose}>
+      <header>
+        <h2 id={titleId}>{title}</h2>
+        <button type="button" class="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
+          ✕
+        </button>
+      </header>
+      {children}
+    </dialog>
+  )
+}

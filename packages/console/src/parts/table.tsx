@@ -1,0 +1,72 @@
+/** A table that is whole: rows with a key, columns with a name. On a phone a row is two lines. */
+import type { ComponentChildren } from 'preact'
+import './table.css'
+
+export interface Column<Row> {
+  /** The head of the column. */
+  readonly name: string
+  readonly cell: (row: Row) => ComponentChildren
+  /** Numbers stand at the right. */
+  readonly isNumber?: boolean
+  /** It names the row for those who hear the table. One column of a table has it. */
+  readonly isName?: boolean
+  /** Left out on a phone. */
+  readonly isWide?: boolean
+}
+
+interface Props<Row> {
+  /** What the table is, for those who hear it. */
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  readonly classOf?: (row: Row) => string | undefined
+}
+
+export function Table<Row>({ caption, columns, rows, keyOf, classOf }: Props<Row>) {
+  return (
+    <table class="table">
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.name} scope="col" class={classesOf(column)}>
+              {column.name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} class={classOf?.(row)}>
+            {columns.map((column) => (
+              <Cell key={column.name} column={column} row={row} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const inner = column.cell(row)
+  if (column.isName === true) {
+    return (
+      <th scope="row" class={classesOf(column)}>
+        {inner}
+      </th>
+    )
+  }
+  return (
+    <td class={classesOf(column)} data-name={column.name}>
+      {inner}
+    </td>
+  )
+}
+
+function classesOf<Row>({ isNumber, isWide, isName }: Column<Row>): string {
+  return [isNumber === true ? 'number' : '', isWide === true ? 'wide' : '', isName === true ? 'name' : '']
+    .filter((name) => name !== '')
+    .join(' ')
+}

@@ -1,0 +1,111 @@
+/** What operations of administration answer, as far as the console reads it. A test compares the names with openapi.json. */
+import type { EventPage, EventRun, FeedEvent, FeedHead, Heads } from '@property-events/client'
+import type { FeedName } from '../base.ts'
+
+export type { EventPage, EventRun, FeedEvent, FeedHead, Heads }
+
+/** A list that goes on with `after` = `next`. */
+export interface ListOf<T> {
+  readonly items: readonly T[]
+  readonly next: string | null
+}
+
+export interface Grant {
+  readonly tenantId: string
+  readonly scopes: readonly string[]
+  readonly branches?: readonly string[]
+  readonly contact?: { readonly roles?: readonly string[]; readonly fields?: readonly string[] }
+}
+
+export interface Key {
+  readonly keyId: string
+  readonly label: string
+  readonly operator: boolean
+  readonly scopes: readonly string[]
+  readonly grants: readonly Grant[]
+  readonly networks: readonly string[]
+  readonly rate: { readonly perSecond: number; readonly burst: number } | null
+  readonly createdAt: string
+  readonly expiresAt: string | null
+  readonly revokedAt: string | null
+  readonly lastUsedAt: string | null
+  readonly replaces: string | null
+}
+
+export interface Tenant {
+  readonly tenantId: string
+  readonly name: string
+  readonly reference: string | null
+  readonly suspended: boolean
+  readonly leaving: { readonly since: string; readonly readingEndsAt: string } | null
+  readonly deletion: { readonly id: string; readonly state: string } | null
+  readonly createdAt: string
+  /** In a list that is ordered by it. */
+  readonly lastPublishedAt?: string | null
+}
+
+export interface FeedState {
+  readonly feed: FeedName
+  readonly sequenceNumber: number
+  readonly epoch: string
+  readonly revision: number
+  readonly counts: Readonly<Record<string, number>>
+  readonly live: number | null
+  readonly lastPublishedAt: string | null
+}
+
+export interface FeedRate {
+  readonly from: string
+  readonly to: string
+  readonly counts: readonly number[]
+}
+
+export interface Consumer {
+  readonly keyId: string
+  readonly name: string
+  readonly label: string
+  readonly ended: string | null
+  readonly lastAskedAt: string | null
+  readonly lastStatus: number | null
+  readonly refused: { readonly code: string; readonly since: string | null; readonly count: number } | null
+  readonly views: readonly ConsumerView[]
+}
+
+export interface ConsumerView {
+  readonly view: string
+  readonly through: number
+  readonly lagEvents: number
+  readonly lagSeconds: number
+}
+
+export interface FoundProperty {
+  readonly agentRef: string
+  readonly live: boolean
+  readonly address: string | null
+  readonly postcode: string | null
+  readonly reference: string | null
+  readonly sequenceNumber: number
+}
+
+export interface Health {
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly items: readonly Finding[]
+}
+
+export interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly detail: string
+  readonly remedy: string | null
+}
+
+/** RFC 9457, as PROTOCOL §7 has it. */
+export interface ProblemDocument {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+  readonly requestId: string
+  readonly errors?: readonly { readonly message: string }[]
+}

@@ -1,0 +1,84 @@
+/** Sends operations through the door of the console: the one place from which requests leave. */
+import { withQuery } from '../base.ts'
+import { base } from '../root.ts'
+import { halfHeader, readHalf } from '../session/second-half.ts'
+import { noteAnswer, noteSilence } from '../state/connection.ts'
+import type { Operation } from './operation.ts'
+import type { Outcome } from './outcome.ts'
+import { awayTrouble, oddTrouble, troubleOf } from './trouble.ts'
+import type { Trouble } from './trouble.ts'
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Of an earlier answer: 304 where nothing has changed since. */
+  readonly etag?: string | undefined
+}
+
+/** What the session does when the service says that it is over. Set once, by the session. */
+let sessionEnded: (trouble: Trouble) => void = () => undefined
+export function onSessionEnded(listener: (trouble: Trouble) => void): void {
+  sessionEnded = listener
+}
+
+/** Sends an operation as the session that is signed in. Never throws. */
+export async function call<T>(operation: Operation<T>, options: CallOptions = {}): Promise<Outcome<T>> {
+  const outcome = await send<T>(
+    `${base}/api${withQuery(operation.path, operation.query)}`,
+    operation,
+    options,
+  )
+  if (outcome.kind === 'trouble' && outcome.trouble.kind === 'ended') sessionEnded(outcome.trouble)
+  return outcome
+}
+
+/** The same for an address of the console itself, such as its session. */
+export async function send<T>(
+  url: string,
+  { method, body, tenant }: Pick<Operation<T>, 'method' | 'body' | 'tenant'>,
+  { signal, etag }: CallOptions = {},
+): Promise<Outcome<T>> {
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...sessionHeaders(),
+        ...(tenant === undefined ? {} : { 'x-tenant': tenant }),
+        ...(etag === undefined ? {} : { 'if-none-match': etag }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      redirect: 'error',
+      // Tags are compared here; the browser's own cache would hide a 304.
+      cache: 'no-store',
+    })
+    const text = await response.text()
+    noteAnswer()
+    return outcomeOf<T>(response, text)
+  } catch {
+    if (signal?.aborted === true) return { kind: 'stopped' }
+    noteSilence()
+    return { kind: 'trouble', trouble: awayTrouble() }
+  }
+}
+
+/** The half of the session that goes with every request. */
+export function sessionHeaders(): Readonly<Record<string, string>> {
+  const half = readHalf()
+  return half === undefined ? {} : { [halfHeader]: half }
+}
+
+function outcomeOf<T>({ status, ok, headers }: Response, text: string): Outcome<T> {
+  if (status === 304) return { kind: 'unchanged' }
+  if (!ok) return { kind: 'trouble', trouble: troubleOf(status, text, (name) => headers.get(name)) }
+  try {
+    const value: T = text === '' ? undefined : JSON.parse(text)
+    return { kind: 'answer', value, status, head: headers }
+  } catch {
+    const requestId = headers.get('x-request-id') ?? undefined
+    return {
+      kind: 'trouble',
+      trouble: oddTrouble('The answer is not of this service: it is not JSON.', status, requestId),
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/** The reads of a feed, by either door: as its consumers read it (PROTOCOL §3, §11), or with the tenant in the path (§12.5). */
+import type { FeedName, Query } from '../../base.ts'
+import type { EventPage, EventRun, FeedEvent, Heads } from '../answers.ts'
+import { pathOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+
+/** A feed, and how it is read. The door `admin` has the property feed alone. */
+export interface FeedPlace {
+  readonly tenantId: string
+  readonly feed: FeedName
+  readonly door: 'own' | 'admin'
+}
+
+/** What the two doors call each read, of the property feed; the contact feed has `Contact` in its place. */
+interface Read {
+  readonly id: string
+  readonly own: Readonly<Record<FeedName, string>>
+  /** Below `/v1/admin/tenants/{tenantId}`. */
+  readonly admin: string
+}
+
+const reads = {
+  list: {
+    id: 'listPropertyEvents',
+    own: {
+      property: '/api/func/api/v1/events/getevents',
+      contact: '/api/func/api/v1/contactevents/getevents',
+    },
+    admin: '/events/getevents',
+  },
+  get: {
+    id: 'getPropertyEvent',
+    own: {
+      property: '/api/func/api/v1/events/geteventbyid/{eventId}',
+      contact: '/api/func/api/v1/contactevents/geteventbyid/{eventId}',
+    },
+    admin: '/events/geteventbyid/{eventId}',
+  },
+  run: {
+    id: 'readPropertyEvents',
+    own: { property: '/v1/property-events', contact: '/v1/contact-events' },
+    admin: '/property-events',
+  },
+  latest: {
+    id: 'getProperty',
+    own: { property: '/v1/properties/{subjectId}', contact: '/v1/contacts/{subjectId}' },
+    admin: '/properties/{subjectId}',
+  },
+  history: {
+    id: 'readPropertyHistory',
+    own: {
+      property: '/v1/properties/{subjectId}/history',
+      contact: '/v1/contacts/{subjectId}/history',
+    },
+    admin: '/properties/{subjectId}/history',
+  },
+} as const satisfies Readonly<Record<string, Read>>
+
+function read<T>(
+  place: FeedPlace,
+  { id, own, admin }: Read,
+  parts: readonly string[],
+  query?: Query,
+): Operation<T> {
+  const { tenantId, feed, door } = place
+  const asked = query === undefined ? {} : { query }
+  if (door === 'own') {
+    const ownId = feed === 'property' ? id : id.replace('Property', 'Contact')
+    return { id: ownId, method: 'GET', path: pathOf(own[feed], ...parts), tenant: tenantId, ...asked }
+  }
+  const path = pathOf(`/v1/admin/tenants/{tenantId}${admin}`, tenantId, ...parts)
+  return { id: `admin${id[0]?.toUpperCase()}${id.slice(1)}`, method: 'GET', path, ...asked }
+}
+
+export interface PageQuery {
+  /** `salesproperty`, `lettingsproperty`; the whole feed without it. */
+  readonly apiEventType?: string | undefined
+  readonly page: number
+  readonly pageSize: number
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+/** A page of the contract's list, the oldest first. */
+export function listEvents(place: FeedPlace, query: PageQuery): Operation<EventPage> {
+  return read(place, reads.list, [], { ...query })
+}
+
+export function getEvent(place: FeedPlace, eventId: string): Operation<FeedEvent> {
+  return read(place, reads.get, [eventId])
+}
+
+export interface RunQuery {
+  readonly after: number
+  readonly limit: number
+  readonly epoch?: string | undefined
+  readonly apiEventType?: string | undefined
+  /** Short codes with commas between them. Removals are never left out (PROTOCOL §13.4). */
+  readonly types?: string | undefined
+}
+
+/** The events after a number. */
+export function readEvents(place: FeedPlace, query: RunQuery): Operation<EventRun> {
+  return read(place, reads.run, [], { ...query })
+}
+
+/** The latest event of a property or contact. */
+export function getSubject(place: FeedPlace, subjectId: string): Operation<FeedEvent> {
+  return read(place, reads.latest, [subjectId])
+}
+
+/** All events of a property or contact, the oldest first, from a number on. */
+export function readHistory(
+  place: FeedPlace,
+  subjectId: string,
+  query: { readonly after?: number; readonly limit?: number } = {},
+): Operation<EventRun> {
+  return read(place, reads.history, [subjectId], { ...query })
+}
+
+/** Where the feeds stand that the key of the session reads. */
+export function readHeads(tenantId: string): Operation<Heads> {
+  return { id: 'readHeads', method: 'GET', path: '/v1/heads', tenant: tenantId }
+}

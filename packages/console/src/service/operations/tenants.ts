@@ -1,0 +1,65 @@
+/** Tenants, their feeds and what is wrong with them (PROTOCOL §12). */
+import type { FeedName } from '../../base.ts'
+import type { Consumer, FeedRate, FeedState, FoundProperty, Health, Key, ListOf, Tenant } from '../answers.ts'
+import { pathOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+
+/** The key of the session itself. */
+export function readSelf(): Operation<Key> {
+  return { id: 'readSelf', method: 'GET', path: '/v1/admin/self' }
+}
+
+export interface TenantQuery {
+  /** A part of a name, reference or id. */
+  readonly search?: string | undefined
+  /** Those that published last first; without it, in order of creation. */
+  readonly order?: 'lastPublish' | undefined
+  /** 50 by default, 200 at most. */
+  readonly limit?: number | undefined
+  readonly after?: string | undefined
+}
+
+export function listTenants({ search, order, limit, after }: TenantQuery): Operation<ListOf<Tenant>> {
+  return {
+    id: 'listTenants',
+    method: 'GET',
+    path: '/v1/admin/tenants',
+    query: { search, order, limit, after },
+  }
+}
+
+export function getTenant(tenantId: string): Operation<Tenant> {
+  return { id: 'getTenant', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}', tenantId) }
+}
+
+export function listFeeds(tenantId: string): Operation<ListOf<FeedState>> {
+  return { id: 'listFeeds', method: 'GET', path: pathOf('/v1/admin/tenants/{tenantId}/feeds', tenantId) }
+}
+
+/** Events from `from` to `to`, in `buckets` equal parts. */
+export function readRate(
+  tenantId: string,
+  feed: FeedName,
+  query: { readonly from: string; readonly to: string; readonly buckets: number },
+): Operation<FeedRate> {
+  const path = pathOf('/v1/admin/tenants/{tenantId}/feeds/{feed}/rate', tenantId, feed)
+  return { id: 'readRate', method: 'GET', path, query }
+}
+
+export function listConsumers(tenantId: string, feed: FeedName): Operation<ListOf<Consumer>> {
+  const path = pathOf('/v1/admin/tenants/{tenantId}/consumers', tenantId)
+  return { id: 'listConsumers', method: 'GET', path, query: { feed } }
+}
+
+/** Properties by address, postcode or reference. It goes on with `after`, also where nothing was found yet. */
+export function listProperties(
+  tenantId: string,
+  query: { readonly search: string; readonly limit?: number; readonly after?: string | undefined },
+): Operation<ListOf<FoundProperty> & { readonly searched: number }> {
+  const path = pathOf('/v1/admin/tenants/{tenantId}/properties', tenantId)
+  return { id: 'listProperties', method: 'GET', path, query: { ...query } }
+}
+
+export function readHealth(): Operation<Health> {
+  return { id: 'readHealth', method: 'GET', path: '/v1/admin/health' }
+}

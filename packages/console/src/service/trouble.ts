@@ -1,0 +1,141 @@
+/** Why there is no answer, as a value: one sentence, what to do about it, and what the service's log knows it by. */
+import type { ProblemDocument } from './answers.ts'
+
+export interface Trouble {
+  /**
+   * `problem`: the service says no. `ended`: so it does, as the session is over. `away`: no answer came. `odd`: something came that is
+   * not an answer of this service, such as the page of a proxy.
+   */
+  readonly kind: 'problem' | 'ended' | 'away' | 'odd'
+  /** The problem's own sentence. */
+  readonly sentence: string
+  /** What to do. */
+  readonly remedy: string
+  /** The stable code of PROTOCOL §7, where the service answered. */
+  readonly code: string | undefined
+  readonly status: number | undefined
+  readonly requestId: string | undefined
+  /** What was wrong with which part of the request. */
+  readonly faults: readonly string[]
+  /** When another try can succeed, as the service says. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+/** Codes after which the session is over. The others of status 401 are about one operation (`key_scope`). */
+const endingCodes: readonly string[] = ['console_session_ended', 'key_expired', 'key_revoked', 'key_disabled']
+
+const nothing = {
+  code: undefined,
+  status: undefined,
+  requestId: undefined,
+  faults: [],
+  retryAfterSeconds: undefined,
+} as const
+
+/** No answer: the service or the network is away. */
+export function awayTrouble(): Trouble {
+  return {
+    ...nothing,
+    kind: 'away',
+    sentence: 'The service did not answer.',
+    remedy:
+      'The console tries again by itself. If it lasts, look whether the service runs and can be reached.',
+  }
+}
+
+/** An answer that is none of ours, or a view that met something it does not know. */
+export function oddTrouble(sentence: string, status?: number, requestId?: string): Trouble {
+  return {
+    ...nothing,
+    kind: 'odd',
+    sentence,
+    status,
+    requestId,
+    remedy:
+      'Load the page again: the service may be newer than this page. If it lasts, look at what stands between the browser and the service.',
+  }
+}
+
+const restAfterSilenceMs = 3_000
+
+/** Milliseconds until the same can be tried again by itself; `undefined`: somebody has to do something first. */
+export function restAfter({ kind, retryAfterSeconds }: Trouble): number | undefined {
+  if (kind === 'away') return restAfterSilenceMs
+  return retryAfterSeconds === undefined ? undefined : Math.max(1, retryAfterSeconds) * 1_000
+}
+
+/** Of an answer with status 400 or more. `text` is its body. */
+export function troubleOf(status: number, text: string, head: (name: string) => string | null): Trouble {
+  const problem = readProblem(text)
+  const retryAfter = Number(head('retry-after') ?? Number.NaN)
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined
+  if (problem === undefined) {
+    const sentence = `The answer has status ${status} and is not of this service.`
+    return { ...oddTrouble(sentence, status, head('x-request-id') ?? undefined), retryAfterSeconds }
+  }
+  const isEnded = status === 401 && endingCodes.includes(problem.code)
+  return {
+    kind: isEnded ? 'ended' : 'problem',
+    sentence: problem.detail,
+    remedy: remedyOf(problem, retryAfterSeconds),
+    code: problem.code,
+    status,
+    requestId: problem.requestId,
+    faults: (problem.errors ?? []).map(({ message }) => message).filter((text) => text !== problem.detail),
+    retryAfterSeconds,
+  }
+}
+
+function readProblem(text: string): ProblemDocument | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isProblem(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isProblem(value: unknown): value is ProblemDocument {
+  if (typeof value !== 'object' || value === null || !('detail' in value) || !('code' in value)) return false
+  return typeof value.detail === 'string' && typeof value.code === 'string'
+}
+
+/** For people who look at a service; the reference has what programs should do. */
+const remedies: Readonly<Record<string, string>> = {
+  login_link_spent: 'Get a fresh link: property-events console.',
+  console_needs_fresh_sign_in: 'Paste the key again, or get a fresh link: property-events console.',
+  console_foreign_request: 'Open the console at its own address, and not within another page.',
+  console_needs_https: 'Open the console by https, or on the machine of the service itself.',
+  unauthorized: 'Paste the whole key, from pev_ to its end. If it is right, ask an operator for a new one.',
+  key_expired: 'Sign in with another key.',
+  key_revoked: 'Sign in with another key.',
+  key_disabled: 'Sign in with another key: the agency is suspended, or leaves.',
+  missing_scope: 'Sign in with a key that has this scope, or ask an operator for one.',
+  key_scope: 'Sign in with a key that may read this feed, or ask an operator for one.',
+  key_network:
+    'Use the console from a network that the key was made for, or ask an operator for another key.',
+  scope_not_held: 'Sign in with a key that holds these scopes: nobody gives more than they hold.',
+  tenant_not_found: 'Look at the address: the agency may have been deleted, or this key may not see it.',
+  subject_not_found: 'Look at the reference and at the agency that is chosen.',
+  contact_not_found: 'Look at the reference and at the agency that is chosen.',
+  event_not_found: 'Look at the id and at the agency that is chosen.',
+  key_not_found: 'Look at the id of the key, the part after pev_.',
+  epoch_changed: 'Load the page again: the feed has begun a new epoch.',
+  cursor_beyond_head: 'Load the page again: the feed has begun a new epoch.',
+  epoch_required: 'An operator has to begin a new epoch: property-events epoch start.',
+  clock_behind: 'An operator has to look at the clock of the service.',
+  storage_damaged: 'An operator has to restore the store.',
+  storage_full: 'An operator has to make room on the disk of the store.',
+  internal_error:
+    'Try again. If it lasts, send the request id to the operator: the log has the cause under it.',
+}
+
+function remedyOf({ code, status }: ProblemDocument, retryAfterSeconds: number | undefined): string {
+  const known = remedies[code]
+  if (known !== undefined) return known
+  if (retryAfterSeconds !== undefined) return `Try again in ${Math.max(1, retryAfterSeconds)} s.`
+  if (status === 401) return 'Sign in again.'
+  if (status === 400) return 'Change what was sent, and try again.'
+  if (status >= 500) return 'Try again in a few seconds.'
+  return 'The reference says what this code means and what to do.'
+}

@@ -1,0 +1,76 @@
+/** An answer for a view: asked when the view shows, again when the operation changes, and by itself after the service was away. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { isSeen } from '../state/clock.ts'
+import { call } from './call.ts'
+import type { Operation } from './operation.ts'
+import { restAfter } from './trouble.ts'
+import type { Trouble } from './trouble.ts'
+
+export interface Asked<T> {
+  /** The last answer of this path, also while the next one is asked for. */
+  readonly value: T | undefined
+  /** Why the last request had no answer. */
+  readonly trouble: Trouble | undefined
+  readonly isAsking: boolean
+  /** When `value` came, in milliseconds. */
+  readonly answeredAt: number | undefined
+  readonly askAgain: () => void
+}
+
+interface Held<T> {
+  readonly path: string
+  readonly value: T | undefined
+  readonly trouble: Trouble | undefined
+  readonly isAsking: boolean
+  readonly answeredAt: number | undefined
+}
+
+export interface AnswerOptions {
+  /** Ask again so long after each answer, while the tab is seen. */
+  readonly everyMs?: number
+}
+
+/** `undefined`: nothing is asked yet. */
+export function useAnswer<T>(operation: Operation<T> | undefined, { everyMs }: AnswerOptions = {}): Asked<T> {
+  const path = `${operation?.tenant ?? ''} ${operation?.path ?? ''}`
+  const key = JSON.stringify(operation)
+  const none = { path, value: undefined, trouble: undefined, isAsking: true, answeredAt: undefined }
+  const [held, hold] = useState<Held<T>>(none)
+  const [turn, setTurn] = useState(0)
+  const current = useRef(operation)
+  current.current = operation
+
+  useEffect(() => {
+    const { current: asked } = current
+    if (asked === undefined) return undefined
+    const controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    hold((before) => (before.path === path ? { ...before, isAsking: true } : none))
+    async function ask(operationToAsk: Operation<T>): Promise<void> {
+      const outcome = await call(operationToAsk, { signal: controller.signal })
+      if (outcome.kind === 'stopped') return
+      if (outcome.kind === 'answer') {
+        const { value } = outcome
+        hold({ path, value, trouble: undefined, isAsking: false, answeredAt: Date.now() })
+      }
+      if (outcome.kind === 'trouble') {
+        const { trouble } = outcome
+        hold((before) => ({ ...before, trouble, isAsking: false }))
+      }
+      const restMs = outcome.kind === 'trouble' ? restAfter(outcome.trouble) : everyMs
+      if (restMs !== undefined) timer = setTimeout(() => void askWhenSeen(operationToAsk), restMs)
+    }
+    function askWhenSeen(operationToAsk: Operation<T>): Promise<void> | undefined {
+      if (isSeen.peek()) return ask(operationToAsk)
+      timer = setTimeout(() => void askWhenSeen(operationToAsk), 500)
+      return undefined
+    }
+    void ask(asked)
+    return () => {
+      controller.abort()
+      clearTimeout(timer)
+    }
+  }, [key, turn, everyMs])
+
+  return { ...(held.path === path ? held : none), askAgain: () => setTurn((before) => before + 1) }
+}

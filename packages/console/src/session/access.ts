@@ -1,0 +1,52 @@
+/** What a session may do: from what the service says of its key. The service decides; this only leaves out what it would refuse. */
+import type { FeedName } from '../base.ts'
+import type { Key } from '../service/answers.ts'
+
+/** Of an operator key. */
+export type AdminScope = 'admin:inspect' | 'admin:manage' | 'admin:reveal' | 'admin:erase' | 'admin:audit'
+
+export type Access = Pick<Key, 'operator' | 'scopes' | 'grants'>
+
+/** What a tenant's key must hold for an operation of administration in its own tenant (PROTOCOL §12). */
+const inTenant: Readonly<Record<AdminScope, readonly (readonly string[])[]>> = {
+  'admin:inspect': [['tenant:inspect']],
+  'admin:audit': [['tenant:inspect']],
+  'admin:manage': [['tenant:manage']],
+  'admin:reveal': [['tenant:inspect', 'contact:read']],
+  'admin:erase': [
+    ['tenant:manage', 'property:erase'],
+    ['tenant:manage', 'contact:erase'],
+  ],
+}
+
+/** The scopes that the session has in a tenant: none of an operator key. */
+export function scopesIn(access: Access, tenantId: string): readonly string[] {
+  return access.grants.find((grant) => grant.tenantId === tenantId)?.scopes ?? []
+}
+
+/** Whether it may use operations of administration with this scope, in this tenant or, without one, of the service itself. */
+export function mayAdminister(access: Access, scope: AdminScope, tenantId?: string): boolean {
+  if (access.operator) return access.scopes.includes(scope)
+  if (tenantId === undefined) return false
+  const held = scopesIn(access, tenantId)
+  return inTenant[scope].some((needed) => needed.every((one) => held.includes(one)))
+}
+
+/**
+ * By which door a feed is read: `own` as its consumers do, `admin` as those do who look after it; `undefined`: not at all. Only the
+ * first has streams. Of contacts there is only the first: operators are shown them masked, one by one.
+ */
+export function feedDoor(access: Access, tenantId: string, feed: FeedName): 'own' | 'admin' | undefined {
+  if (scopesIn(access, tenantId).includes(`${feed}:read`)) return 'own'
+  return feed === 'property' && mayAdminister(access, 'admin:inspect', tenantId) ? 'admin' : undefined
+}
+
+/** The feeds that can be shown of a tenant. */
+export function feedsOf(access: Access, tenantId: string): readonly FeedName[] {
+  return (['property', 'contact'] as const).filter((feed) => feedDoor(access, tenantId, feed) !== undefined)
+}
+
+/** Whether it sees all tenants. Otherwise it has those of its grants. */
+export function seesAllTenants(access: Access): boolean {
+  return mayAdminister(access, 'admin:inspect')
+}

@@ -1,0 +1,94 @@
+/** Who is signed in. */
+import { signal } from '@preact/signals'
+import { base } from '../root.ts'
+import type { Key } from '../service/answers.ts'
+import { onSessionEnded, send } from '../service/call.ts'
+import type { Outcome } from '../service/outcome.ts'
+import type { Trouble } from '../service/trouble.ts'
+import { keepHalf, readHalf, watchHalf } from './second-half.ts'
+
+/** What the door answers of a session. */
+export interface Session {
+  readonly key: Key
+  readonly createdDate: string
+  readonly expiresDate: string
+  readonly idleEndsDate: string
+  /** Until then it needs no key or link again for what the door asks one for. */
+  readonly freshUntilDate: string
+  /** Of which photographs this page may show. */
+  readonly images: { readonly own: boolean; readonly hosts: readonly string[] }
+  /** As others reach the service, for samples; without a slash at its end. */
+  readonly serviceUrl: string
+}
+
+export type SessionState =
+  /** It is being asked. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'signedIn'; readonly session: Session }
+  /** `why`: what ended the last session, or refused the last attempt. */
+  | { readonly kind: 'signedOut'; readonly why: Trouble | undefined }
+  /** Nothing is known, as the service does not answer. */
+  | { readonly kind: 'away'; readonly why: Trouble }
+
+export const sessionState = signal<SessionState>({ kind: 'unknown' })
+
+/** By what a user signs in: a key, or the secret of a link. */
+export type Proof = { readonly key: string } | { readonly login: string }
+
+const url = `${base}/session`
+
+/** Signs in, or signs in again where the door asks for it. `undefined`: it worked. */
+export async function signIn(proof: Proof): Promise<Trouble | undefined> {
+  const outcome = await send<Session & { readonly session: string }>(url, { method: 'POST', body: proof })
+  if (outcome.kind !== 'answer') return outcome.kind === 'trouble' ? outcome.trouble : undefined
+  const { session: half, ...session } = outcome.value
+  keepHalf(half)
+  sessionState.value = { kind: 'signedIn', session }
+  return undefined
+}
+
+/** Ends the session everywhere. The half is forgotten even where the service does not answer. */
+export async function signOut(): Promise<void> {
+  await send<undefined>(url, { method: 'DELETE' })
+  keepHalf(undefined)
+  sessionState.value = { kind: 'signedOut', why: undefined }
+}
+
+/** Asks for the session that this browser has, or takes the link that it was opened with. */
+export async function beginSession(login: string | undefined): Promise<void> {
+  onSessionEnded((why) => end(why))
+  watchHalf(() => void takeUp())
+  if (login === undefined) return takeUp()
+  const refusal = await signIn({ login })
+  if (refusal === undefined) return undefined
+  // A link that was used may be one's own of an hour ago: whoever is signed in stays so.
+  if (readHalf() !== undefined) await takeUp()
+  if (sessionState.value.kind !== 'signedIn') end(refusal)
+  return undefined
+}
+
+/** Asks again for a session whose half this browser has. */
+export async function takeUp(): Promise<void> {
+  if (readHalf() === undefined) {
+    sessionState.value = { kind: 'signedOut', why: undefined }
+    return
+  }
+  take(await send<Session>(url, { method: 'GET' }))
+}
+
+function take(outcome: Outcome<Session>): void {
+  if (outcome.kind === 'answer') sessionState.value = { kind: 'signedIn', session: outcome.value }
+  else if (outcome.kind === 'trouble') end(outcome.trouble)
+}
+
+function end(why: Trouble): void {
+  if (why.kind === 'ended') keepHalf(undefined)
+  const isOver = why.kind === 'ended' || why.kind === 'problem'
+  sessionState.value = isOver ? { kind: 'signedOut', why } : { kind: 'away', why }
+}
+
+/** The session of a view, which is only shown where there is one. */
+export function signedIn(): Session {
+  if (sessionState.value.kind !== 'signedIn') throw new Error('Nobody is signed in.')
+  return sessionState.value.session
+}

@@ -1,0 +1,15 @@
+/** The tenant that is looked at: the one in the address, and on pages without one the last. */
+import { signal } from '@preact/signals'
+import { base } from '../root.ts'
+
+const place = `property-events tenant ${base}/`
+
+/** Its id. A view with a tenant in its address sets it. */
+export const chosenTenant = signal<string | undefined>(localStorage.getItem(place) ?? undefined)
+
+/** `undefined` forgets it. */
+export function chooseTenant(tenantId: string | undefined): void {
+  chosenTenant.value = tenantId
+  if (tenantId === undefined) localStorage.removeItem(place)
+  else localStorage.setItem(place, tenantId)
+}

@@ -1,0 +1,20 @@
+/** Whether the service answers: noted by every request, and shown by the frame. */
+import { signal } from '@preact/signals'
+
+export interface Connection {
+  /** When the service last answered anything, in milliseconds. */
+  readonly answeredAt: number
+  /** Since when it has not; `undefined`: it does. */
+  readonly awaySince: number | undefined
+}
+
+export const connection = signal<Connection>({ answeredAt: Date.now(), awaySince: undefined })
+
+export function noteAnswer(): void {
+  connection.value = { answeredAt: Date.now(), awaySince: undefined }
+}
+
+export function noteSilence(): void {
+  const { answeredAt, awaySince } = connection.value
+  connection.value = { answeredAt, awaySince: awaySince ?? Date.now() }
+}

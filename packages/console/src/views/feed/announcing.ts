@@ -1,0 +1,23 @@
+/** When live news is told to those who listen: never twice within five seconds. */
+
+const restMs = 5_000
+
+export interface Announcer {
+  /** What to say now; `undefined`: nothing, or not yet. */
+  sayNow(total: number, nowMs: number): string | undefined
+}
+
+/** `total`: how many events the view had when listening began. */
+export function createAnnouncer(total: number): Announcer {
+  let told = total
+  let toldAt = Number.NEGATIVE_INFINITY
+  return {
+    sayNow(now, nowMs) {
+      if (now <= told || nowMs - toldAt < restMs) return undefined
+      const count = now - told
+      told = now
+      toldAt = nowMs
+      return count === 1 ? '1 new event' : `${count} new events`
+    },
+  }
+}

@@ -1,0 +1,21 @@
+/** What a feed can be narrowed to, as addresses name it and as the contract does. */
+import type { FeedName } from '../../base.ts'
+
+export const categories = ['sales', 'lettings'] as const
+export type Category = (typeof categories)[number]
+
+/** Of an address; anything else is the whole feed. */
+export function readCategory(text: string | undefined): Category | undefined {
+  return categories.find((one) => one === text)
+}
+
+/** The contract's name of the view; `undefined`: all events. */
+export function apiEventTypeOf(feed: FeedName, category: Category | undefined): string | undefined {
+  return feed === 'property' && category !== undefined ? `${category}property` : undefined
+}
+
+/** Short codes that every service gives (PROTOCOL §5.2). */
+export const shortCodesOf: Readonly<Record<FeedName, readonly string[]>> = {
+  property: ['PropertyPublished', 'PropertyUpdated', 'PropertyUnpublished'],
+  contact: ['ContactCreated', 'ContactUpdated', 'ContactErased'],
+}

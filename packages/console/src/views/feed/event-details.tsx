@@ -1,0 +1,129 @@
+/** One event beside the list; on a phone in its place. */
+import { useEffect, useState } from 'preact/hooks'
+import { places } from '../../base.ts'
+import { Moment } from '../../parts/age.tsx'
+import { EventType } from '../../parts/code.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Answer } from '../../parts/answer.tsx'
+import { hrefOf } from '../../root.ts'
+import type { FeedEvent } from '../../service/answers.ts'
+import { readEvents } from '../../service/operations/feeds.ts'
+import type { FeedPlace } from '../../service/operations/feeds.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { signedIn } from '../../session/session.ts'
+import { countText } from '../../words/numbers.ts'
+import { copyAs, copyKinds } from './copy-as.ts'
+import { feedRow, subjectOf } from './feed-row.ts'
+import { rawText } from './raw-text.ts'
+
+interface Props {
+  readonly place: FeedPlace
+  readonly number: number
+  readonly onClose: () => void
+}
+
+export function EventDetails({ place, number, onClose }: Props) {
+  const asked = useAnswer(readEvents(place, { after: number - 1, limit: 1 }))
+  useEffect(() => {
+    function press({ key }: KeyboardEvent): void {
+      if (key === 'Escape' && document.querySelector('dialog[open]') === null) onClose()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [onClose])
+  return (
+    <aside class="details" aria-label={`Event ${countText(number)}`}>
+      <header>
+        <h2>#{countText(number)}</h2>
+        <button type="button" class="plain" aria-label="Close the event" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      <Answer of={asked} what={`event ${countText(number)}`}>
+        {({ items: [event] }) =>
+          event?.sequenceNumber === number ? (
+            <Facts place={place} event={event} />
+          ) : (
+            <Empty title="The feed has no event with this number.">
+              <p>Numbers leave a gap where an epoch has begun, and end with the newest event.</p>
+            </Empty>
+          )
+        }
+      </Answer>
+    </aside>
+  )
+}
+
+function Facts({ place, event }: { readonly place: FeedPlace; readonly event: FeedEvent }) {
+  const { tenantId, feed } = place
+  const { what, price } = feedRow(feed, event)
+  const subject = subjectOf(event.payload)
+  const subjectPlace =
+    feed === 'property' ? places.property(tenantId, subject) : places.contact(tenantId, subject)
+  return (
+    <>
+      <dl class="facts">
+        <dt>Type</dt>
+        <dd>
+          <EventType shortCode={event.eventTypeShortCode} number={event.eventType} />
+        </dd>
+        <dt>Time</dt>
+        <dd>
+          <Moment at={event.createdDate} />
+        </dd>
+        <dt>{feed === 'property' ? 'Property' : 'Contact'}</dt>
+        <dd>
+          {subject === '' ? what : <a href={hrefOf(subjectPlace)}>{what}</a>} {price}
+        </dd>
+        <dt>Event id</dt>
+        <dd>
+          <code>{event.id}</code>
+        </dd>
+        <dt>Transaction</dt>
+        <dd>
+          <code>{event.transactionId}</code>
+        </dd>
+      </dl>
+      <CopyAs place={place} event={event} />
+      <Raw payload={event.payload} />
+    </>
+  )
+}
+
+function CopyAs({ place, event }: { readonly place: FeedPlace; readonly event: FeedEvent }) {
+  const { serviceUrl } = signedIn()
+  return (
+    <p class="copy-as">
+      Copy as
+      {copyKinds.map((kind) => (
+        <Copy
+          key={kind}
+          text={copyAs(kind, serviceUrl, place.feed, event)}
+          label={kind}
+          name={`Copy as ${kind}`}
+        />
+      ))}
+    </p>
+  )
+}
+
+/** The payload, with line breaks where it has none. A long one is cut, and shown whole when asked. */
+function Raw({ payload }: { readonly payload: string }) {
+  const [isWhole, showWhole] = useState(false)
+  const { text, isCut } = rawText(payload, isWhole)
+  return (
+    <details open>
+      <summary>Payload</summary>
+      <pre class="raw">{text}</pre>
+      <p class="actions">
+        {isCut && (
+          <button type="button" onClick={() => showWhole(true)}>
+            Show all {countText(payload.length)} characters
+          </button>
+        )}
+        <Copy text={payload} label="Copy the bytes" />
+      </p>
+    </details>
+  )
+}

@@ -1,0 +1,46 @@
+/** Whether the newest events are followed, how many came since somebody scrolled away, and the way back to them. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { ListState } from '../../list/list-state.ts'
+import { counted, countText } from '../../words/numbers.ts'
+import { createAnnouncer } from './announcing.ts'
+
+interface Props {
+  readonly list: ListState
+  readonly total: number
+}
+
+export function LiveButton({ list, total }: Props) {
+  const isFollowing = list.isFollowing.value
+  // How many there were when the end was last seen.
+  const seen = useRef(total)
+  if (isFollowing) seen.current = total
+  const fresh = total - seen.current
+  return (
+    <span class="live">
+      <button type="button" aria-pressed={isFollowing} onClick={() => list.follow(total)}>
+        {isFollowing ? '● live' : `paused · ${countText(fresh)} new`}
+      </button>
+      <Told total={total} />
+    </span>
+  )
+}
+
+/** For those who listen: every five seconds at most. */
+function Told({ total }: { readonly total: number }) {
+  const announcer = useMemo(() => createAnnouncer(total), [])
+  const latest = useRef(total)
+  latest.current = total
+  const [said, say] = useState('')
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const text = announcer.sayNow(latest.current, Date.now())
+      if (text !== undefined) say(`${text}, ${counted(latest.current, 'event')} in all`)
+    }, 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <span class="unseen" role="status">
+      {said}
+    </span>
+  )
+}

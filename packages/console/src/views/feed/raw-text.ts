@@ -1,0 +1,64 @@
+/** A payload to be read by people. The bytes themselves are what `Copy` gives. */
+
+const longest = 20_000
+/** Of one line: a value of a megabyte would take the browser seconds. */
+const longestLine = 2_000
+
+export interface RawText {
+  readonly text: string
+  /** There is more of it. */
+  readonly isCut: boolean
+}
+
+/** Indented where it is JSON; control characters and those that turn the direction of the text as their codes. */
+export function rawText(payload: string, isWhole: boolean): RawText {
+  const shown = indented(payload)
+    .split('\n')
+    .map((line) => (line.length > longestLine && !isWhole ? `${line.slice(0, longestLine)} …` : line))
+    .join('\n')
+  const cut = isWhole ? shown : shown.slice(0, longest)
+  const isCut = !isWhole && (shown.length > longest || payload.length > longest || / …$/m.test(cut))
+  return { text: cut.replaceAll(unseen, escaped), isCut }
+}
+
+// oxlint-disable-next-line no-control-regex -- these are what is meant
+const unseen = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
+}
+
+/**
+ * Breaks lines between the parts of a JSON text, and changes nothing within them: numbers stay as they were written (D22), which a parser
+ * would not keep.
+ */
+function indented(json: string): string {
+  const pieces: string[] = []
+  let depth = 0
+  let from = 0
+  let before = ''
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g
+  for (let match = token.exec(json); match !== null; match = token.exec(json)) {
+    const [sign] = match
+    const between = json.slice(from, match.index).trim()
+    from = token.lastIndex
+    if (between !== '') pieces.push(between)
+    const isEmpty = between === '' && /^[{[]$/.test(before)
+    const isEnd = sign === '}' || sign === ']'
+    if (/^[{[]$/.test(before) && !(isEnd && isEmpty)) {
+      depth += 1
+      pieces.splice(between === '' ? pieces.length : -1, 0, newLine(depth))
+    } else if (before === ',') pieces.splice(between === '' ? pieces.length : -1, 0, newLine(depth))
+    if (isEnd && !isEmpty) {
+      depth = Math.max(0, depth - 1)
+      pieces.push(newLine(depth))
+    }
+    pieces.push(sign === ':' ? ': ' : sign)
+    before = sign
+  }
+  return pieces.join('') + json.slice(from).trim()
+}
+
+function newLine(depth: number): string {
+  return `\n${'  '.repeat(Math.min(depth, 40))}`
+}

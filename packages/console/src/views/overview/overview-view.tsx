@@ -1,0 +1,175 @@
+/** All tenants by their last publish, and what needs somebody. For a key of tenants: where it can look. */
+import { useLocation } from 'preact-iso'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { places } from '../../base.ts'
+import { TenantName, firstPlace } from '../../frame/tenant-switcher.tsx'
+import { Answer } from '../../parts/answer.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { hrefOf } from '../../root.ts'
+import type { ListOf, Tenant } from '../../service/answers.ts'
+import { listTenants, readHealth } from '../../service/operations/tenants.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { seesAllTenants } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
+import { counted } from '../../words/numbers.ts'
+import type { ViewProps } from '../view.ts'
+import { Faults } from './faults.tsx'
+import { createFactsOfTenants } from './tenant-facts.ts'
+import type { FactsOfTenants } from './tenant-facts.ts'
+import { faultsOfService, faultsOfTenant } from './tenant-row.ts'
+import { TenantTable } from './tenant-table.tsx'
+import './overview.css'
+
+export function OverviewView({ query }: ViewProps) {
+  return seesAllTenants(signedIn().key) ? (
+    <Overview search={query['search'] ?? ''} limit={readLimit(query['limit'])} />
+  ) : (
+    <OwnTenants />
+  )
+}
+
+const firstRows = 25
+const mostRows = 200
+const everyMs = 2_000
+
+function readLimit(text: string | undefined): number {
+  const limit = Number(text)
+  return Number.isInteger(limit) && limit >= 1 && limit <= mostRows ? limit : firstRows
+}
+
+interface OverviewProps {
+  readonly search: string
+  readonly limit: number
+}
+
+function Overview({ search, limit }: OverviewProps) {
+  const { route } = useLocation()
+  const known = useMemo(() => createFactsOfTenants(), [])
+  useEffect(() => () => known.close(), [])
+  const operation = listTenants({ search: search.trim() || undefined, order: 'lastPublish', limit })
+  const asked = useAnswer(operation, { everyMs })
+  const health = useAnswer(readHealth(), { everyMs: 30_000 })
+  const show = (changes: { readonly search?: string; readonly limit?: number }): void =>
+    route(
+      hrefOf(places.overview({ search, limit: limit === firstRows ? undefined : limit, ...changes })),
+      true,
+    )
+  return (
+    <div class="overview">
+      <h1>Overview</h1>
+      <SearchField search={search} onSearch={(text) => show({ search: text, limit: firstRows })} />
+      <Answer of={asked} what="the agencies">
+        {(list) => (
+          <>
+            <Faults
+              faults={[...faultsOfService(health.value), ...tenantFaults(list, known)]}
+              looked={list.items.length}
+              hasMore={list.next !== null}
+            />
+            <Tenants list={list} known={known} search={search} />
+            {list.next !== null && (
+              <button
+                type="button"
+                disabled={limit >= mostRows}
+                onClick={() => show({ limit: Math.min(mostRows, limit * 2) })}
+              >
+                {limit >= mostRows ? `These are ${mostRows}: search for others` : 'Show more'}
+              </button>
+            )}
+          </>
+        )}
+      </Answer>
+    </div>
+  )
+}
+
+function tenantFaults({ items }: ListOf<Tenant>, known: FactsOfTenants) {
+  return items.flatMap((tenant) => faultsOfTenant(tenant, known.facts.value.get(tenant.tenantId) ?? {}))
+}
+
+interface TenantsProps {
+  readonly list: ListOf<Tenant>
+  readonly known: FactsOfTenants
+  readonly search: string
+}
+
+function Tenants({ list, known, search }: TenantsProps) {
+  useEffect(() => known.look(list.items), [list])
+  if (list.items.length > 0) return <TenantTable tenants={list.items} facts={known.facts.value} />
+  return search.trim() === '' ? (
+    <EmptyStore />
+  ) : (
+    <Empty title={`No agency has “${search.trim()}” in its name, reference or id.`} />
+  )
+}
+
+function SearchField({
+  search,
+  onSearch,
+}: {
+  readonly search: string
+  readonly onSearch: (text: string) => void
+}) {
+  const [text, setText] = useState(search)
+  useEffect(() => {
+    if (text === search) return undefined
+    const timer = setTimeout(() => onSearch(text), 200)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <input
+      class="search"
+      type="search"
+      aria-label="Name, reference or id of an agency"
+      placeholder="Name, reference or id of an agency"
+      value={text}
+      onInput={({ currentTarget }) => setText(currentTarget.value)}
+    />
+  )
+}
+
+/** How the first event comes into a store. */
+function EmptyStore() {
+  const commands = `property-events tenants create "First agency"
+property-events keys create --tenant "First agency" --scopes property:publish --label "first publisher"
+property-events publish first-event.json --url ${signedIn().serviceUrl} --key pev_…`
+  return (
+    <Empty title="There is no agency yet.">
+      <p>Make one with a key that may publish, and publish its first event:</p>
+      <pre>{commands}</pre>
+      <p>
+        <Copy text={commands} name="Copy the commands" />
+      </p>
+    </Empty>
+  )
+}
+
+/** A key of one tenant lands in its feed. */
+function OwnTenants() {
+  const { key } = signedIn()
+  const { route } = useLocation()
+  const [only] = key.grants
+  const isOne = key.grants.length === 1 && only !== undefined
+  useEffect(() => {
+    if (isOne) route(hrefOf(firstPlace(key, only.tenantId)), true)
+  }, [])
+  if (key.grants.length === 0)
+    return (
+      <Empty title="The key that you signed in with has no agency, and may not look at those of others." />
+    )
+  return (
+    <>
+      <h1>{counted(key.grants.length, 'agency', 'agencies')}</h1>
+      <ul class="choices">
+        {key.grants.map(({ tenantId }) => (
+          <li key={tenantId}>
+            <a href={hrefOf(firstPlace(key, tenantId))}>
+              <TenantName tenantId={tenantId} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+/** The tenants of the overview. */
+import { Age } from '../../parts/age.tsx'
+import { Spark } from '../../parts/spark.tsx'
+import { Table } from '../../parts/table.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { firstPlace } from '../../frame/tenant-switcher.tsx'
+import { hrefOf } from '../../root.ts'
+import type { Tenant } from '../../service/answers.ts'
+import { signedIn } from '../../session/session.ts'
+import { counted } from '../../words/numbers.ts'
+import { oneLine } from '../../words/plain.ts'
+import { furthestText, headOf, liveOf, refusedOf, standingOf } from './tenant-row.ts'
+import type { TenantFacts } from './tenant-row.ts'
+
+interface Props {
+  readonly tenants: readonly Tenant[]
+  readonly facts: ReadonlyMap<string, TenantFacts>
+}
+
+export function TenantTable({ tenants, facts }: Props) {
+  const of = ({ tenantId }: Tenant): TenantFacts => facts.get(tenantId) ?? {}
+  const columns: readonly Column<Tenant>[] = [
+    { name: 'Name', isName: true, cell: (tenant) => <Name tenant={tenant} /> },
+    { name: 'Head', isNumber: true, cell: (tenant) => headOf(of(tenant)) },
+    { name: 'Last publish', cell: ({ lastPublishedAt }) => <Age at={lastPublishedAt} /> },
+    { name: '24 h', isWide: true, cell: (tenant) => <Rate facts={of(tenant)} /> },
+    { name: 'Live', isNumber: true, cell: (tenant) => liveOf(of(tenant)) },
+    { name: 'Furthest behind', cell: (tenant) => oneLine(furthestText(of(tenant)), 60) },
+    { name: 'Refused', isNumber: true, cell: (tenant) => refusedOf(of(tenant)) },
+  ]
+  return (
+    <Table
+      caption="Agencies by their last publish"
+      columns={columns}
+      rows={tenants}
+      keyOf={({ tenantId }) => tenantId}
+    />
+  )
+}
+
+function Name({ tenant }: { readonly tenant: Tenant }) {
+  const standing = standingOf(tenant)
+  return (
+    <>
+      <a href={hrefOf(firstPlace(signedIn().key, tenant.tenantId))}>{oneLine(tenant.name)}</a>
+      {standing !== undefined && <span class="standing"> {standing}</span>}
+    </>
+  )
+}
+
+function Rate({ facts: { rate } }: { readonly facts: TenantFacts }) {
+  if (rate === undefined) return <>…</>
+  const sum = rate.counts.reduce((total, count) => total + count, 0)
+  return <Spark counts={rate.counts} label={`${counted(sum, 'event')} in 24 hours`} />
+}

@@ -1,0 +1,8 @@
+/** What is wrong with a text that should be a key, before it is sent; `undefined`: nothing that can be seen. */
+export function keyFault(text: string): string | undefined {
+  if (text === '') return 'Paste a key: it begins with pev_.'
+  if (/^pev_(?:test_)?[0-9A-Za-z]{12}_[0-9A-Za-z]{30}$/.test(text)) return undefined
+  if (!text.startsWith('pev_')) return 'This is no key: a key begins with pev_.'
+  if (/[^\w]/.test(text)) return 'There is more in it than a key: paste the key alone, from pev_ to its end.'
+  return 'This is not a whole key: paste it again, from pev_ to its end.'
+}

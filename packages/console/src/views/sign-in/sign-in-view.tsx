@@ -1,0 +1,83 @@
+/** Signing in by pasting a key. A link signs in before this is shown. */
+import { useState } from 'preact/hooks'
+import { Problem } from '../../parts/problem.tsx'
+import { signIn } from '../../session/session.ts'
+import type { Trouble } from '../../service/trouble.ts'
+import { keyFault } from './key-fault.ts'
+import './sign-in.css'
+
+interface Props {
+  /** What ended the session before, or refused the link. */
+  readonly why: Trouble | undefined
+}
+
+export function SignInView({ why }: Props) {
+  return (
+    <main class="sign-in">
+      <h1>Property Events</h1>
+      {why !== undefined && <Problem trouble={why} />}
+      <KeyForm action="Sign in" />
+      <details>
+        <summary>Without a key</summary>
+        <p>
+          On the machine of the service, <code>property-events console</code> prints a link that signs in
+          once. Each browser needs a link of its own.
+        </p>
+      </details>
+    </main>
+  )
+}
+
+interface KeyFormProps {
+  readonly action: string
+  /** Called once it has worked. */
+  readonly onDone?: () => void
+}
+
+/** Also where the door asks for the key again. The key is sent once and kept nowhere. */
+export function KeyForm({ action, onDone }: KeyFormProps) {
+  const [key, setKey] = useState('')
+  const [trouble, setTrouble] = useState<Trouble>()
+  const [fault, setFault] = useState<string>()
+  const [isAsking, setAsking] = useState(false)
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault()
+    const text = key.trim()
+    const found = keyFault(text)
+    setFault(found)
+    setTrouble(undefined)
+    if (found !== undefined || isAsking) return
+    setAsking(true)
+    const refusal = await signIn({ key: text })
+    setAsking(false)
+    setTrouble(refusal)
+    if (refusal !== undefined) return
+    setKey('')
+    onDone?.()
+  }
+  return (
+    <form class="key-form" onSubmit={(event) => void submit(event)} noValidate>
+      <label htmlFor="key">Key</label>
+      <input
+        id="key"
+        type="password"
+        autoComplete="off"
+        spellcheck={false}
+        placeholder="pev_…"
+        value={key}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault === undefined ? undefined : 'key-fault'}
+        onInput={({ currentTarget }) => setKey(currentTarget.value)}
+      />
+      {fault !== undefined && (
+        <p id="key-fault" class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      {trouble !== undefined && <Problem trouble={trouble} />}
+      <button class="main" type="submit" disabled={isAsking}>
+        {isAsking ? 'Waiting for the service …' : action}
+      </button>
+    </form>
+  )
+}

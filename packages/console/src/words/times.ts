@@ -1,0 +1,90 @@
+/** Times as text. The service's are UTC; people read their own. */
+
+/**
+ * Milliseconds since 1970 of a time of the service: `2026-01-31T09:30:00.1234567`, which is UTC without saying so (PROTOCOL §1.4), or
+ * with a `Z`. `undefined` for anything else.
+ */
+export function readTime(text: string | null | undefined): number | undefined {
+  const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?Z?$/.exec(text ?? '')
+  if (match === null) return undefined
+  const [, day, time, fraction = ''] = match
+  const ms = Date.parse(
+    `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`.replace(/T(\d\d:\d\d)\./, 'T$1:00.'),
+  )
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** `2026-01-31 09:30:00 UTC`, for whoever points at a time. */
+export function utcText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** `31 Jan 09:30:00` by the clock of the reader, with the year where it is another one than `nowMs`'s. */
+export function localText(ms: number, nowMs: number): string {
+  const time = new Date(ms)
+  const isThisYear = time.getFullYear() === new Date(nowMs).getFullYear()
+  const day = `${time.getDate()} ${months[time.getMonth()]}${isThisYear ? '' : ` ${time.getFullYear()}`}`
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function two(number: number): string {
+  return String(number).padStart(2, '0')
+}
+
+/** `12 s ago`, `3 min ago`, `4 h ago`, `62 d ago`; `now` for less than a second; `in 6 d` for what is to come. */
+export function ageText(ms: number, nowMs: number): string {
+  const seconds = Math.round(Math.abs(nowMs - ms) / 1_000)
+  if (seconds < 1) return 'now'
+  const text = spanText(seconds)
+  return ms > nowMs ? `in ${text}` : `${text} ago`
+}
+
+/** A length of time in its largest unit: `45 s`, `3 min`, `4 h`, `62 d`. */
+export function spanText(seconds: number): string {
+  if (seconds < 60) return `${Math.floor(seconds)} s`
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}
+
+/**
+ * What somebody typed as a moment, by their own clock, as milliseconds: `2026-03-01 09:00`, `2026-03-01`, `09:00` of today, or a time
+ * with a `Z` or offset. `undefined` for anything else, and for a day that does not exist.
+ */
+export function readMoment(typed: string, nowMs: number): number | undefined {
+  const text = typed.trim().replace(/\s+/g, ' ')
+  const clock = /^(\d{1,2}):(\d\d)(?::(\d\d))?$/.exec(text)
+  if (clock !== null) {
+    const [, hours = '', minutes = '', seconds = '0'] = clock
+    if (Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined
+    return new Date(nowMs).setHours(Number(hours), Number(minutes), Number(seconds), 0)
+  }
+  const match =
+    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?(Z|[+-]\d\d:\d\d)?$/i.exec(text)
+  if (match === null) return undefined
+  const [, year = '', month = '', day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', zone] =
+    match
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
+  const numbers = [
+    Number(year),
+    Number(month) - 1,
+    Number(day),
+    Number(hours),
+    Number(minutes),
+    Number(seconds),
+    ms,
+  ] as const
+  const utc = new Date(Date.UTC(...numbers))
+  const exists =
+    utc.getUTCMonth() === numbers[1] && utc.getUTCDate() === numbers[2] && utc.getUTCHours() === numbers[3]
+  if (!exists || numbers[4] > 59 || numbers[5] > 59) return undefined
+  return zone === undefined ? new Date(...numbers).getTime() : utc.getTime() - offsetMs(zone)
+}
+
+function offsetMs(zone: string): number {
+  if (zone.toUpperCase() === 'Z') return 0
+  const [hours = 0, minutes = 0] = zone.slice(1).split(':').map(Number)
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
+}

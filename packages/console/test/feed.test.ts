@@ -1,0 +1,115 @@
+/** What the list and the event beside it show. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { FeedEvent } from '../src/service/answers.ts'
+import { createAnnouncer } from '../src/views/feed/announcing.ts'
+import { apiEventTypeOf, readCategory } from '../src/views/feed/categories.ts'
+import { copyAs } from '../src/views/feed/copy-as.ts'
+import { feedRow, subjectOf } from '../src/views/feed/feed-row.ts'
+import { rawText } from '../src/views/feed/raw-text.ts'
+
+const agentRef = '0B9D5C1E-8f0a-4f1b-9a53-0c2f8d1f7a10'
+
+function eventWith(payload: unknown, eventTypeShortCode = 'PropertyUpdated'): FeedEvent {
+  return {
+    tenantId: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    sequenceNumber: 7,
+    eventType: 0,
+    eventTypeShortCode,
+    payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
+    transactionId: agentRef,
+    id: '5f2504e0-4f89-41d3-9a0c-0305e82c3309',
+    createdDate: '2026-03-01T09:31:07.0000000',
+  }
+}
+
+describe('a row of the feed', () => {
+  it('has the address and the price as a listing has them (PROTOCOL §10)', () => {
+    const row = feedRow(
+      'property',
+      eventWith({
+        agent_ref: agentRef,
+        address: { display_address: 'Mill Lane, Aylsham', postcode_1: 'NR11', postcode_2: '6AB' },
+        price_information: { price: 289_950 },
+      }),
+    )
+    assert.equal(row.what, 'Mill Lane, Aylsham, NR11 6AB')
+    assert.equal(row.price, '£289,950')
+    assert.equal(row.type, 'Updated')
+    assert.equal(row.isRemoval, false)
+  })
+
+  it('says what was erased or thinned, and shows the reference where there is no address (PROTOCOL §5.7)', () => {
+    const what = (payload: unknown) => feedRow('property', eventWith(payload)).what
+    assert.equal(what({ agent_ref: agentRef, published: false, erased: true }), 'erased')
+    assert.equal(what({ agent_ref: agentRef, published: false, thinned: true }), 'thinned by retention')
+    assert.equal(what({ agent_ref: agentRef, published: true }), agentRef.toLowerCase())
+    assert.equal(what('not JSON'), 'The payload cannot be read')
+  })
+
+  it('shows markup and letters that turn the text as text, in one line (D31)', () => {
+    const hostile = '<img src=x onerror=alert(1)>\u202Egnp.exe\n' + 'x'.repeat(100_000)
+    const { what } = feedRow(
+      'property',
+      eventWith({ agent_ref: agentRef, address: { display_address: hostile } }),
+    )
+    assert.ok(what.startsWith('<img src=x onerror=alert(1)> gnp.exe x'))
+    assert.ok(what.length <= 200)
+  })
+
+  it('of a contact has its reference and no name (D18)', () => {
+    const row = feedRow(
+      'contact',
+      eventWith({ contact_ref: agentRef, last_name: 'Example' }, 'ContactUpdated'),
+    )
+    assert.equal(row.what, agentRef.toLowerCase())
+    assert.ok(!JSON.stringify(row).includes('Example'))
+    assert.equal(subjectOf('{}'), '')
+  })
+
+  it('is narrowed to a category by the names of the contract (D1)', () => {
+    assert.equal(apiEventTypeOf('property', readCategory('lettings')), 'lettingsproperty')
+    assert.equal(apiEventTypeOf('property', readCategory('commercial')), undefined)
+    assert.equal(apiEventTypeOf('contact', 'sales'), undefined)
+  })
+})
+
+describe('an event beside the list', () => {
+  it('is copied as a request without a key in it, and nothing of the address leaves its quotes (D11)', () => {
+    const event = eventWith({})
+    assert.equal(
+      copyAs('curl', 'https://feed.example.com/a', 'property', event),
+      `curl -H "x-api-key: $KEY" -H 'x-tenant: ${event.tenantId}' 'https://feed.example.com/a/api/func/api/v1/events/geteventbyid/${event.id}'`,
+    )
+    assert.match(copyAs('TypeScript', 'https://feed.example.com', 'contact', event), /feed: 'contact'/)
+    assert.match(copyAs('PHP', "https://feed.example.com/it's", 'property', event), /it%27s/)
+  })
+
+  it('has its payload with line breaks and its numbers as they were written (D22)', () => {
+    const { text, isCut } = rawText('{"a":250000.00,"b":[1,{"c":"x,{}"}],"d":{},"e":[]}', false)
+    assert.equal(
+      text,
+      '{\n  "a": 250000.00,\n  "b": [\n    1,\n    {\n      "c": "x,{}"\n    }\n  ],\n  "d": {},\n  "e": []\n}',
+    )
+    assert.equal(isCut, false)
+  })
+
+  it('shows a line of a megabyte in part, whole when asked, and every hidden letter by its code (D31)', () => {
+    const payload = JSON.stringify({ a: `\u202E${'x'.repeat(1_000_000)}` })
+    const part = rawText(payload, false)
+    assert.ok(part.isCut && part.text.length < 3_000 && part.text.includes('\\u202E'))
+    assert.ok(rawText(payload, true).text.length > 1_000_000)
+    assert.equal(rawText('not JSON <b>', false).text, 'not JSON <b>')
+  })
+})
+
+describe('live news', () => {
+  it('are told at most every five seconds, all of them in the end (D31)', () => {
+    const announcer = createAnnouncer(100)
+    assert.equal(announcer.sayNow(100, 0), undefined)
+    assert.equal(announcer.sayNow(101, 1_000), '1 new event')
+    assert.equal(announcer.sayNow(130, 2_000), undefined)
+    assert.equal(announcer.sayNow(138, 6_000), '37 new events')
+    assert.equal(announcer.sayNow(138, 60_000), undefined)
+  })
+})

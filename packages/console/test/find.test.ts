@@ -1,0 +1,88 @@
+/** What the find box makes of a text, and what it asks for it. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { planFind } from '../src/find/look-up.ts'
+import type { Send } from '../src/find/look-up.ts'
+import { recognise } from '../src/find/recognise.ts'
+import { troubleOf } from '../src/service/trouble.ts'
+
+const tenantId = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
+const uuid = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
+const operator = { operator: true, scopes: ['admin:inspect'], grants: [] }
+const reader = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
+
+/** Answers each operation with the same, and notes what was asked. */
+function sender(answer: unknown): { readonly send: Send; readonly asked: string[] } {
+  const asked: string[] = []
+  const send: Send = async (operation) => {
+    asked.push(`${operation.id} ${operation.path}`)
+    return { kind: 'answer', value: answer as never, status: 200, head: new Headers() }
+  }
+  return { send, asked }
+}
+
+describe('a text in the find box', () => {
+  it('is an id, a number, a key, a postcode or words (D31)', () => {
+    assert.deepEqual(recognise('  '), { kind: 'nothing' })
+    assert.deepEqual(recognise(`GET /v1/properties/${uuid.toUpperCase()}?x=1`), { kind: 'uuid', uuid })
+    assert.deepEqual(recognise('#621,391'), { kind: 'number', number: 621_391 })
+    assert.deepEqual(recognise('nr11 6ab'), { kind: 'words', words: 'nr11 6ab', isPostcode: true })
+    assert.deepEqual(recognise('12 Mill Lane'), { kind: 'words', words: '12 Mill Lane', isPostcode: false })
+    const long = recognise('x'.repeat(1_000_000))
+    assert.equal(long.kind === 'words' ? long.words.length : 0, 100)
+  })
+
+  it('that is a key is known by its id, and its secret is never sent (D11)', () => {
+    const secret = 'abcdefghijklmnopqrstuvwx123456'
+    const sought = recognise(`x-api-key: pev_4fgHt8Kq2LmN_${secret}`)
+    assert.deepEqual(sought, { kind: 'key', keyId: '4fgHt8Kq2LmN' })
+    const plan = JSON.stringify(planFind(sought, operator, tenantId))
+    assert.ok(plan.includes('key=4fgHt8Kq2LmN') && !plan.includes(secret))
+  })
+
+  it('that is an id is looked for among events, properties and agencies, by the door of the session (D31)', async () => {
+    const event = { sequenceNumber: 7, eventTypeShortCode: 'PropertyUpdated' }
+    const own = sender(event)
+    const found = await Promise.all(
+      planFind(recognise(uuid), reader, tenantId).lookUps.map((lookUp) => lookUp(own.send)),
+    )
+    assert.deepEqual(own.asked, [
+      `getProperty /v1/properties/${uuid}`,
+      `getPropertyEvent /api/func/api/v1/events/geteventbyid/${uuid}`,
+    ])
+    assert.deepEqual(
+      found.flat().map((one) => ('place' in one ? one.place : '')),
+      [`/tenants/${tenantId}/properties/${uuid}`, `/tenants/${tenantId}/feeds/property?number=7`],
+    )
+    const admin = sender(event)
+    await planFind(recognise(uuid), operator, tenantId).lookUps[0]?.(admin.send)
+    assert.deepEqual(admin.asked, [`adminGetProperty /v1/admin/tenants/${tenantId}/properties/${uuid}`])
+  })
+
+  it('finds properties of the agency that is chosen by words, and agencies by name, and says what it cannot (D31)', async () => {
+    const item = { agentRef: uuid, live: true, address: 'Mill Lane', postcode: 'NR11 6AB', reference: null }
+    const one = sender({ items: [item], next: null })
+    const plan = planFind(recognise('NR11 6AB'), operator, tenantId)
+    const found = await plan.lookUps[0]?.(one.send)
+    assert.deepEqual(found, [
+      { kind: 'Property', name: 'Mill Lane, NR11 6AB', place: `/tenants/${tenantId}/properties/${uuid}` },
+    ])
+    assert.equal(plan.lookUps.length, 2)
+    assert.match(planFind(recognise('mill'), operator, undefined).left ?? '', /Choose an agency/)
+    assert.deepEqual(planFind(recognise('mill'), reader, tenantId).lookUps, [])
+    assert.match(planFind(recognise('mill'), reader, tenantId).left ?? '', /may not search/)
+  })
+
+  it('that nothing has finds nothing, and a refusal is told (D31)', async () => {
+    const refuse =
+      (status: number): Send =>
+      async () => {
+        const text = JSON.stringify({ detail: 'No.', code: 'x', requestId: 'r' })
+        return { kind: 'trouble', trouble: troubleOf(status, text, () => null) }
+      }
+    const [lookUp] = planFind(recognise(uuid), reader, tenantId).lookUps
+    assert.deepEqual(await lookUp?.(refuse(404)), [])
+    const refused = await lookUp?.(refuse(503))
+    assert.ok(refused !== undefined && 'kind' in refused && refused.status === 503)
+  })
+})

@@ -1,0 +1,77 @@
+/** The operations that the console sends are those of openapi.json: their names, methods, paths and parameters, and what it reads of answers. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { Operation } from '../src/service/operation.ts'
+import * as feeds from '../src/service/operations/feeds.ts'
+import * as tenants from '../src/service/operations/tenants.ts'
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+}
+interface Described {
+  readonly operationId?: string
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
+}
+
+const document: Document = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../openapi.json'), 'utf8'),
+)
+const id = '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10'
+const places: readonly feeds.FeedPlace[] = [
+  { tenantId: id, feed: 'property', door: 'own' },
+  { tenantId: id, feed: 'contact', door: 'own' },
+  { tenantId: id, feed: 'property', door: 'admin' },
+]
+const page = { apiEventType: 'property', page: 1, pageSize: 100, from: '2026-01-01', to: '2026-01-02' }
+
+/** Each operation with every parameter that it can have. */
+const sent: readonly Operation<unknown>[] = [
+  tenants.readSelf(),
+  tenants.listTenants({ search: 'x', order: 'lastPublish', limit: 1, after: 'x' }),
+  tenants.getTenant(id),
+  tenants.listFeeds(id),
+  tenants.readRate(id, 'property', { from: 'x', to: 'x', buckets: 24 }),
+  tenants.listConsumers(id, 'property'),
+  tenants.listProperties(id, { search: 'x', limit: 1, after: 'x' }),
+  tenants.readHealth(),
+  feeds.readHeads(id),
+  ...places.flatMap((place) => [
+    feeds.listEvents(place, page),
+    feeds.getEvent(place, id),
+    feeds.readEvents(place, { after: 1, limit: 1, epoch: 'x', apiEventType: 'x', types: 'x' }),
+    feeds.getSubject(place, id),
+    feeds.readHistory(place, id, { after: 1, limit: 1 }),
+  ]),
+]
+
+describe('an operation of the console', () => {
+  it('is one of openapi.json, and has no parameter that this does not name (D31)', () => {
+    for (const operation of sent) {
+      const known = Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, described]) => ({ path, method, described })),
+      )
+      const found = known.find(({ described }) => described.operationId === operation.id)
+      assert.ok(found !== undefined, `${operation.id} is an operation`)
+      assert.equal(found.method.toUpperCase(), operation.method, operation.id)
+      const pattern = new RegExp(`^${found.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+      assert.match(operation.path, pattern, operation.id)
+      const names = (found.described.parameters ?? [])
+        .map((parameter) => ('$ref' in parameter ? named(parameter.$ref) : parameter))
+        .filter((parameter) => parameter?.in === 'query')
+        .map((parameter) => parameter?.name)
+      for (const name of Object.keys(operation.query ?? {}))
+        assert.ok(names.includes(name), `${operation.id}: ${name}`)
+    }
+  })
+})
+
+function named($ref: string): Parameter | undefined {
+  return document.components.parameters[$ref.split('/').at(-1) ?? '']
+}

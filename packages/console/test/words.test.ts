@@ -1,0 +1,107 @@
+/** Times, numbers and texts as the console writes and reads them. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { countText, counted, readCount } from '../src/words/numbers.ts'
+import { oneLine, typeName, webAddress } from '../src/words/plain.ts'
+import { sparkBars } from '../src/words/spark.ts'
+import { ageText, localText, readMoment, readTime, spanText, utcText } from '../src/words/times.ts'
+
+describe('times', () => {
+  it('of the service are UTC, with seven digits or a Z (PROTOCOL §1.4)', () => {
+    const ms = Date.UTC(2026, 2, 1, 9, 31, 7, 123)
+    assert.equal(readTime('2026-03-01T09:31:07.1234567'), ms)
+    assert.equal(readTime('2026-03-01T09:31:07.123Z'), ms)
+    assert.equal(readTime('2026-03-01T09:31'), Date.UTC(2026, 2, 1, 9, 31))
+    for (const text of ['', null, undefined, 'yesterday', '2026-13-01T00:00:00Z', '2026-03-01']) {
+      assert.equal(readTime(text), undefined, String(text))
+    }
+    assert.equal(utcText(ms), '2026-03-01 09:31:07 UTC')
+  })
+
+  it('have an age in their largest unit (D31)', () => {
+    const ages = [
+      [0, 'now'],
+      [12, '12 s ago'],
+      [59, '59 s ago'],
+      [60, '1 min ago'],
+      [3_599, '59 min ago'],
+      [4 * 3_600, '4 h ago'],
+      [47 * 3_600, '47 h ago'],
+      [62 * 86_400, '62 d ago'],
+      [-6 * 86_400, 'in 6 d'],
+    ] as const
+    for (const [seconds, text] of ages) assert.equal(ageText(0, seconds * 1_000), text)
+    assert.equal(spanText(3 * 3_600 + 19 * 60), '3 h')
+  })
+
+  it('are local, with the year only where it is another one (D31)', () => {
+    const ms = new Date(2026, 2, 1, 9, 31, 7).getTime()
+    assert.equal(localText(ms, ms), '1 Mar 09:31:07')
+    assert.equal(localText(ms, new Date(2027, 0, 1).getTime()), '1 Mar 2026 09:31:07')
+  })
+
+  it('that somebody types are local, or say their zone; a text that is none does nothing (D5)', () => {
+    const now = new Date(2026, 2, 1, 12).getTime()
+    assert.equal(readMoment('2026-03-01 09:00', now), new Date(2026, 2, 1, 9).getTime())
+    assert.equal(readMoment(' 2026-03-01T09:00:05.25 ', now), new Date(2026, 2, 1, 9, 0, 5, 250).getTime())
+    assert.equal(readMoment('9:05', now), new Date(2026, 2, 1, 9, 5).getTime())
+    assert.equal(readMoment('2026-03-01T09:31:07.1234567Z', now), Date.UTC(2026, 2, 1, 9, 31, 7, 123))
+    assert.equal(readMoment('2026-03-01T09:00:00+01:30', now), Date.UTC(2026, 2, 1, 7, 30))
+    for (const text of [
+      '',
+      'soon',
+      '2025-02-30',
+      '2026-03-01 25:00',
+      '24:00',
+      '2026-03-01T09:60',
+      '1e3',
+      '💥',
+    ]) {
+      assert.equal(readMoment(text, now), undefined, text)
+    }
+  })
+})
+
+describe('numbers', () => {
+  it('are written and read with the marks of thousands (D31)', () => {
+    assert.equal(countText(1_204_511), '1,204,511')
+    assert.equal(counted(1, 'event'), '1 event')
+    assert.equal(counted(0, 'agency', 'agencies'), '0 agencies')
+    assert.equal(readCount(' #1,204,511 '), 1_204_511)
+    for (const text of ['', '0', '-1', '1.5', '1e3', '99999999999999999999'])
+      assert.equal(readCount(text), undefined)
+  })
+})
+
+describe('texts of payloads', () => {
+  it('stay one line that cannot turn its direction or hide, however long they are (D31)', () => {
+    assert.equal(oneLine('12 Mill\u202E Lane\n\n Aylsham\u0000'), '12 Mill Lane Aylsham')
+    assert.equal(oneLine('x'.repeat(1_000_000)).length, 200)
+    assert.equal(oneLine('<img src=x onerror=alert(1)>'), '<img src=x onerror=alert(1)>')
+  })
+
+  it('are links only for http and https without a user (D31)', () => {
+    assert.equal(webAddress('https://www.example.com/a'), 'https://www.example.com/a')
+    for (const text of [
+      'javascript:alert(1)',
+      ' javascript:alert(1)',
+      'data:text/html,x',
+      'https://a:b@example.com',
+      '/x',
+      '',
+    ]) {
+      assert.equal(webAddress(text), undefined, text)
+    }
+  })
+
+  it('name the types of events (D12)', () => {
+    assert.equal(typeName('PropertyUpdated'), 'Updated')
+    assert.equal(typeName('ContactErased'), 'Erased')
+    assert.equal(typeName('ValuationBooked'), 'ValuationBooked')
+  })
+
+  it('have bars as high as their counts (D31)', () => {
+    assert.deepEqual(sparkBars([0, 1, 50, 100], 20), [1, 2, 10, 20])
+    assert.deepEqual(sparkBars([0, 0], 20), [1, 1])
+  })
+})
