@@ -1,0 +1,40 @@
+/** Contacts as somebody sees them who has no business with the person, and showing one (PROTOCOL §12.7). */
+import type { RevealReason } from '@property-events/protocol'
+import type { FeedEvent, ListOf } from '../answers.ts'
+import { pathOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+
+export interface MaskedEvent {
+  readonly sequenceNumber: number
+  readonly id: string
+  readonly eventTypeShortCode: string
+  readonly createdDate: string
+  /** The payload, with `•••` in place of what is personal. */
+  readonly contact: unknown
+}
+
+const path = '/v1/admin/tenants/{tenantId}/contacts/{contactRef}'
+
+export function getMaskedContact(tenantId: string, contactRef: string): Operation<MaskedEvent> {
+  return { id: 'getMaskedContact', method: 'GET', path: pathOf(path, tenantId, contactRef) }
+}
+
+/** The oldest first. */
+export function readMaskedHistory(
+  tenantId: string,
+  contactRef: string,
+  query: { readonly limit: number; readonly after?: string },
+): Operation<ListOf<MaskedEvent>> {
+  const history = pathOf(`${path}/history`, tenantId, contactRef)
+  return { id: 'readMaskedHistory', method: 'GET', path: history, query: { ...query } }
+}
+
+/** The contact as it is. The audit has a row of it before the answer leaves. */
+export function revealContact(
+  tenantId: string,
+  contactRef: string,
+  reason: RevealReason,
+): Operation<FeedEvent> {
+  const reveal = pathOf(`${path}/reveal`, tenantId, contactRef)
+  return { id: 'revealContact', method: 'POST', path: reveal, body: { reason } }
+}

@@ -1,0 +1,47 @@
+/** Keys: making, changing, rotating and revoking them, and how they were used (PROTOCOL §12.4, §14.1). */
+import type { KeyUsage } from '../../views/keys/usage.ts'
+import type { Key, ListOf } from '../answers.ts'
+import { pathOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+
+/** The one answer in which the text of a key stands. */
+export interface IssuedKey extends Key {
+  readonly key: string
+}
+
+export interface RotatedKey extends IssuedKey {
+  /** The key before, and when it ends. */
+  readonly replaced: { readonly keyId: string; readonly expiresAt: string | null }
+}
+
+export interface KeysQuery {
+  readonly tenant?: string | undefined
+  /** 200 at most. */
+  readonly limit: number
+  readonly after?: string | undefined
+}
+
+/** In order of creation, those that have ended included. */
+export function listKeys({ tenant, limit, after }: KeysQuery): Operation<ListOf<Key>> {
+  return { id: 'listKeys', method: 'GET', path: '/v1/admin/keys', query: { tenant, limit, after } }
+}
+
+export function createKey(body: object): Operation<IssuedKey> {
+  return { id: 'createKey', method: 'POST', path: '/v1/admin/keys', body }
+}
+
+/** `overlapHours`: how long the key before still works. */
+export function rotateKey(keyId: string, overlapHours: number): Operation<RotatedKey> {
+  const path = pathOf('/v1/admin/keys/{keyId}/rotate', keyId)
+  return { id: 'rotateKey', method: 'POST', path, body: { overlapHours } }
+}
+
+export function revokeKey(keyId: string): Operation<Key> {
+  return { id: 'revokeKey', method: 'POST', path: pathOf('/v1/admin/keys/{keyId}/revoke', keyId) }
+}
+
+/** By operation and status, day by day for 30 days. */
+export function readUsage(keyId: string): Operation<KeyUsage> {
+  const path = pathOf('/v1/admin/keys/{keyId}/usage', keyId)
+  return { id: 'readUsage', method: 'GET', path, query: { by: 'day' } }
+}

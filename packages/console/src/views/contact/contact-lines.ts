@@ -1,0 +1,72 @@
+/** A contact as lines of a field and its value, whether it is masked or shown. */
+import { nameOf, contactCodeLists } from '@property-events/client/listing'
+import type { CodeListName } from '@property-events/client/listing'
+import { oneLine } from '../../words/plain.ts'
+
+/** What the service writes in place of what is personal. */
+export const mask = '•••'
+
+export interface ContactLine {
+  /** RFC 6901. */
+  readonly pointer: string
+  /** `last name`, `communications 2, value`. */
+  readonly label: string
+  readonly value: string
+  readonly isMasked: boolean
+}
+
+export interface ContactLines {
+  readonly lines: readonly ContactLine[]
+  /** There are more than are listed. */
+  readonly hasMore: boolean
+}
+
+const mostLines = 300
+const deepest = 8
+const longestValue = 4_000
+
+/** `contact`: a parsed payload. What is null or empty is left out. */
+export function contactLines(contact: unknown): ContactLines {
+  const lines: ContactLine[] = []
+  const left: { readonly value: unknown; readonly path: readonly string[] }[] = [{ value: contact, path: [] }]
+  for (let one = left.pop(); one !== undefined && lines.length <= mostLines; one = left.pop()) {
+    const { value, path } = one
+    if (value === null || value === undefined || value === '') continue
+    if (typeof value !== 'object' || path.length >= deepest) lines.push(lineOf(value, path))
+    else {
+      const members = Object.entries(value).slice(0, mostLines)
+      left.push(...members.toReversed().map(([name, member]) => ({ value: member, path: [...path, name] })))
+    }
+  }
+  return { lines: lines.slice(0, mostLines), hasMore: lines.length > mostLines }
+}
+
+function lineOf(value: unknown, path: readonly string[]): ContactLine {
+  const pointer = path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return {
+    pointer,
+    label: labelOf(path),
+    value: typeof value === 'object' ? '…' : textOf(value, pointer),
+    isMasked: value === mask,
+  }
+}
+
+/** Places in lists are counted from 1, and stand beside the name of the list. */
+function labelOf(path: readonly string[]): string {
+  const words: string[] = []
+  for (const name of path) {
+    const word = oneLine(name.replaceAll('_', ' '), 60)
+    if (/^\d+$/.test(name) && words.length > 0) words.push(`${words.pop() ?? ''} ${Number(name) + 1}`)
+    else words.push(word)
+  }
+  return words.join(', ')
+}
+
+function textOf(value: unknown, pointer: string): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  const lists: Readonly<Record<string, CodeListName>> = contactCodeLists
+  const pattern = pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+  const list = Object.hasOwn(lists, pattern) ? lists[pattern] : undefined
+  const known = list !== undefined && typeof value === 'string' ? nameOf(list, value) : undefined
+  return known ?? oneLine(String(value), longestValue)
+}

@@ -1,0 +1,179 @@
+/** A contact, masked; somebody with a reason is shown it for a minute. */
+import { useEffect, useState } from 'preact/hooks'
+import { Answer } from '../../parts/answer.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Moment } from '../../parts/age.tsx'
+import type { FeedEvent } from '../../service/answers.ts'
+import { getMaskedContact, readMaskedHistory, revealContact } from '../../service/operations/contacts.ts'
+import type { MaskedEvent } from '../../service/operations/contacts.ts'
+import { useAction } from '../../service/use-action.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { mayAdminister } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
+import { now } from '../../state/clock.ts'
+import { typeName } from '../../words/plain.ts'
+import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import type { ViewProps } from '../view.ts'
+import { ContactTable } from './contact-table.tsx'
+import { reasonChoices, revealMs, secondsLeft } from './reveal.ts'
+import type { Revealed } from './reveal.ts'
+import './contact.css'
+
+export function ContactView({ parts: { tenantId = '', contactRef = '' } }: ViewProps) {
+  const masked = useAnswer(getMaskedContact(tenantId, contactRef))
+  const [revealed, setRevealed] = useRevealed(contactRef)
+  const [isAsking, setAsking] = useState(false)
+  const { key } = signedIn()
+  const left = revealed === undefined ? undefined : secondsLeft(revealed, now.value)
+  return (
+    <article class="contact">
+      <header>
+        <h1>Contact</h1>
+        <p>
+          <code>{contactRef}</code>
+        </p>
+      </header>
+      {left !== undefined && revealed !== undefined ? (
+        <section class="revealed" aria-label="The contact as it is">
+          <p role="timer" aria-live="off">
+            Shown for {left} s more.{' '}
+            <button type="button" onClick={() => setRevealed(undefined)}>
+              Hide now
+            </button>
+          </p>
+          <ContactTable contact={revealed.contact} />
+        </section>
+      ) : (
+        <Answer of={masked} what="the contact">
+          {(event) => <Masked event={event} />}
+        </Answer>
+      )}
+      {left === undefined && masked.value !== undefined && mayAdminister(key, 'admin:reveal', tenantId) && (
+        <p>
+          <button type="button" onClick={() => setAsking(true)}>
+            Show it …
+          </button>
+        </p>
+      )}
+      {isAsking && (
+        <RevealDialog
+          tenantId={tenantId}
+          contactRef={contactRef}
+          onShown={(contact) => {
+            setRevealed({ contact, untilMs: Date.now() + revealMs })
+            setAsking(false)
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+      <ContactHistory tenantId={tenantId} contactRef={contactRef} />
+    </article>
+  )
+}
+
+/** What was shown is let go of after its minute, when the view is left, and when the tab is hidden. */
+function useRevealed(contactRef: string) {
+  const [revealed, setRevealed] = useState<Revealed>()
+  useEffect(() => setRevealed(undefined), [contactRef])
+  useEffect(() => {
+    if (revealed === undefined) return undefined
+    const hide = (): void => setRevealed(undefined)
+    const whenHidden = (): void => {
+      if (document.hidden) hide()
+    }
+    const timer = setTimeout(hide, Math.max(0, revealed.untilMs - Date.now()))
+    document.addEventListener('visibilitychange', whenHidden)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', whenHidden)
+    }
+  }, [revealed])
+  return [revealed, setRevealed] as const
+}
+
+function Masked({ event }: { readonly event: MaskedEvent }) {
+  return (
+    <>
+      <p class="quiet">
+        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />. What names or reaches a person is hidden.
+      </p>
+      <ContactTable contact={event.contact} />
+    </>
+  )
+}
+
+interface RevealProps {
+  readonly tenantId: string
+  readonly contactRef: string
+  readonly onShown: (contact: unknown) => void
+  readonly onClose: () => void
+}
+
+function RevealDialog({ tenantId, contactRef, onShown, onClose }: RevealProps) {
+  const [chosen, choose] = useState('')
+  const action = useAction<FeedEvent>()
+  const reason = reasonChoices.find((choice) => choice.reason === chosen)?.reason
+  const { done } = action
+  useEffect(() => {
+    if (done !== undefined) onShown(contactOf(done.payload))
+  }, [done])
+  return (
+    <Dialog title="Show this contact" onClose={onClose}>
+      <form
+        class="reveal"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (reason !== undefined) void action.run(revealContact(tenantId, contactRef, reason))
+        }}
+      >
+        <label for="reveal-reason">Why it is needed</label>
+        <select id="reveal-reason" value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          <option value="">Choose a reason</option>
+          {reasonChoices.map((choice) => (
+            <option key={choice.reason} value={choice.reason}>
+              {choice.says}
+            </option>
+          ))}
+        </select>
+        <p class="quiet">
+          The reason, the time and the id of your key go on record before the contact is shown, for {revealMs / 1_000} seconds.
+        </p>
+        <button class="main" type="submit" disabled={reason === undefined || action.isBusy}>
+          {action.isBusy ? 'Waiting for the service …' : 'Show'}
+        </button>
+      </form>
+      <ActionTrouble action={action} />
+    </Dialog>
+  )
+}
+
+function contactOf(payload: string): unknown {
+  const contact: unknown = JSON.parse(payload)
+  return contact
+}
+
+const historyLimit = 100
+
+function ContactHistory({ tenantId, contactRef }: { readonly tenantId: string; readonly contactRef: string }) {
+  const history = useAnswer(readMaskedHistory(tenantId, contactRef, { limit: historyLimit }))
+  return (
+    <section>
+      <h2>History</h2>
+      <Answer of={history} what="the history of the contact">
+        {({ items, next }) => (
+          <>
+            <ol class="events">
+              {items.map((event) => (
+                <li key={event.id}>
+                  <Moment at={event.createdDate} /> {typeName(event.eventTypeShortCode)}{' '}
+                  <span class="quiet">#{event.sequenceNumber}</span>
+                </li>
+              ))}
+            </ol>
+            {next !== null && <p class="quiet">There are later events than the first {historyLimit}.</p>}
+          </>
+        )}
+      </Answer>
+    </section>
+  )
+}

@@ -1,0 +1,33 @@
+/** Showing a contact for a minute. */
+import type { RevealReason } from '@property-events/protocol'
+import { revealReasons } from '@property-events/protocol'
+
+export const revealMs = 60_000
+
+/** What each reason is for, in the order in which they are offered. */
+const reasonWords: Readonly<Record<RevealReason, string>> = {
+  support: 'Somebody asks for help with this contact',
+  subject_request: 'The person asks what is held',
+  correction: 'What is held is said to be wrong',
+  complaint: 'A complaint',
+  legal_obligation: 'A law or a court asks for it',
+  security_incident: 'To find out what has happened',
+}
+
+export const reasonChoices: readonly { readonly reason: RevealReason; readonly says: string }[] =
+  Object.keys(reasonWords).flatMap((name) => {
+    const reason = revealReasons.find((known) => known === name)
+    return reason === undefined ? [] : [{ reason, says: reasonWords[reason] }]
+  })
+
+export interface Revealed {
+  readonly contact: unknown
+  /** Milliseconds since 1970. */
+  readonly untilMs: number
+}
+
+/** Whole seconds that are left; `undefined`: it is over, and nothing may be shown. A clock that was set back shows nothing longer. */
+export function secondsLeft({ untilMs }: Revealed, nowMs: number): number | undefined {
+  const left = Math.ceil((untilMs - nowMs) / 1_000)
+  return left > 0 && left <= revealMs / 1_000 ? left : undefined
+}

@@ -1,0 +1,47 @@
+/** A request that can be pasted into a terminal as it stands: the first thing to try with a new key. */
+
+export interface NewKeyUse {
+  /** The whole text of the key, which is shown this one time. */
+  readonly text: string
+  readonly operator: boolean
+  readonly scopes: readonly string[]
+  /** The agency, where the key has several. */
+  readonly tenantId: string | undefined
+  /** Base address of the service. */
+  readonly serviceUrl: string
+}
+
+/** The first of these that the key may do. */
+const paths: readonly (readonly [scope: string, path: string])[] = [
+  ['property:read', '/api/func/api/v1/events/getevents?pageSize=10'],
+  ['contact:read', '/api/func/api/v1/contactevents/getevents?pageSize=10'],
+]
+
+const exampleReference = '0b9d3f0c-5c1e-4d3a-9a55-1f2a7c3e4b5d'
+
+const publications: readonly (readonly [scope: string, path: string, payload: object])[] = [
+  ['property:publish', '/v1/property-events?dryRun=true', { agent_ref: exampleReference, published: true }],
+  ['contact:publish', '/v1/contact-events?dryRun=true', { contact_ref: exampleReference }],
+]
+
+/** With curl. A key that publishes alone is given a dry run, which stores nothing. */
+export function firstRequest({ text, operator, scopes, tenantId, serviceUrl }: NewKeyUse): string {
+  const parts = [`-H 'x-api-key: ${text}'`, ...(tenantId === undefined ? [] : [`-H 'x-tenant: ${tenantId}'`])]
+  const read = operator ? undefined : paths.find(([scope]) => scopes.includes(scope))
+  if (read !== undefined) return curl(parts, `${serviceUrl}${read[1]}`)
+  const publication = publications.find(([scope]) => scopes.includes(scope))
+  if (operator || publication === undefined) return curl(parts, `${serviceUrl}/v1/admin/self`)
+  const [, path, payload] = publication
+  const body = JSON.stringify({ payload })
+  const sent = [...parts, "-H 'content-type: application/json'", `--data ${quoted(body)}`]
+  return curl(sent, `${serviceUrl}${path}`)
+}
+
+function curl(parts: readonly string[], url: string): string {
+  return ['curl', ...parts, quoted(url)].join(' \\\n  ')
+}
+
+/** For a shell of POSIX. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,39 @@
+/** A new key, shown this one time, with a request to try it. */
+import { Copy } from '../../parts/copy.tsx'
+import type { Key } from '../../service/answers.ts'
+import { signedIn } from '../../session/session.ts'
+import { firstRequest } from './first-request.ts'
+
+interface Props {
+  readonly issued: Key & { readonly key: string }
+  readonly tenantId: string | undefined
+}
+
+export function IssuedKey({ issued, tenantId }: Props) {
+  const { serviceUrl } = signedIn()
+  const own = issued.grants.find((grant) => grant.tenantId === tenantId) ?? issued.grants[0]
+  const request = firstRequest({
+    text: issued.key,
+    operator: issued.operator,
+    scopes: own?.scopes ?? [],
+    tenantId: issued.grants.length > 1 ? own?.tenantId : undefined,
+    serviceUrl,
+  })
+  return (
+    <div class="issued">
+      <p role="status">
+        <strong>Copy the key now: it is shown this one time.</strong>
+      </p>
+      <p>
+        <code class="secret">{issued.key}</code> <Copy text={issued.key} name="Copy the key" />
+      </p>
+      <p>To try it:</p>
+      <pre tabIndex={0} role="region" aria-label="A first request">
+        {request}
+      </pre>
+      <p>
+        <Copy text={request} label="Copy the request" />
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,6 @@
+/** What can be opened over the list of keys. */
+import type { Key } from '../../service/answers.ts'
+
+export type KeyAction =
+  | { readonly kind: 'issue' }
+  | { readonly kind: 'rotate' | 'revoke' | 'usage'; readonly key: Key }

@@ -1,0 +1,53 @@
+/** What a key may do, with a word on each for those who choose. */
+
+export interface ScopeChoice {
+  readonly scope: string
+  readonly says: string
+}
+
+export const tenantScopeChoices: readonly ScopeChoice[] = [
+  { scope: 'property:read', says: 'read property events' },
+  { scope: 'contact:read', says: 'read contact events, which are personal data' },
+  { scope: 'property:publish', says: 'publish properties' },
+  { scope: 'contact:publish', says: 'publish contacts' },
+  { scope: 'property:erase', says: 'erase properties for good' },
+  { scope: 'contact:erase', says: 'erase and restrict contacts' },
+  { scope: 'tenant:inspect', says: 'look into this agency: feeds, keys, consumers, audit' },
+  { scope: 'tenant:manage', says: 'make, rotate and revoke keys of this agency' },
+]
+
+export const operatorScopeChoices: readonly ScopeChoice[] = [
+  { scope: 'admin:inspect', says: 'look into every agency and the service' },
+  { scope: 'admin:manage', says: 'make and change agencies and keys' },
+  { scope: 'admin:reveal', says: 'read contacts as they are' },
+  { scope: 'admin:erase', says: 'erase for good' },
+  { scope: 'admin:audit', says: 'read who changed what' },
+]
+
+/** Scopes that a list of branches limits. */
+export const branchScopes: readonly string[] = ['property:read', 'property:publish']
+
+export interface Giver {
+  readonly operator: boolean
+  readonly scopes: readonly string[]
+  readonly grants: readonly { readonly tenantId: string; readonly scopes: readonly string[] }[]
+}
+
+/**
+ * The scopes that the session may give (PROTOCOL §12.4): those of feeds with `admin:manage`, or `tenant:manage` in the tenant; with either
+ * also what it holds itself. The service decides.
+ */
+export function givenBy(giver: Giver, tenantId: string | undefined): readonly ScopeChoice[] {
+  const isOperator = giver.scopes.includes('admin:manage')
+  if (tenantId === undefined) {
+    return isOperator ? operatorScopeChoices.filter(({ scope }) => giver.scopes.includes(scope)) : []
+  }
+  const held = giver.grants.find((grant) => grant.tenantId === tenantId)?.scopes ?? []
+  if (!isOperator && !held.includes('tenant:manage')) return []
+  return tenantScopeChoices.filter(
+    ({ scope }) =>
+      !scope.startsWith('tenant:') ||
+      held.includes(scope) ||
+      giver.scopes.includes(scope.replace('tenant:', 'admin:')),
+  )
+}

@@ -1,0 +1,124 @@
+/** How a key stands: in one word for the list, and what is to be done about it. */
+import type { Key } from '../../service/answers.ts'
+import { readTime } from '../../words/times.ts'
+
+export type KeyState =
+  | { readonly kind: 'revoked'; readonly atMs: number }
+  | { readonly kind: 'ended'; readonly atMs: number }
+  /** Another key was made in its place; it works until then. */
+  | { readonly kind: 'replaced'; readonly endsMs: number; readonly by: string }
+  | { readonly kind: 'endsSoon'; readonly endsMs: number }
+  /** It works, and has not for 90 days. */
+  | { readonly kind: 'unused'; readonly sinceMs: number }
+  /** It was never used since it was made, 90 days ago or earlier. */
+  | { readonly kind: 'neverUsed'; readonly sinceMs: number }
+  | { readonly kind: 'active' }
+
+const dayMs = 86_400_000
+export const unusedAfterMs = 90 * dayMs
+export const endsSoonMs = 14 * dayMs
+
+/** `by`: the id of the key that was made in its place, if one was. */
+export function keyState(key: Key, by: string | undefined, nowMs: number): KeyState {
+  const revokedMs = readTime(key.revokedAt)
+  if (revokedMs !== undefined && revokedMs <= nowMs) return { kind: 'revoked', atMs: revokedMs }
+  const endsMs = readTime(key.expiresAt)
+  if (endsMs !== undefined && endsMs <= nowMs) return { kind: 'ended', atMs: endsMs }
+  if (endsMs !== undefined && by !== undefined) return { kind: 'replaced', endsMs, by }
+  if (endsMs !== undefined && endsMs - nowMs <= endsSoonMs) return { kind: 'endsSoon', endsMs }
+  const usedMs = readTime(key.lastUsedAt)
+  const madeMs = readTime(key.createdAt) ?? nowMs
+  if (usedMs === undefined) {
+    return nowMs - madeMs >= unusedAfterMs ? { kind: 'neverUsed', sinceMs: madeMs } : { kind: 'active' }
+  }
+  return nowMs - usedMs >= unusedAfterMs ? { kind: 'unused', sinceMs: usedMs } : { kind: 'active' }
+}
+
+export function hasEnded({ kind }: KeyState): boolean {
+  return kind === 'revoked' || kind === 'ended'
+}
+
+/** `active`, `ends in 21 h 14 min`, `not used for 120 d`, … */
+export function stateWords(state: KeyState, nowMs: number): string {
+  switch (state.kind) {
+    case 'revoked':
+      return `revoked ${leftText(nowMs - state.atMs)} ago`
+    case 'ended':
+      return `ended ${leftText(nowMs - state.atMs)} ago`
+    case 'replaced':
+    case 'endsSoon':
+      return `ends in ${leftText(state.endsMs - nowMs)}`
+    case 'unused':
+      return `not used for ${leftText(nowMs - state.sinceMs)}`
+    case 'neverUsed':
+      return `never used in ${leftText(nowMs - state.sinceMs)}`
+    case 'active':
+      return 'active'
+  }
+}
+
+/** What is left, in the two largest units: `6 d 3 h`, `21 h 14 min`, `42 min 10 s`, `9 s`; of a hundred days and more, days alone. */
+export function leftText(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000))
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ]
+  if (days >= 100) return `${days} d`
+  if (days > 0) return hours === 0 ? `${days} d` : `${days} d ${hours} h`
+  if (hours > 0) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`
+  if (minutes > 0) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`
+  return `${seconds} s`
+}
+
+export interface KeyLine {
+  readonly key: Key
+  readonly state: KeyState
+  /** It stands below the one that took its place. */
+  readonly isOld: boolean
+}
+
+/** The newest first, each followed by those that it replaced. Keys that have ended are left out unless they are wanted. */
+export function keyLines(
+  keys: readonly Key[],
+  nowMs: number,
+  withEnded: boolean,
+): readonly KeyLine[] {
+  const byId = new Map(keys.map((key) => [key.keyId, key]))
+  const replacedBy = new Map(
+    keys.flatMap(({ keyId, replaces }) => (replaces === null ? [] : [[replaces, keyId] as const])),
+  )
+  const lines: KeyLine[] = []
+  const put = (key: Key, isOld: boolean): void => {
+    const state = keyState(key, replacedBy.get(key.keyId), nowMs)
+    if (withEnded || !hasEnded(state)) lines.push({ key, state, isOld })
+  }
+  const seen = new Set<string>()
+  for (const key of keys.toReversed()) {
+    if (replacedBy.has(key.keyId) || seen.has(key.keyId)) continue
+    seen.add(key.keyId)
+    put(key, false)
+    for (let old = olderOf(key, byId); old !== undefined && !seen.has(old.keyId); old = olderOf(old, byId)) {
+      seen.add(old.keyId)
+      put(old, true)
+    }
+  }
+  return lines
+}
+
+function olderOf({ replaces }: Key, byId: ReadonlyMap<string, Key>): Key | undefined {
+  return replaces === null ? undefined : byId.get(replaces)
+}
+
+/** What a key may do, for the list: the scopes it has in a tenant, or as an operator. */
+export function mayWords(key: Key, tenantId: string | undefined): string {
+  if (key.operator) return key.scopes.join(', ')
+  const grants = tenantId === undefined ? key.grants : key.grants.filter((grant) => grant.tenantId === tenantId)
+  return [...new Set(grants.flatMap(({ scopes }) => scopes))].join(', ')
+}
+
+/** `pev_7Hq2…`: enough of a key to know it by, and nothing that is secret. */
+export function keyPrefix({ keyId }: Pick<Key, 'keyId'>): string {
+  return `pev_${keyId.slice(0, 4)}…`
+}

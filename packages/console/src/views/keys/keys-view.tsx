@@ -1,0 +1,106 @@
+/** The keys of an agency, or of the operators: who uses them, which end, and making others. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { Answer } from '../../parts/answer.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import type { Key } from '../../service/answers.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { listKeys } from '../../service/operations/keys.ts'
+import { mayAdminister } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
+import { now } from '../../state/clock.ts'
+import { counted } from '../../words/numbers.ts'
+import type { ViewProps } from '../view.ts'
+import { IssueDialog } from './issue-dialog.tsx'
+import type { KeyAction } from './key-action.ts'
+import { hasEnded, keyLines, keyState } from './key-state.ts'
+import { KeyTable } from './key-table.tsx'
+import { RevokeDialog } from './revoke-dialog.tsx'
+import { RotateDialog } from './rotate-dialog.tsx'
+import { UsageDialog } from './usage-dialog.tsx'
+import './keys.css'
+
+/** Keys of an answer: more than any agency has in use. */
+const limit = 200
+
+export function KeysView({ parts: { tenantId }, query }: ViewProps) {
+  const { path, route } = useLocation()
+  const session = signedIn()
+  const keys = useAnswer(listKeys({ tenant: tenantId, limit, after: query['after'] }))
+  const [action, act] = useState<KeyAction>()
+  const isEnded = query['ended'] === 'shown'
+  const mayManage = mayAdminister(session.key, 'admin:manage', tenantId)
+  const close = (): void => act(undefined)
+  const closeAndAsk = (): void => {
+    close()
+    keys.askAgain()
+  }
+  return (
+    <article class="keys">
+      <header>
+        <h1>{tenantId === undefined ? 'Operator keys' : 'Keys'}</h1>
+        {mayManage && (
+          <button type="button" class="main" onClick={() => act({ kind: 'issue' })}>
+            Issue a key
+          </button>
+        )}
+      </header>
+      <Answer of={keys} what="the keys">
+        {({ items, next }) => {
+          const shown = tenantId === undefined ? items.filter(({ operator }) => operator) : items
+          return (
+            <>
+              <Filter all={shown} isEnded={isEnded} show={(on) => route(on ? `${path}?ended=shown` : path, true)} />
+              <KeyList keys={shown} isEnded={isEnded} tenantId={tenantId} act={mayManage ? act : undefined} look={act} />
+              {next !== null && <a href={`${path}?after=${encodeURIComponent(next)}${isEnded ? '&ended=shown' : ''}`}>Later keys</a>}
+            </>
+          )
+        }}
+      </Answer>
+      {action?.kind === 'issue' && <IssueDialog tenantId={tenantId} onClose={closeAndAsk} />}
+      {action?.kind === 'rotate' && <RotateDialog keyToReplace={action.key} tenantId={tenantId} onClose={closeAndAsk} />}
+      {action?.kind === 'revoke' && <RevokeDialog keyToRevoke={action.key} onClose={closeAndAsk} />}
+      {action?.kind === 'usage' && <UsageDialog keyToShow={action.key} onClose={close} />}
+    </article>
+  )
+}
+
+interface FilterProps {
+  readonly all: readonly Key[]
+  readonly isEnded: boolean
+  readonly show: (on: boolean) => void
+}
+
+function Filter({ all, isEnded, show }: FilterProps) {
+  const ended = all.filter((key) => hasEnded(keyState(key, undefined, now.value))).length
+  if (ended === 0) return null
+  return (
+    <p>
+      <label>
+        <input type="checkbox" checked={isEnded} onChange={({ currentTarget }) => show(currentTarget.checked)} /> with{' '}
+        {counted(ended, 'key')} that {ended === 1 ? 'has' : 'have'} ended
+      </label>
+    </p>
+  )
+}
+
+interface ListProps {
+  readonly keys: readonly Key[]
+  readonly isEnded: boolean
+  readonly tenantId: string | undefined
+  /** `undefined`: the session may not change keys. */
+  readonly act: ((action: KeyAction) => void) | undefined
+  readonly look: (action: KeyAction) => void
+}
+
+function KeyList({ keys, isEnded, tenantId, act, look }: ListProps) {
+  const lines = keyLines(keys, now.value, isEnded)
+  if (lines.length === 0) {
+    return (
+      <Empty title={keys.length === 0 ? 'There is no key yet.' : 'No key works: all of them have ended.'}>
+        {act !== undefined && <p>Issue a key, and give it to the program that is to use it.</p>}
+      </Empty>
+    )
+  }
+  return <KeyTable lines={lines} tenantId={tenantId} act={act} look={look} />
+}

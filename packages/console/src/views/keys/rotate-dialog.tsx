@@ -1,0 +1,73 @@
+/** A key in place of another one, which works on for a while. */
+import { useState } from 'preact/hooks'
+import { Dialog } from '../../parts/dialog.tsx'
+import type { Key } from '../../service/answers.ts'
+import { rotateKey } from '../../service/operations/keys.ts'
+import type { RotatedKey } from '../../service/operations/keys.ts'
+import { now } from '../../state/clock.ts'
+import { oneLine } from '../../words/plain.ts'
+import { readTime } from '../../words/times.ts'
+import { ActionTrouble } from '../sign-in/action-trouble.tsx'
+import { IssuedKey } from './issued-key.tsx'
+import { leftText } from './key-state.ts'
+import { useAction } from '../../service/use-action.ts'
+
+interface Props {
+  readonly keyToReplace: Key
+  readonly tenantId: string | undefined
+  readonly onClose: () => void
+}
+
+const overlaps = [
+  [24, 'a day'],
+  [72, '3 days'],
+  [168, 'a week'],
+  [720, '30 days'],
+  [1, 'an hour'],
+  [0, 'no longer: end it at once'],
+] as const
+
+export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose }: Props) {
+  const [hours, setHours] = useState(24)
+  const action = useAction<RotatedKey>()
+  const name = oneLine(label, 80) || keyId
+  if (action.done !== undefined) {
+    return (
+      <Dialog title={`The new key of ${name}`} onClose={onClose}>
+        <IssuedKey issued={action.done} tenantId={tenantId} />
+        <p>{endWords(action.done.replaced.expiresAt, now.value)}</p>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={`Rotate ${name}`} onClose={onClose}>
+      <form
+        class="key-action"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void action.run(rotateKey(keyId, hours))
+        }}
+      >
+        <p>A new key with the same rights is made in its place. Give it to the program that uses the old one.</p>
+        <label for="overlap">The old key works for another</label>
+        <select id="overlap" value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
+          {overlaps.map(([value, says]) => (
+            <option key={value} value={value}>
+              {says}
+            </option>
+          ))}
+        </select>
+        <button class="main" type="submit" disabled={action.isBusy}>
+          {action.isBusy ? 'Waiting for the service …' : 'Rotate'}
+        </button>
+      </form>
+      <ActionTrouble action={action} />
+    </Dialog>
+  )
+}
+
+function endWords(expiresAt: string | null, nowMs: number): string {
+  const endsMs = readTime(expiresAt)
+  if (endsMs === undefined) return 'The key before has no end.'
+  return endsMs <= nowMs ? 'The key before has ended.' : `The key before ends in ${leftText(endsMs - nowMs)}.`
+}

@@ -1,0 +1,25 @@
+/** The requests of a key, day by day, those that were refused in another colour. */
+import { now } from '../../state/clock.ts'
+import { countText } from '../../words/numbers.ts'
+import { usageBars, usageDays, usageWords } from './usage.ts'
+import type { KeyUsage } from './usage.ts'
+
+const box = { width: 120, height: 20 }
+
+/** A day's count can be half a minute old, so that the bars change with the day alone. */
+export function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
+  if (usage === undefined) return <span class="quiet">…</span>
+  const days = usageDays(usage.items, now.value)
+  return (
+    <svg class="usage" viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={usageWords(days, countText)}>
+      {usageBars(days, box).map(({ day, x, y, width, height, refusedHeight }) => (
+        <g key={day.day}>
+          <rect x={x} y={y} width={width} height={height} />
+          {refusedHeight > 0 && (
+            <rect class="refused" x={x} y={box.height - refusedHeight} width={width} height={refusedHeight} />
+          )}
+        </g>
+      ))}
+    </svg>
+  )
+}

@@ -1,0 +1,50 @@
+/** How one key was used: by day, operation and status. */
+import { Answer } from '../../parts/answer.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Table } from '../../parts/table.tsx'
+import type { Key } from '../../service/answers.ts'
+import { readUsage } from '../../service/operations/keys.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { now } from '../../state/clock.ts'
+import { countText } from '../../words/numbers.ts'
+import { oneLine } from '../../words/plain.ts'
+import { usageDays, usageRows, usageWords } from './usage.ts'
+import { UsageBars } from './usage-bars.tsx'
+
+interface Props {
+  readonly keyToShow: Key
+  readonly onClose: () => void
+}
+
+export function UsageDialog({ keyToShow: { keyId, label }, onClose }: Props) {
+  const usage = useAnswer(readUsage(keyId))
+  return (
+    <Dialog title={`Use of ${oneLine(label, 80) || keyId}`} onClose={onClose}>
+      <Answer of={usage} what="its use">
+        {(value) =>
+          value.items.length === 0 ? (
+            <Empty title="It was not used in the last 30 days." />
+          ) : (
+            <div class="use">
+              <p>{usageWords(usageDays(value.items, now.value), countText)}</p>
+              <UsageBars usage={value} />
+              <Table
+                caption="Requests by operation and status"
+                columns={[
+                  { name: 'Operation', isName: true, cell: ({ operation }) => operation },
+                  { name: 'Status', isNumber: true, cell: ({ status }) => status },
+                  { name: 'Requests', isNumber: true, cell: ({ requests }) => countText(requests) },
+                  { name: 'kB', isNumber: true, cell: ({ bytes }) => countText(Math.round(bytes / 1_000)) },
+                ]}
+                rows={usageRows(value.items)}
+                keyOf={({ operation, status }) => `${operation} ${status}`}
+                classOf={({ status }) => (status >= 400 ? 'refused' : undefined)}
+              />
+            </div>
+          )
+        }
+      </Answer>
+    </Dialog>
+  )
+}

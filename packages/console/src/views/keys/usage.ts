@@ -1,0 +1,108 @@
+/** How a key was used, as bars and as a table. */
+
+/** As the service answers it. */
+export interface KeyUsage {
+  readonly keyId: string
+  readonly by: 'hour' | 'day'
+  readonly items: readonly UsageItem[]
+}
+
+export interface UsageItem {
+  /** When the hour or day began. */
+  readonly at: string
+  readonly operation: string
+  readonly status: number
+  readonly requests: number
+  readonly bytes: number
+}
+
+/** One day in UTC. */
+export interface UsageDay {
+  /** `2026-03-01`. */
+  readonly day: string
+  readonly requests: number
+  /** Those of them that were refused: 400 and more. */
+  readonly refused: number
+}
+
+export const shownDays = 30
+const dayMs = 86_400_000
+
+/** The last 30 days, today at the end, those without a request included. */
+export function usageDays(items: readonly UsageItem[], nowMs: number, days = shownDays): readonly UsageDay[] {
+  const sums = new Map<string, { requests: number; refused: number }>()
+  for (const { at, status, requests } of items) {
+    const day = at.slice(0, 10)
+    const sum = sums.get(day) ?? { requests: 0, refused: 0 }
+    sums.set(day, {
+      requests: sum.requests + requests,
+      refused: sum.refused + (status >= 400 ? requests : 0),
+    })
+  }
+  return Array.from({ length: days }, (_, index) => {
+    const day = new Date(nowMs - (days - 1 - index) * dayMs).toISOString().slice(0, 10)
+    return { day, requests: 0, refused: 0, ...sums.get(day) }
+  })
+}
+
+export interface Bar {
+  readonly day: UsageDay
+  readonly x: number
+  readonly width: number
+  /** From the top of the box. */
+  readonly y: number
+  readonly height: number
+  /** The part of the bar that is refusals, at its foot. */
+  readonly refusedHeight: number
+}
+
+/** Bars in a box of `width` × `height`. A day with any request has a bar that can be seen. */
+export function usageBars(
+  days: readonly UsageDay[],
+  { width, height }: { readonly width: number; readonly height: number },
+): readonly Bar[] {
+  const most = Math.max(1, ...days.map(({ requests }) => requests))
+  const step = width / Math.max(1, days.length)
+  const tall = (count: number): number => (count === 0 ? 0 : Math.max(1, rounded((height * count) / most)))
+  return days.map((day, index) => {
+    const own = tall(day.requests)
+    return {
+      day,
+      x: rounded(index * step),
+      width: rounded(step * 0.8),
+      y: rounded(height - own),
+      height: own,
+      refusedHeight: Math.min(own, tall(day.refused)),
+    }
+  })
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+/** `12,040 requests in 30 days, 72 refused`: the bars in words. */
+export function usageWords(days: readonly UsageDay[], countText: (count: number) => string): string {
+  const requests = days.reduce((sum, day) => sum + day.requests, 0)
+  const refused = days.reduce((sum, day) => sum + day.refused, 0)
+  const of = `${countText(requests)} ${requests === 1 ? 'request' : 'requests'} in ${days.length} days`
+  return refused === 0 ? of : `${of}, ${countText(refused)} refused`
+}
+
+export interface UsageRow {
+  readonly operation: string
+  readonly status: number
+  readonly requests: number
+  readonly bytes: number
+}
+
+/** By operation and status, the most frequent first. */
+export function usageRows(items: readonly UsageItem[]): readonly UsageRow[] {
+  const rows = new Map<string, UsageRow>()
+  for (const { operation, status, requests, bytes } of items) {
+    const name = `${operation} ${status}`
+    const sum = rows.get(name) ?? { operation, status, requests: 0, bytes: 0 }
+    rows.set(name, { ...sum, requests: sum.requests + requests, bytes: sum.bytes + bytes })
+  }
+  return [...rows.values()].toSorted((a, b) => b.requests - a.requests)
+}

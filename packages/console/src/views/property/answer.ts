@@ -1,0 +1,147 @@
+/** Why a site shows something else: one sentence for each consumer of a property. */
+import { deliverySentence, deliveryStates } from '@property-events/protocol'
+import type { ConsumerDelivery, DeliveredEvent, DeliveryState } from '@property-events/protocol'
+import { oneLine, webAddress } from '../../words/plain.ts'
+import { readTime } from '../../words/times.ts'
+
+/** What the service answers of a consumer. `state` may be one that this page does not know (PROTOCOL §9). */
+export interface DeliveryAnswer {
+  readonly agentRef: string
+  readonly event: DeliveredEvent
+  readonly feed: { readonly sequenceNumber: number; readonly lastPublishedAt: string | null }
+  readonly consumers: readonly AnsweredConsumer[]
+}
+
+export type AnsweredConsumer = Omit<ConsumerDelivery, 'state'> & {
+  readonly state: string
+  readonly sentence: string
+}
+
+/** `done`: nothing is to be done. `waits`: it may come by itself. `stopped`: somebody has to do something. `other`: it is not for this consumer. */
+export type AnswerMark = 'done' | 'waits' | 'stopped' | 'other'
+
+export interface AnswerLine {
+  readonly keyId: string
+  /** `website`, or `website · shop` of a consumer that shares a key. */
+  readonly who: string
+  readonly mark: AnswerMark
+  readonly parts: readonly SentencePart[]
+}
+
+/** A part of a sentence; with `href` it is a link. */
+export interface SentencePart {
+  readonly text: string
+  readonly href?: string
+}
+
+const marks: Readonly<Record<DeliveryState, AnswerMark>> = {
+  live: 'done',
+  applied: 'done',
+  sent: 'done',
+  held: 'waits',
+  pending: 'waits',
+  refused: 'stopped',
+  refused_by_us: 'stopped',
+  never_asked: 'other',
+  other_category: 'other',
+  other_branch: 'other',
+}
+
+/** A consumer that has not asked for so long while something waits for it has stopped. */
+const stoppedAfterMs = 10 * 60_000
+
+const order: readonly AnswerMark[] = ['stopped', 'waits', 'done', 'other']
+
+/** The consumers that need somebody first, and the same order each time. Times are those of the reader's clock. */
+export function answerLines(
+  { event, consumers }: DeliveryAnswer,
+  nowMs: number,
+): readonly AnswerLine[] {
+  const lines = consumers.map((consumer) => lineOf(event, consumer, nowMs))
+  const rank = ({ mark }: AnswerLine): number => order.indexOf(mark)
+  return lines.toSorted((a, b) => rank(a) - rank(b) || (a.who < b.who ? -1 : a.who > b.who ? 1 : 0))
+}
+
+function lineOf(event: DeliveredEvent, consumer: AnsweredConsumer, nowMs: number): AnswerLine {
+  const { keyId, name, url } = consumer
+  const state = deliveryStates.find((known) => known === consumer.state)
+  const label = oneLine(consumer.label, 80) || keyId
+  return {
+    keyId,
+    who: name === 'default' ? label : `${label} · ${oneLine(name, 64)}`,
+    mark: state === undefined ? 'waits' : markOf(state, event, consumer, nowMs),
+    parts: partsOf(state === undefined ? consumer.sentence : sentenceOf(event, { ...consumer, state }, nowMs), url),
+  }
+}
+
+/** The sentence that the command line says as well, with the reader's own times. */
+function sentenceOf(event: DeliveredEvent, delivery: ConsumerDelivery, nowMs: number): string {
+  return deliverySentence(event, delivery, new Date(nowMs), localTime)
+}
+
+function markOf(
+  state: DeliveryState,
+  { publishedAt }: DeliveredEvent,
+  { lastAskedAt }: AnsweredConsumer,
+  nowMs: number,
+): AnswerMark {
+  if (state !== 'pending') return marks[state]
+  const publishedMs = readTime(publishedAt) ?? nowMs
+  const askedMs = readTime(lastAskedAt) ?? 0
+  return askedMs < publishedMs && nowMs - publishedMs >= stoppedAfterMs ? 'stopped' : 'waits'
+}
+
+/** `09:31`, and `28 Feb 09:31` on another day than `now`'s. */
+export function localTime(at: string, now: Date): string {
+  const ms = readTime(at)
+  if (ms === undefined) return at
+  const time = new Date(ms)
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`
+  if (time.toDateString() === now.toDateString()) return clock
+  const year = time.getFullYear() === now.getFullYear() ? '' : ` ${time.getFullYear()}`
+  return `${time.getDate()} ${months[time.getMonth()] ?? ''}${year} ${clock}`
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function two(number: number): string {
+  return String(number).padStart(2, '0')
+}
+
+/** A sentence is short, but a message or an address in it is somebody else's and can have 2,048 characters. */
+const longestSentence = 3_000
+
+/** The address in the sentence becomes a link where it may be one. */
+function partsOf(sentence: string, url: string | null): readonly SentencePart[] {
+  const whole = [{ text: oneLine(sentence, longestSentence) }]
+  const href = url === null ? undefined : webAddress(url)
+  if (url === null || href === undefined) return whole
+  const place = sentence.indexOf(url)
+  if (place < 0) return whole
+  const before = sentence.slice(0, place)
+  const after = sentence.slice(place + url.length)
+  const parts: readonly SentencePart[] = [
+    { text: spaced(before) },
+    { text: oneLine(url, 200), href },
+    { text: oneLine(after, longestSentence) },
+  ]
+  return parts.filter(({ text }) => text !== '')
+}
+
+/** One line, with the blank at its end. */
+function spaced(text: string): string {
+  return `${oneLine(text, longestSentence)}${/\s$/.test(text) ? ' ' : ''}`
+}
+
+/** What stands above the sentences, for those who read only that; without its full stop. */
+export function answerHeadline(lines: readonly AnswerLine[]): string {
+  if (lines.length === 0) return 'No key may read this property, so no site is sent it'
+  const count = (mark: AnswerMark): number => lines.filter((line) => line.mark === mark).length
+  const [stopped, waits, done] = [count('stopped'), count('waits'), count('done')]
+  const parts = [
+    ...(stopped > 0 ? [`${stopped} stopped`] : []),
+    ...(waits > 0 ? [`${waits} waiting`] : []),
+    ...(done > 0 ? [`${done} ${done === 1 ? 'was' : 'were'} sent it`] : []),
+  ]
+  return parts.length === 0 ? 'It is for none of the consumers' : parts.join(', ')
+}

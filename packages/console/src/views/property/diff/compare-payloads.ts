@@ -1,0 +1,152 @@
+/** What differs between two payloads of a property, field by field. */
+import type { Difference, ItemChange, PayloadDifference } from './difference.ts'
+import { isObject, own, saysTheSame } from './equal.ts'
+import { pairItems } from './items.ts'
+import type { PairedItem } from './items.ts'
+import { join, labelOf, rankOf } from './labels.ts'
+import { itemsOf, mostListed } from './lists.ts'
+import { showValue } from './show-value.ts'
+import { differingWords } from './words.ts'
+
+/** Differences that are listed. */
+export const mostDifferences = 100
+/** Values below this depth are compared as a whole. */
+const deepest = 16
+/** Pairs of words that are compared: some 20 ms. */
+const mostPairs = 2_000_000
+/** Changes of one list that are listed. */
+const mostChanges = 100
+
+/**
+ * Both are results of `JSON.parse`. Absent and null are the same, as in the contract. The work is bounded, whatever a payload holds:
+ * lists of more than 2,000 items and what is nested deeper than 16 are shown as one value. Some 10 ms for payloads of a megabyte.
+ */
+export function comparePayloads(before: unknown, after: unknown): PayloadDifference {
+  const found: Found = { differences: [], more: 0, work: { pairs: mostPairs } }
+  compareValues(found, before, after, '', 0)
+  const differences = found.differences.toSorted((a, b) => rankOf(a.pointer) - rankOf(b.pointer))
+  return { differences, more: found.more }
+}
+
+interface Found {
+  readonly differences: Difference[]
+  more: number
+  /** Pairs of words that may still be compared, in all texts together. */
+  readonly work: { pairs: number }
+}
+
+function add(found: Found, difference: Difference): void {
+  if (found.differences.length < mostDifferences) found.differences.push(difference)
+  else found.more += 1
+}
+
+function compareValues(
+  found: Found,
+  before: unknown,
+  after: unknown,
+  pointer: string,
+  depth: number,
+): void {
+  if ((before ?? null) === (after ?? null)) return
+  // Of what is not listed any more it is enough to know that it differs.
+  const isFull = found.differences.length >= mostDifferences
+  if (depth < deepest && !isFull) {
+    if (isObject(before) && isObject(after)) return compareMembers(found, before, after, pointer, depth)
+    if (Array.isArray(before) && Array.isArray(after)) {
+      return compareLists(found, before, after, pointer, depth)
+    }
+    if (typeof before === 'string' && typeof after === 'string') {
+      return compareTexts(found, before, after, pointer)
+    }
+  }
+  if (!saysTheSame(before, after)) addValue(found, before, after, pointer)
+}
+
+function addValue(found: Found, before: unknown, after: unknown, pointer: string): void {
+  add(found, {
+    kind: 'value',
+    pointer,
+    label: labelOf(pointer),
+    before: showValue(before, pointer),
+    after: showValue(after, pointer),
+  })
+}
+
+function compareMembers(
+  found: Found,
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  pointer: string,
+  depth: number,
+): void {
+  for (const name of new Set([...Object.keys(after), ...Object.keys(before)])) {
+    compareValues(found, own(before, name), own(after, name), join(pointer, name), depth + 1)
+  }
+}
+
+/** Texts of several words are compared word by word. */
+function compareTexts(found: Found, before: string, after: string, pointer: string): void {
+  const isProse = /\S\s+\S+\s+\S/.test(before.slice(0, 2_000)) && /\S\s/.test(after.slice(0, 2_000))
+  const pieces = isProse ? differingWords(before, after, found.work) : undefined
+  if (pieces !== undefined) return add(found, { kind: 'words', pointer, label: labelOf(pointer), pieces })
+  if (isProse) {
+    return add(found, { kind: 'value', pointer, label: labelOf(pointer), before: 'other blanks', after: 'same words' })
+  }
+  return addValue(found, before, after, pointer)
+}
+
+function compareLists(
+  found: Found,
+  before: readonly unknown[],
+  after: readonly unknown[],
+  pointer: string,
+  depth: number,
+): void {
+  if (before.length > mostListed || after.length > mostListed) {
+    if (saysTheSame(before, after)) return
+    const label = labelOf(pointer)
+    return add(found, { kind: 'value', pointer, label, before: countOf(before), after: countOf(after) })
+  }
+  const { pairs, added, removed } = pairItems(itemsOf(before, pointer), itemsOf(after, pointer))
+  const changes: ItemChange[] = [
+    ...added.map(({ name, place }) => ({ kind: 'added', name, place }) as const),
+    ...removed.map(({ name, place }) => ({ kind: 'removed', name, place }) as const),
+    ...pairs.flatMap((pair) => changeOf(found, pair, pointer, depth) ?? []),
+  ]
+  if (changes.length === 0) return
+  changes.sort((a, b) => a.place - b.place)
+  add(found, {
+    kind: 'items',
+    pointer,
+    label: labelOf(pointer),
+    changes: changes.slice(0, mostChanges),
+    more: Math.max(0, changes.length - mostChanges),
+  })
+}
+
+function changeOf(
+  { work }: Found,
+  { before, after, hasMoved }: PairedItem,
+  pointer: string,
+  depth: number,
+): ItemChange | undefined {
+  const within: Found = { differences: [], more: 0, work }
+  // Its place in the order is said by `moved`.
+  const ignored = pointer === '/media' ? ['sort_order'] : []
+  compareValues(within, without(before.value, ignored), without(after.value, ignored), `${pointer}/${after.place - 1}`, depth + 1)
+  const { differences } = within
+  const changed = differences.length === 0 ? {} : { differences }
+  if (hasMoved) return { kind: 'moved', name: after.name, place: after.place, from: before.place, ...changed }
+  return differences.length === 0
+    ? undefined
+    : { kind: 'changed', name: after.name, place: after.place, ...changed }
+}
+
+function without(value: unknown, names: readonly string[]): unknown {
+  if (names.length === 0 || !isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
+}
+
+function countOf(list: readonly unknown[]): string {
+  return list.length === 1 ? '1 item' : `${list.length} items`
+}

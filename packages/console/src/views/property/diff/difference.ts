@@ -1,0 +1,55 @@
+/** What differs between two payloads of a property, as values for a view. */
+
+/** One thing that differs. `pointer` is its place in the payload (RFC 6901), `label` the same for people. */
+export type Difference = ValueDifference | WordsDifference | ItemsDifference
+
+interface Place {
+  readonly pointer: string
+  readonly label: string
+}
+
+/** Another value. Null: there was none, or is none any more. */
+export interface ValueDifference extends Place {
+  readonly kind: 'value'
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** Another text, word by word. */
+export interface WordsDifference extends Place {
+  readonly kind: 'words'
+  readonly pieces: readonly Piece[]
+}
+
+/** A part of a text. `gap` stands in place of words that are equal in both and not shown. */
+export interface Piece {
+  readonly kind: 'same' | 'added' | 'removed' | 'gap'
+  readonly text: string
+}
+
+/** Another list: what came, went, changed its place, or changed in itself. */
+export interface ItemsDifference extends Place {
+  readonly kind: 'items'
+  readonly changes: readonly ItemChange[]
+  /** Changes beyond the most that are shown. */
+  readonly more: number
+}
+
+export interface ItemChange {
+  readonly kind: 'added' | 'removed' | 'moved' | 'changed'
+  /** `photograph 4`, or what the item is. */
+  readonly name: string
+  /** Its place from 1: where it is now, of one that was removed where it was. */
+  readonly place: number
+  /** Of one that moved: where it was. */
+  readonly from?: number
+  /** Of one that changed, or changed as well. */
+  readonly differences?: readonly Difference[]
+}
+
+/** All that differs, the most important first. */
+export interface PayloadDifference {
+  readonly differences: readonly Difference[]
+  /** How many more there are at least that are not listed. */
+  readonly more: number
+}

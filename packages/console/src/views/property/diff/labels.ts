@@ -1,0 +1,89 @@
+/** Fields of a property payload by the names that people use. */
+import { propertyCodeLists } from '@property-events/client/listing'
+import type { CodeListName } from '@property-events/client/listing'
+import { oneLine } from '../../../words/plain.ts'
+
+/** Where the field's own name says too little or too much. */
+const labels: Readonly<Record<string, string>> = {
+  '/price_information/price': 'price',
+  '/statusstring': 'status text',
+  '/property_type': 'type',
+  '/branch_id': 'branch',
+  '/details/description': 'description',
+  '/address/postcode_1': 'postcode, outward part',
+  '/address/postcode_2': 'postcode, inward part',
+  '/address/address_2': 'address, second line',
+  '/address/address_3': 'address, third line',
+  '/address/address_4': 'address, fourth line',
+  '/media': 'media',
+  '/media/*/media_update_date': 'file',
+  '/media/*/media_url': 'address',
+}
+
+/** Groups whose names say nothing beside the field. */
+const silentGroups: readonly string[] = ['/price_information', '/details', '/address', '/risks']
+
+const longestLabel = 100
+
+/** `price`, `bedrooms`, `EPC information, current energy rating`; fields that are not of the contract by their path. */
+export function labelOf(pointer: string): string {
+  const pattern = patternOf(pointer)
+  const known = labels[pattern]
+  if (known !== undefined) return known
+  if (pointer === '') return 'the whole payload'
+  const group = silentGroups.find((one) => pattern.startsWith(`${one}/`))
+  const names = pointer.slice(group === undefined ? 1 : group.length + 1).split('/')
+  const words = names.map((name) => wordsOf(unescapePart(name)))
+  return oneLine(words.join(', '), longestLabel)
+}
+
+/** The list that the codes of a field are of. */
+export function codeListOf(pointer: string): CodeListName | undefined {
+  const lists: Readonly<Record<string, CodeListName>> = propertyCodeLists
+  const pattern = patternOf(pointer)
+  return Object.hasOwn(lists, pattern) ? lists[pattern] : undefined
+}
+
+/** Fields in pounds, which are shown with commas. */
+export function isMoney(pointer: string): boolean {
+  return /^\/price_information\/(?:price|deposit|.*_(?:rent|charge))$/.test(pointer)
+}
+
+/** Changes that readers look for, in this order; all others follow as they stand in the payload. */
+const first: readonly string[] = [
+  '/published',
+  '/price_information/price',
+  '/price_information/price_qualifier',
+  '/status',
+  '/address/display_address',
+  '/details/summary',
+  '/details/description',
+  '/media',
+]
+
+/** What changes with every event and says nothing. */
+const last: readonly string[] = ['/statusstring', '/update_date', '/create_date']
+
+/** The less, the earlier. */
+export function rankOf(pointer: string): number {
+  const place = first.indexOf(pointer)
+  if (place >= 0) return place
+  return last.includes(pointer) ? first.length + 1 : first.length
+}
+
+export function join(pointer: string, name: string | number): string {
+  return `${pointer}/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+function unescapePart(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** `/media/3/caption` is `/media/*/caption`. */
+function patternOf(pointer: string): string {
+  return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+}
+
+function wordsOf(name: string): string {
+  return name.replaceAll('_', ' ').trim() || '(no name)'
+}

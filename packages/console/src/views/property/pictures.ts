@@ -1,0 +1,26 @@
+/** Which photographs the page may show. All others are numbered tiles. */
+import { webAddress } from '../../words/plain.ts'
+
+export interface PictureRules {
+  /** The service has pictures of its own, below `/pictures/`. */
+  readonly own: boolean
+  /** Other hosts that the policy of the page allows, by https alone; `*.example.com` is any host below it. */
+  readonly hosts: readonly string[]
+  /** As payloads name the service. */
+  readonly serviceUrl: string
+  /** As this page does: its path, without a slash at its end. */
+  readonly serviceBase: string
+}
+
+/** The address to show a picture from; `undefined`: the browser would refuse it, or it is none. */
+export function pictureOf(url: string, { own, hosts, serviceUrl, serviceBase }: PictureRules): string | undefined {
+  const address = webAddress(url)
+  if (address === undefined) return undefined
+  const ownPrefix = `${serviceUrl}/pictures/`
+  if (own && address.startsWith(ownPrefix)) return `${serviceBase}/pictures/${address.slice(ownPrefix.length)}`
+  const { protocol, hostname, host } = new URL(address)
+  const isAllowed = hosts.some((allowed) =>
+    allowed.startsWith('*.') ? hostname.endsWith(allowed.slice(1)) : allowed === hostname || allowed === host,
+  )
+  return protocol === 'https:' && isAllowed ? address : undefined
+}

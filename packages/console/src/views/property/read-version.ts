@@ -1,0 +1,60 @@
+/** An event of a property as one version of it. */
+import { readPropertyPayload } from '@property-events/client'
+import { listing } from '@property-events/client/listing'
+import type { Listing } from '@property-events/client/listing'
+import type { FeedEvent } from '../../service/answers.ts'
+import { readTime } from '../../words/times.ts'
+import { isObject } from './diff/equal.ts'
+
+/**
+ * `shown`: there is a payload. `removed`: the property is not published any more. `erased`: its payload was reduced to the reference, or
+ * was not kept any longer. `unreadable`: the payload is not a JSON object.
+ */
+export type VersionKind = 'shown' | 'removed' | 'erased' | 'thinned' | 'unreadable'
+
+export interface Version {
+  readonly event: FeedEvent
+  readonly kind: VersionKind
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+  /** The parsed payload. */
+  readonly payload: unknown
+  /** Of `shown` and `removed`. */
+  readonly listing: Listing | undefined
+}
+
+export function readVersion(event: FeedEvent): Version {
+  const payload = parse(event.payload)
+  const kind = kindOf(event, payload)
+  const isThere = kind === 'shown' || kind === 'removed'
+  return {
+    event,
+    kind,
+    payload,
+    atMs: readTime(event.createdDate) ?? 0,
+    listing: isThere ? readListing(event.payload) : undefined,
+  }
+}
+
+const removal = 'PropertyUnpublished'
+
+function kindOf({ eventTypeShortCode }: FeedEvent, payload: unknown): VersionKind {
+  if (!isObject(payload)) return 'unreadable'
+  if (payload['erased'] === true) return 'erased'
+  if (payload['thinned'] === true) return 'thinned'
+  return eventTypeShortCode === removal ? 'removed' : 'shown'
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+function readListing(payload: string): Listing | undefined {
+  const { value } = readPropertyPayload(payload)
+  return value === undefined ? undefined : listing(value)
+}

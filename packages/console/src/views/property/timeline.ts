@@ -1,0 +1,82 @@
+/** What became of a property, event by event. */
+import type { FeedEvent } from '../../service/answers.ts'
+import { comparePayloads } from './diff/compare-payloads.ts'
+import type { PayloadDifference } from './diff/difference.ts'
+import { oneLine, typeName } from '../../words/plain.ts'
+import { readVersion } from './read-version.ts'
+import type { Version } from './read-version.ts'
+
+export interface TimelineLine {
+  readonly event: FeedEvent
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+  /** `Published`, `Updated`, … */
+  readonly type: string
+  /** What it was, where differences do not say it: `first listed at £310,000`. */
+  readonly headline: string | undefined
+  readonly change: PayloadDifference
+  /** The same payload again, or one that only says otherwise what it said before. */
+  readonly isUnchanged: boolean
+}
+
+const nothing: PayloadDifference = { differences: [], more: 0 }
+
+/** `events`: of one property, ascending. The newest line comes first. */
+export function timelineOf(versions: readonly Version[]): readonly TimelineLine[] {
+  const lines: TimelineLine[] = []
+  /** The last one that was shown, whether or not it was removed since. */
+  let shown: Version | undefined
+  let before: Version | undefined
+  for (const version of versions) {
+    lines.push(lineOf(version, before, shown))
+    before = version
+    if (version.kind === 'shown') shown = version
+    // What was reduced was there, but nobody knows any more what it said.
+    if (version.kind === 'erased' || version.kind === 'thinned') shown = undefined
+  }
+  return lines.toReversed()
+}
+
+export function readVersions(events: readonly FeedEvent[]): readonly Version[] {
+  return events.map(readVersion)
+}
+
+function lineOf(version: Version, before: Version | undefined, shown: Version | undefined): TimelineLine {
+  const { event, atMs } = version
+  const line = { event, atMs, type: typeName(event.eventTypeShortCode), change: nothing, isUnchanged: false }
+  if (version.kind === 'unreadable') return { ...line, headline: 'its payload is not a JSON object' }
+  if (version.kind === 'erased') return { ...line, headline: 'its payload was erased' }
+  if (version.kind === 'thinned') {
+    return { ...line, headline: 'its payload was not kept any longer, as a later version followed' }
+  }
+  if (version.kind === 'removed') return { ...line, headline: removedWords(version, before) }
+  if (shown === undefined) return { ...line, headline: firstWords(version, before) }
+  const change = comparePayloads(shown.payload, version.payload)
+  const isUnchanged = change.differences.length === 0
+  if (before?.kind === 'removed') return { ...line, change, headline: `back${priceWords(version)}` }
+  const headline = isUnchanged ? sameWords(version, shown) : undefined
+  return { ...line, change, isUnchanged, headline }
+}
+
+function firstWords(version: Version, before: Version | undefined): string {
+  if (before === undefined) return `first listed${priceWords(version)}`
+  if (before.kind === 'removed') return `back${priceWords(version)}`
+  return 'what changed is not known: the payload before was not kept'
+}
+
+function priceWords({ listing }: Version): string {
+  const price = listing?.price.text ?? null
+  return price === null ? ', without a price' : ` at ${oneLine(price, 100)}`
+}
+
+function removedWords(version: Version, before: Version | undefined): string {
+  const reason = version.listing?.removalReason ?? null
+  const again = before?.kind === 'removed' ? 'taken down again' : 'taken down'
+  return reason === null ? again : `${again}: ${oneLine(reason, 200)}`
+}
+
+function sameWords({ event }: Version, shown: Version): string {
+  return event.payload === shown.event.payload
+    ? 'the same payload again'
+    : 'the same values again, written otherwise'
+}

@@ -1,0 +1,256 @@
+/** Why a site shows something else: the lines of the answer. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { answerHeadline, answerLines } from '../../src/views/property/answer.ts'
+import type { AnsweredConsumer, AnswerMark, DeliveryAnswer } from '../../src/views/property/answer.ts'
+
+const nowMs = Date.parse('2026-03-01T09:58:30Z')
+const event = {
+  sequenceNumber: 1_204,
+  eventTypeShortCode: 'PropertyUpdated',
+  publishedAt: '2026-03-01T09:31:02.500Z',
+  category: 'sales',
+}
+const nothing: AnsweredConsumer = {
+  keyId: '7Hq2',
+  name: 'default',
+  label: 'website',
+  state: 'never_asked',
+  at: null,
+  route: null,
+  code: null,
+  message: null,
+  url: null,
+  refusals: null,
+  lastAskedAt: null,
+  lastNothingNewAt: null,
+  acknowledged: null,
+  earlier: null,
+  views: [],
+  eventType: null,
+  sentence: 'What the service says.',
+}
+const at = '2026-03-01T09:32:00.000Z'
+const asked = { lastAskedAt: '2026-03-01T09:58:00.000Z', views: ['all'] } as const
+const sent = { state: 'sent', at: '2026-03-01T09:31:00.000Z', ...asked } as const
+
+interface Case {
+  readonly what: string
+  readonly consumer: Partial<AnsweredConsumer>
+  readonly event?: Partial<typeof event>
+  readonly mark: AnswerMark
+  readonly text: string
+  readonly href?: string
+}
+
+const cases: readonly Case[] = [
+  {
+    what: 'a site that shows it',
+    consumer: { state: 'live', at, url: 'https://www.example.com/mill-lane' },
+    mark: 'done',
+    text: 'Live since 09:32: https://www.example.com/mill-lane.',
+    href: 'https://www.example.com/mill-lane',
+  },
+  {
+    what: 'a site whose address a browser would run',
+    consumer: { state: 'live', at, url: 'javascript:alert(1)' },
+    mark: 'done',
+    text: 'Live since 09:32: javascript:alert(1).',
+  },
+  {
+    what: 'a site whose address carries a password',
+    consumer: { state: 'live', at, url: 'https://a:b@www.example.com/' },
+    mark: 'done',
+    text: 'Live since 09:32: https://a:b@www.example.com/.',
+  },
+  {
+    what: 'a site that shows it since another day',
+    consumer: { state: 'live', at: '2026-02-28T22:05:00.000Z' },
+    mark: 'done',
+    text: 'Live since 28 Feb 22:05, at an address that it does not name.',
+  },
+  {
+    what: 'a site that shows it since another year',
+    consumer: { state: 'live', at: '2025-12-31T23:59:00.000Z' },
+    mark: 'done',
+    text: 'Live since 31 Dec 2025 23:59, at an address that it does not name.',
+  },
+  {
+    what: 'a removal that is done',
+    consumer: { state: 'live', at },
+    event: { eventTypeShortCode: 'PropertyUnpublished' },
+    mark: 'done',
+    text: 'It says that the property has been down since 09:32.',
+  },
+  {
+    what: 'a version that is held back',
+    consumer: { state: 'held', at, code: 'no_photographs', message: 'It waits for a photograph' },
+    mark: 'waits',
+    text: 'It holds this version back since 09:32: no_photographs, It waits for a photograph.',
+  },
+  {
+    what: 'a version that was refused',
+    consumer: { state: 'refused', at, code: 'bad_postcode', message: '<b>No</b>\u202Esuch\npostcode' },
+    mark: 'stopped',
+    text: 'It refused this version at 09:32: bad_postcode, <b>No</b> such postcode.',
+  },
+  {
+    what: 'a consumer that has applied it',
+    consumer: { state: 'applied', at, acknowledged: 1_204 },
+    mark: 'done',
+    text: 'It said at 09:32 that it has applied this version. It has not said whether the site shows it.',
+  },
+  {
+    what: 'a consumer that has applied more, and refused an earlier version',
+    consumer: { state: 'applied', at, acknowledged: 1_300, earlier: { outcome: 'refused', sequenceNumber: 9 } },
+    mark: 'done',
+    text: 'It said at 09:32 that it has applied this version (everything through 1300), and said "refused" of an earlier version. It has not said whether the site shows it.',
+  },
+  {
+    what: 'a consumer of the list that asks on',
+    consumer: { ...sent, route: 'list', lastNothingNewAt: asked.lastAskedAt },
+    mark: 'done',
+    text: 'Sent by the list at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago), and there was nothing new.',
+  },
+  {
+    what: 'a consumer that was sent it late',
+    consumer: { ...sent, at: '2026-03-01T09:51:00.000Z', route: 'snapshot' },
+    mark: 'done',
+    text: 'Sent by a snapshot at 09:51, 20 min after it was published. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'a consumer that has applied less than it was sent',
+    consumer: { ...sent, route: 'stream', acknowledged: 1_200 },
+    mark: 'done',
+    text: 'Sent by the stream at 09:31, within a minute of being published. It says that it has applied everything through 1200, which does not include this. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'a route that this page does not know',
+    consumer: { ...sent, route: 'webhook' },
+    mark: 'done',
+    text: 'Sent by webhook at 09:31, within a minute of being published. It does not say what it has done with it. It last asked at 09:58 (30 s ago).',
+  },
+  {
+    what: 'a consumer that has stopped',
+    consumer: { state: 'pending', ...asked, lastAskedAt: '2026-03-01T06:12:00.000Z' },
+    mark: 'stopped',
+    text: 'Not sent: it has not asked since 06:12 (3 h 46 min); it has stopped, or a cache in between answers in our place.',
+  },
+  {
+    what: 'an event of which nobody can have asked yet',
+    consumer: { state: 'pending', ...asked },
+    event: { publishedAt: '2026-03-01T09:58:20.000Z' },
+    mark: 'waits',
+    text: 'Not sent: it has not asked since 09:58 (30 s).',
+  },
+  {
+    what: 'a consumer that asks for something else',
+    consumer: { state: 'pending', ...asked },
+    mark: 'waits',
+    text: 'Not sent: it asked at 09:58 (30 s ago), and this event was not in what it asked for.',
+  },
+  {
+    what: 'a consumer of which only an acknowledgement is kept',
+    consumer: { state: 'pending' },
+    mark: 'stopped',
+    text: 'Not sent. It is not known when it last asked.',
+  },
+  {
+    what: 'a consumer of lettings',
+    consumer: { state: 'other_category', views: ['lettings'] },
+    mark: 'other',
+    text: 'It reads lettings only; this is sales.',
+  },
+  {
+    what: 'a key of other branches',
+    consumer: { state: 'other_branch' },
+    mark: 'other',
+    text: 'Its key reads other branches than the one of this property.',
+  },
+  {
+    what: 'a key that has ended',
+    consumer: { state: 'refused_by_us', at: '2026-02-28T17:00:00.000Z', code: 'key_expired', refusals: 3 },
+    mark: 'stopped',
+    text: 'Its key has been out of date since 28 Feb 17:00, 3 refusals (key_expired).',
+  },
+  {
+    what: 'a key that was revoked',
+    consumer: { state: 'refused_by_us', at, code: 'key_revoked' },
+    mark: 'stopped',
+    text: 'Its key has been revoked since 09:32 (key_revoked).',
+  },
+  {
+    what: 'a reader that begins in an epoch that has ended',
+    consumer: { state: 'refused_by_us', at, code: 'epoch_changed', refusals: 1 },
+    mark: 'stopped',
+    text: 'It goes on from an epoch that has ended, and has to begin again with a snapshot since 09:32, one refusal (epoch_changed).',
+  },
+  {
+    what: 'a consumer that has never asked',
+    consumer: {},
+    mark: 'other',
+    text: 'It has never asked for anything.',
+  },
+  {
+    what: 'a state that this page does not know',
+    consumer: { state: 'something_new' },
+    mark: 'waits',
+    text: 'What the service says.',
+  },
+]
+
+function answerOf(consumers: readonly Partial<AnsweredConsumer>[], of: Partial<typeof event> = {}): DeliveryAnswer {
+  return {
+    agentRef: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
+    event: { ...event, ...of },
+    feed: { sequenceNumber: 1_300, lastPublishedAt: null },
+    consumers: consumers.map((consumer) => ({ ...nothing, ...consumer })),
+  }
+}
+
+describe('the answer of a property', () => {
+  // Sentences have the times of the reader's clock.
+  const zone = process.env['TZ']
+  before(() => {
+    process.env['TZ'] = 'UTC'
+  })
+  after(() => {
+    if (zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = zone
+  })
+
+  for (const { what, consumer, event: of, mark, text, href } of cases) {
+    it(`says it of ${what} (D28)`, () => {
+      const [line] = answerLines(answerOf([consumer], of), nowMs)
+      assert.equal(line?.parts.map((part) => part.text).join(''), text)
+      assert.equal(line?.mark, mark)
+      assert.equal(line?.parts.find((part) => part.href !== undefined)?.href, href)
+    })
+  }
+
+  it('begins with those that need somebody, and counts them (D28)', () => {
+    const lines = answerLines(
+      answerOf([
+        { label: 'lets-app', keyId: 'a', state: 'other_category', views: ['lettings'] },
+        { label: 'website', keyId: 'b', state: 'sent', at },
+        { label: 'portal', keyId: 'c', state: 'refused_by_us', code: 'key_expired' },
+        { label: '', keyId: 'd', name: 'shop', state: 'held' },
+      ]),
+      nowMs,
+    )
+    assert.deepEqual(
+      lines.map(({ who }) => who),
+      ['portal', 'd · shop', 'website', 'lets-app'],
+    )
+    assert.equal(answerHeadline(lines), '1 stopped, 1 waiting, 1 was sent it')
+    assert.equal(answerHeadline([]), 'No key may read this property, so no site is sent it')
+  })
+
+  it('writes times by the clock of the reader (D28)', () => {
+    process.env['TZ'] = 'Europe/London'
+    const summer = answerOf([{ state: 'live', at: '2026-07-01T09:32:00.000Z' }])
+    const [line] = answerLines(summer, Date.parse('2026-07-01T12:00:00Z'))
+    process.env['TZ'] = 'UTC'
+    assert.equal(line?.parts[0]?.text, 'Live since 10:32, at an address that it does not name.')
+  })
+})
