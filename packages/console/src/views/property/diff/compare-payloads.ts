@@ -22,7 +22,7 @@ const mostChanges = 100
  * lists of more than 2,000 items and what is nested deeper than 16 are shown as one value. Some 10 ms for payloads of a megabyte.
  */
 export function comparePayloads(before: unknown, after: unknown): PayloadDifference {
-  const found: Found = { differences: [], more: 0, work: { pairs: mostPairs } }
+  const found: Found = { differences: [], more: 0, within: '', work: { pairs: mostPairs } }
   compareValues(found, before, after, '', 0)
   const differences = found.differences.toSorted((a, b) => rankOf(a.pointer) - rankOf(b.pointer))
   return { differences, more: found.more }
@@ -31,6 +31,8 @@ export function comparePayloads(before: unknown, after: unknown): PayloadDiffere
 interface Found {
   readonly differences: Difference[]
   more: number
+  /** The pointer to the item that is looked at. */
+  readonly within: string
   /** Pairs of words that may still be compared, in all texts together. */
   readonly work: { pairs: number }
 }
@@ -66,7 +68,7 @@ function addValue(found: Found, before: unknown, after: unknown, pointer: string
   add(found, {
     kind: 'value',
     pointer,
-    label: labelOf(pointer),
+    label: labelOf(pointer, found.within),
     before: showValue(before, pointer),
     after: showValue(after, pointer),
   })
@@ -88,9 +90,9 @@ function compareMembers(
 function compareTexts(found: Found, before: string, after: string, pointer: string): void {
   const isProse = /\S\s+\S+\s+\S/.test(before.slice(0, 2_000)) && /\S\s/.test(after.slice(0, 2_000))
   const pieces = isProse ? differingWords(before, after, found.work) : undefined
-  if (pieces !== undefined) return add(found, { kind: 'words', pointer, label: labelOf(pointer), pieces })
+  if (pieces !== undefined) return add(found, { kind: 'words', pointer, label: labelOf(pointer, found.within), pieces })
   if (isProse) {
-    return add(found, { kind: 'value', pointer, label: labelOf(pointer), before: 'other blanks', after: 'same words' })
+    return add(found, { kind: 'value', pointer, label: labelOf(pointer, found.within), before: 'other blanks', after: 'same words' })
   }
   return addValue(found, before, after, pointer)
 }
@@ -104,7 +106,7 @@ function compareLists(
 ): void {
   if (before.length > mostListed || after.length > mostListed) {
     if (saysTheSame(before, after)) return
-    const label = labelOf(pointer)
+    const label = labelOf(pointer, found.within)
     return add(found, { kind: 'value', pointer, label, before: countOf(before), after: countOf(after) })
   }
   const { pairs, added, removed } = pairItems(itemsOf(before, pointer), itemsOf(after, pointer))
@@ -118,7 +120,7 @@ function compareLists(
   add(found, {
     kind: 'items',
     pointer,
-    label: labelOf(pointer),
+    label: labelOf(pointer, found.within),
     changes: changes.slice(0, mostChanges),
     more: Math.max(0, changes.length - mostChanges),
   })
@@ -130,10 +132,11 @@ function changeOf(
   pointer: string,
   depth: number,
 ): ItemChange | undefined {
-  const within: Found = { differences: [], more: 0, work }
+  const place = `${pointer}/${after.place - 1}`
+  const within: Found = { differences: [], more: 0, within: place, work }
   // Its place in the order is said by `moved`.
   const ignored = pointer === '/media' ? ['sort_order'] : []
-  compareValues(within, without(before.value, ignored), without(after.value, ignored), `${pointer}/${after.place - 1}`, depth + 1)
+  compareValues(within, without(before.value, ignored), without(after.value, ignored), place, depth + 1)
   const { differences } = within
   const changed = differences.length === 0 ? {} : { differences }
   if (hasMoved) return { kind: 'moved', name: after.name, place: after.place, from: before.place, ...changed }

@@ -7,6 +7,8 @@ export interface Item {
   readonly place: number
   readonly name: string
   readonly value: unknown
+  /** Items of one group have an order among themselves alone. */
+  readonly group?: string
 }
 
 export interface PairedItem<T extends Item = Item> {
@@ -39,36 +41,34 @@ export function pairItems<T extends Item>(before: readonly T[], after: readonly 
     if (old === undefined) added.push(item)
     else found.push({ before: old, after: item, index: placeBefore.get(old) ?? 0 })
   }
-  const stayed = longestRise(found.map(({ index }) => index))
+  const stayed = new Set(
+    [...Map.groupBy(found, (pair) => pair.after.group).values()].flatMap((pairs) => longestRise(pairs)),
+  )
   const paired = new Set(found.map((pair) => pair.before))
   return {
-    pairs: found.map((pair, index) => ({
-      before: pair.before,
-      after: pair.after,
-      hasMoved: !stayed.has(index),
-    })),
+    pairs: found.map((pair) => ({ before: pair.before, after: pair.after, hasMoved: !stayed.has(pair) })),
     added,
     removed: before.filter((item) => !paired.has(item)),
   }
 }
 
-/** The places of a longest rising sequence among the numbers, which are all different. */
-function longestRise(numbers: readonly number[]): ReadonlySet<number> {
-  /** Where the best sequence of each length ends. */
-  const ends: number[] = []
-  const previous: (number | undefined)[] = []
-  for (const [place, number] of numbers.entries()) {
+/** A longest rising sequence, by `index`, which is different for each. */
+function longestRise<P extends { readonly index: number }>(pairs: readonly P[]): readonly P[] {
+  /** The last of the best sequence of each length, and what comes before each. */
+  const ends: P[] = []
+  const previous = new Map<P, P | undefined>()
+  for (const pair of pairs) {
     let low = 0
     let high = ends.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if ((numbers[ends[middle] ?? 0] ?? 0) < number) low = middle + 1
+      if ((ends[middle]?.index ?? 0) < pair.index) low = middle + 1
       else high = middle
     }
-    previous.push(low === 0 ? undefined : ends[low - 1])
-    ends[low] = place
+    previous.set(pair, ends[low - 1])
+    ends[low] = pair
   }
-  const rise = new Set<number>()
-  for (let place = ends.at(-1); place !== undefined; place = previous[place]) rise.add(place)
+  const rise: P[] = []
+  for (let pair = ends.at(-1); pair !== undefined; pair = previous.get(pair)) rise.push(pair)
   return rise
 }

@@ -25,14 +25,17 @@ const silentGroups: readonly string[] = ['/price_information', '/details', '/add
 
 const longestLabel = 100
 
-/** `price`, `bedrooms`, `EPC information, current energy rating`; fields that are not of the contract by their path. */
-export function labelOf(pointer: string): string {
+/**
+ * `price`, `bedrooms`, `EPC information, current energy rating`; fields that are not of the contract by their path. `within`: the
+ * pointer to the item that the field is of, which is named already.
+ */
+export function labelOf(pointer: string, within = ''): string {
   const pattern = patternOf(pointer)
   const known = labels[pattern]
   if (known !== undefined) return known
-  if (pointer === '') return 'the whole payload'
-  const group = silentGroups.find((one) => pattern.startsWith(`${one}/`))
-  const names = pointer.slice(group === undefined ? 1 : group.length + 1).split('/')
+  if (pointer === within) return pointer === '' ? 'the whole payload' : 'all of it'
+  const group = within === '' ? silentGroups.find((one) => pattern.startsWith(`${one}/`)) : within
+  const names = pointer.slice((group?.length ?? 0) + 1).split('/')
   const words = names.map((name) => wordsOf(unescapePart(name)))
   return oneLine(words.join(', '), longestLabel)
 }
@@ -79,7 +82,7 @@ function unescapePart(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** `/media/3/caption` is `/media/*/caption`. */
+/** With `*` in place of each number, as the lists of codes name their fields. */
 function patternOf(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 }

@@ -29,7 +29,7 @@ export function readMedia(media: unknown): readonly MediaItem[] {
     numbers.set(kind, place)
     const url = textOf(memberOf(value, 'media_url'))
     const caption = oneLine(textOf(memberOf(value, 'caption')))
-    return { identity: url, place, name: `${kind} ${place}`, value, kind, url, caption }
+    return { identity: url, place, name: `${kind} ${place}`, value, group: kind, kind, url, caption }
   })
 }
 

@@ -1,0 +1,57 @@
+/** Contacts: what is hidden, and for how long something is shown. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { revealReasons } from '@property-events/protocol'
+import { contactLines } from '../../src/views/contact/contact-lines.ts'
+import { reasonChoices, revealMs, secondsLeft } from '../../src/views/contact/reveal.ts'
+
+describe('the lines of a contact', () => {
+  it('say what is filled in, by name and place, and what is hidden (PROTOCOL §12.7)', () => {
+    const { lines, hasMore } = contactLines({
+      contact_ref: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
+      last_name: '•••',
+      middle_name: null,
+      notes: '',
+      roles: ['vendor'],
+      communications: [{ channel: 'email', value: '•••', preferred: true }],
+    })
+    assert.deepEqual(
+      lines.map(({ label, value, isMasked }) => `${label}: ${value}${isMasked ? ' (hidden)' : ''}`),
+      [
+        'contact ref: 0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
+        'last name: ••• (hidden)',
+        'roles 1: Vendor',
+        'communications 1, channel: E-mail address',
+        'communications 1, value: ••• (hidden)',
+        'communications 1, preferred: yes',
+      ],
+    )
+    assert.equal(hasMore, false)
+  })
+
+  it('end, whatever the payload holds (PROTOCOL §12.7)', () => {
+    const deep: unknown = JSON.parse(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`)
+    assert.equal(contactLines(deep).lines.length, 1)
+    const wide = contactLines({ list: Array.from({ length: 100_000 }, (_, n) => n), more: 1 })
+    assert.deepEqual([wide.lines.length, wide.hasMore], [300, true])
+    const long = contactLines({ notes: `<script>\u202E${'x'.repeat(2 ** 20)}` }).lines[0]
+    assert.equal(long?.value.startsWith('<script> x'), true)
+    assert.equal(long?.value.length, 4_000)
+    assert.deepEqual(contactLines(null).lines, [])
+  })
+})
+
+describe('a contact that is shown', () => {
+  it('is shown for a minute by the clock, and no longer where that was set back (PROTOCOL §12.7)', () => {
+    const nowMs = 1_000_000
+    const revealed = { contact: {}, untilMs: nowMs + revealMs }
+    assert.equal(secondsLeft(revealed, nowMs), 60)
+    assert.equal(secondsLeft(revealed, nowMs + 59_001), 1)
+    assert.equal(secondsLeft(revealed, nowMs + revealMs), undefined)
+    assert.equal(secondsLeft(revealed, nowMs - 1_000), undefined)
+  })
+
+  it('needs one of the reasons that the service takes (PROTOCOL §12.7)', () => {
+    assert.deepEqual(reasonChoices.map(({ reason }) => reason).toSorted(), revealReasons.toSorted())
+  })
+})

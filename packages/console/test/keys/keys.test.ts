@@ -1,0 +1,190 @@
+/** Keys: how each stands, how it was used, and making one. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Key } from '../../src/service/answers.ts'
+import { firstRequest } from '../../src/views/keys/first-request.ts'
+import { givenBy } from '../../src/views/keys/key-scopes.ts'
+import { keyLines, keyState, leftText, mayWords, stateWords } from '../../src/views/keys/key-state.ts'
+import { emptyForm, readKeyForm } from '../../src/views/keys/new-key.ts'
+import { usageBars, usageDays, usageRows, usageWords } from '../../src/views/keys/usage.ts'
+
+const nowMs = Date.parse('2026-03-01T09:30:00Z')
+const tenantId = '5f0f1a52-6f0e-4c83-8a44-c2be8a0a83e1'
+const ago = (days: number): string => new Date(nowMs - days * 86_400_000).toISOString()
+
+const key: Key = {
+  keyId: '7Hq2aaaaaaaa',
+  label: 'website',
+  operator: false,
+  scopes: [],
+  grants: [{ tenantId, scopes: ['property:read'] }],
+  networks: [],
+  rate: null,
+  createdAt: ago(200),
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: ago(0),
+  replaces: null,
+}
+
+const states: readonly (readonly [what: string, key: Partial<Key>, by: string | undefined, words: string])[] = [
+  ['in use', {}, undefined, 'active'],
+  ['new', { createdAt: ago(1), lastUsedAt: null }, undefined, 'active'],
+  ['revoked', { revokedAt: ago(2), expiresAt: ago(1) }, undefined, 'revoked 2 d ago'],
+  ['at its end', { expiresAt: ago(0) }, undefined, 'ended 0 s ago'],
+  ['rotated', { expiresAt: ago(-0.884722) }, 'new', 'ends in 21 h 14 min'],
+  ['rotated, of which the end is near', { expiresAt: ago(-0.0005) }, 'new', 'ends in 44 s'],
+  ['ending soon', { expiresAt: ago(-6) }, undefined, 'ends in 6 d'],
+  ['ending some day', { expiresAt: ago(-15) }, undefined, 'active'],
+  ['not used for long', { lastUsedAt: ago(90) }, undefined, 'not used for 90 d'],
+  ['used 89 days ago', { lastUsedAt: ago(89) }, undefined, 'active'],
+  ['never used', { createdAt: ago(120), lastUsedAt: null }, undefined, 'never used in 120 d'],
+  ['with times that are none', { lastUsedAt: 'x', createdAt: 'y', expiresAt: 'z' }, undefined, 'active'],
+]
+
+describe('a key', () => {
+  for (const [what, changed, by, words] of states) {
+    it(`${what} is "${words}" (PROTOCOL §12.4)`, () => {
+      assert.equal(stateWords(keyState({ ...key, ...changed }, by, nowMs), nowMs), words)
+    })
+  }
+
+  it('stands above those that it replaced, and those that have ended are left out (PROTOCOL §12.4)', () => {
+    const keys = [
+      { ...key, keyId: 'a', expiresAt: ago(3) },
+      { ...key, keyId: 'other' },
+      { ...key, keyId: 'b', replaces: 'a', expiresAt: ago(-1) },
+      { ...key, keyId: 'c', replaces: 'b' },
+      { ...key, keyId: 'loop1', replaces: 'loop2' },
+      { ...key, keyId: 'orphan', replaces: 'of another page' },
+    ]
+    const shown = (withEnded: boolean) =>
+      keyLines(keys, nowMs, withEnded).map(({ key: { keyId }, isOld }) => `${isOld ? '└ ' : ''}${keyId}`)
+    assert.deepEqual(shown(false), ['orphan', 'loop1', 'c', '└ b', 'other'])
+    assert.deepEqual(shown(true), ['orphan', 'loop1', 'c', '└ b', '└ a', 'other'])
+  })
+
+  it('counts down in its two largest units (PROTOCOL §12.4)', () => {
+    const texts = [0, 9_000, 42 * 60_000 + 10_000, 3_600_000, 6 * 86_400_000 + 10_800_000, 400 * 86_400_000]
+    assert.deepEqual(texts.map(leftText), ['0 s', '9 s', '42 min 10 s', '1 h', '6 d 3 h', '400 d'])
+  })
+
+  it('may what its grant for the tenant says, or its scopes as an operator (PROTOCOL §12.4)', () => {
+    const other = { tenantId: 'other', scopes: ['contact:read'] }
+    assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, tenantId), 'property:read')
+    assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, undefined), 'property:read, contact:read')
+    assert.equal(mayWords({ ...key, operator: true, scopes: ['admin:audit'], grants: [] }, undefined), 'admin:audit')
+  })
+})
+
+describe('the use of a key', () => {
+  const item = (at: string, operation: string, status: number, requests: number) => ({
+    at,
+    operation,
+    status,
+    requests,
+    bytes: requests * 10,
+  })
+  const items = [
+    item('2026-02-28T00:00:00.000Z', 'listPropertyEvents', 200, 100),
+    item('2026-03-01T00:00:00.000Z', 'listPropertyEvents', 200, 50),
+    item('2026-03-01T00:00:00.000Z', 'listPropertyEvents', 401, 1),
+    item('2025-01-01T00:00:00.000Z', 'listPropertyEvents', 200, 7),
+  ]
+
+  it('has a bar for each of 30 days, and a part of it for what was refused (PROTOCOL §14.1)', () => {
+    const days = usageDays(items, nowMs)
+    assert.equal(days.length, 30)
+    assert.deepEqual(days.slice(-2), [
+      { day: '2026-02-28', requests: 100, refused: 0 },
+      { day: '2026-03-01', requests: 51, refused: 1 },
+    ])
+    const bars = usageBars(days, { width: 120, height: 20 })
+    assert.deepEqual(
+      bars.slice(-3).map(({ y, height, refusedHeight }) => [y, height, refusedHeight]),
+      [
+        [20, 0, 0],
+        [0, 20, 0],
+        [9.8, 10.2, 1],
+      ],
+    )
+    assert.equal(usageWords(days, String), '151 requests in 30 days, 1 refused')
+    assert.equal(usageWords(usageDays([], nowMs), String), '0 requests in 30 days')
+  })
+
+  it('is summed by operation and status, the most frequent first (PROTOCOL §14.1)', () => {
+    assert.deepEqual(
+      usageRows(items).map(({ status, requests, bytes }) => [status, requests, bytes]),
+      [
+        [200, 157, 1_570],
+        [401, 1, 10],
+      ],
+    )
+  })
+})
+
+describe('a new key', () => {
+  const form = { ...emptyForm, label: ' Website ' }
+
+  it('is asked for with what was filled in (PROTOCOL §12.4)', () => {
+    assert.deepEqual(readKeyForm(form, tenantId, nowMs), {
+      kind: 'body',
+      body: { label: 'Website', grants: [{ tenantId, scopes: ['property:read'] }] },
+    })
+    const limited = { ...form, days: '30', branches: ' Norwich \n\nAylsham\nNorwich', networks: '192.0.2.0/24' }
+    assert.deepEqual(readKeyForm(limited, tenantId, nowMs), {
+      kind: 'body',
+      body: {
+        label: 'Website',
+        grants: [{ tenantId, scopes: ['property:read'], branches: ['Norwich', 'Aylsham'] }],
+        expiresAt: '2026-03-31T09:30:00.000Z',
+        networks: ['192.0.2.0/24'],
+      },
+    })
+    assert.deepEqual(readKeyForm({ ...form, scopes: ['admin:inspect'] }, undefined, nowMs), {
+      kind: 'body',
+      body: { label: 'Website', operator: true, scopes: ['admin:inspect'] },
+    })
+  })
+
+  it('is refused with a sentence at each field that is wrong (PROTOCOL §12.4)', () => {
+    const wrong = { label: ' ', scopes: [], branches: '', days: '0', networks: '' }
+    const reading = readKeyForm(wrong, tenantId, nowMs)
+    assert(reading.kind === 'faults')
+    assert.deepEqual(
+      reading.faults.map(({ field }) => field),
+      ['label', 'scopes', 'days'],
+    )
+    const unlimited = readKeyForm({ ...form, scopes: ['contact:read'], branches: 'x' }, tenantId, nowMs)
+    assert(unlimited.kind === 'faults')
+    assert.match(unlimited.faults[0]?.message ?? '', /Make another key for contact:read/)
+  })
+
+  it('gives no more than its maker may give (PROTOCOL §12.4)', () => {
+    const names = (giver: Parameters<typeof givenBy>[0], of: string | undefined) =>
+      givenBy(giver, of).map(({ scope }) => scope)
+    const operator = { operator: true, scopes: ['admin:manage', 'admin:inspect'], grants: [] }
+    assert.deepEqual(names(operator, undefined), ['admin:inspect', 'admin:manage'])
+    assert.equal(names(operator, tenantId).length, 8)
+    const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
+    assert.deepEqual(names(manager, tenantId).filter((scope) => scope.startsWith('tenant:')), ['tenant:manage'])
+    assert.deepEqual(names(manager, 'other'), [])
+    assert.deepEqual(names(manager, undefined), [])
+    const reader = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
+    assert.deepEqual(names(reader, tenantId), [])
+  })
+
+  it('comes with a request that can be pasted into a terminal (PROTOCOL §12.4)', () => {
+    const use = { text: 'pev_a_b', operator: false, tenantId: undefined, serviceUrl: 'https://feeds.example.com' }
+    const of = (...scopes: readonly string[]) => firstRequest({ ...use, scopes })
+    assert.equal(
+      of('property:publish', 'property:read'),
+      "curl \\\n  -H 'x-api-key: pev_a_b' \\\n  'https://feeds.example.com/api/func/api/v1/events/getevents?pageSize=10'",
+    )
+    assert.match(of('contact:read'), /contactevents/)
+    assert.match(of('property:publish'), /--data '\{"payload":\{"agent_ref":.*dryRun=true'$/s)
+    assert.match(of('tenant:inspect'), /v1\/admin\/self'$/)
+    assert.match(firstRequest({ ...use, scopes: [], operator: true, tenantId }), new RegExp(`x-tenant: ${tenantId}`))
+    assert.match(firstRequest({ ...use, scopes: [], serviceUrl: "https://x/it's" }), /it'\\''s/)
+  })
+})

@@ -1,0 +1,54 @@
+/** Which photographs the page shows, and payloads as they stand. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { pictureOf } from '../../src/views/property/pictures.ts'
+import { rawText } from '../../src/views/property/raw-text.ts'
+
+const rules = {
+  own: true,
+  hosts: ['images.example.com', '*.cdn.example'],
+  serviceUrl: 'http://127.0.0.1:8080/feeds',
+  serviceBase: '/feeds',
+}
+
+const cases: readonly (readonly [url: string, shown: string | undefined])[] = [
+  ['http://127.0.0.1:8080/feeds/pictures/1/2.svg', '/feeds/pictures/1/2.svg'],
+  ['http://127.0.0.1:8080/feeds/docs', undefined],
+  ['http://127.0.0.1:8080/feeds/pictures/../docs', undefined],
+  ['https://images.example.com/a.jpg', 'https://images.example.com/a.jpg'],
+  ['http://images.example.com/a.jpg', undefined],
+  ['https://a.b.cdn.example/a.jpg', 'https://a.b.cdn.example/a.jpg'],
+  ['https://cdn.example/a.jpg', undefined],
+  ['https://evilcdn.example/a.jpg', undefined],
+  ['https://images.example.com@elsewhere.example/a.jpg', undefined],
+  ['javascript:alert(1)', undefined],
+  ['data:image/svg+xml,<svg/>', undefined],
+  ['//images.example.com/a.jpg', undefined],
+  ['', undefined],
+]
+
+describe('a photograph', () => {
+  for (const [url, shown] of cases) {
+    it(`at ${url === '' ? 'no address' : url} is ${shown === undefined ? 'a numbered tile' : 'shown'} (W1)`, () => {
+      assert.equal(pictureOf(url, rules), shown)
+    })
+  }
+
+  it('of the service itself is a tile where the service has none (W1)', () => {
+    assert.equal(pictureOf('http://127.0.0.1:8080/feeds/pictures/1.svg', { ...rules, own: false }), undefined)
+  })
+})
+
+describe('a payload as it stands', () => {
+  it('is whole up to a length, and hides no letter that turns the writing round (W1)', () => {
+    const text = '{"a":"\u202Eb\u0000"}\n\t'
+    assert.deepEqual(rawText(text, 100), {
+      text: String.raw`{"a":"\u202eb\u0000"}` + '\n\t',
+      length: text.length,
+      isWhole: true,
+      hasEscapes: true,
+    })
+    const long = rawText('x'.repeat(2 ** 20), 20_000)
+    assert.deepEqual([long.text.length, long.length, long.isWhole], [20_000, 2 ** 20, false])
+  })
+})
