@@ -27,20 +27,21 @@ const key: Key = {
   replaces: null,
 }
 
-const states: readonly (readonly [what: string, key: Partial<Key>, by: string | undefined, words: string])[] = [
-  ['in use', {}, undefined, 'active'],
-  ['new', { createdAt: ago(1), lastUsedAt: null }, undefined, 'active'],
-  ['revoked', { revokedAt: ago(2), expiresAt: ago(1) }, undefined, 'revoked 2 d ago'],
-  ['at its end', { expiresAt: ago(0) }, undefined, 'ended 0 s ago'],
-  ['rotated', { expiresAt: ago(-0.884722) }, 'new', 'ends in 21 h 14 min'],
-  ['rotated, of which the end is near', { expiresAt: ago(-0.0005) }, 'new', 'ends in 44 s'],
-  ['ending soon', { expiresAt: ago(-6) }, undefined, 'ends in 6 d'],
-  ['ending some day', { expiresAt: ago(-15) }, undefined, 'active'],
-  ['not used for long', { lastUsedAt: ago(90) }, undefined, 'not used for 90 d'],
-  ['used 89 days ago', { lastUsedAt: ago(89) }, undefined, 'active'],
-  ['never used', { createdAt: ago(120), lastUsedAt: null }, undefined, 'never used in 120 d'],
-  ['with times that are none', { lastUsedAt: 'x', createdAt: 'y', expiresAt: 'z' }, undefined, 'active'],
-]
+const states: readonly (readonly [what: string, key: Partial<Key>, by: string | undefined, words: string])[] =
+  [
+    ['in use', {}, undefined, 'active'],
+    ['new', { createdAt: ago(1), lastUsedAt: null }, undefined, 'active'],
+    ['revoked', { revokedAt: ago(2), expiresAt: ago(1) }, undefined, 'revoked 2 d ago'],
+    ['at its end', { expiresAt: ago(0) }, undefined, 'ended 0 s ago'],
+    ['rotated', { expiresAt: ago(-0.884722) }, 'new', 'ends in 21 h 14 min'],
+    ['rotated, of which the end is near', { expiresAt: ago(-0.0005) }, 'new', 'ends in 44 s'],
+    ['ending soon', { expiresAt: ago(-6) }, undefined, 'ends in 6 d'],
+    ['ending some day', { expiresAt: ago(-15) }, undefined, 'active'],
+    ['not used for long', { lastUsedAt: ago(90) }, undefined, 'not used for 90 d'],
+    ['used 89 days ago', { lastUsedAt: ago(89) }, undefined, 'active'],
+    ['never used', { createdAt: ago(120), lastUsedAt: null }, undefined, 'never used in 120 d'],
+    ['with times that are none', { lastUsedAt: 'x', createdAt: 'y', expiresAt: 'z' }, undefined, 'active'],
+  ]
 
 describe('a key', () => {
   for (const [what, changed, by, words] of states) {
@@ -72,8 +73,14 @@ describe('a key', () => {
   it('may what its grant for the tenant says, or its scopes as an operator (PROTOCOL §12.4)', () => {
     const other = { tenantId: 'other', scopes: ['contact:read'] }
     assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, tenantId), 'property:read')
-    assert.equal(mayWords({ ...key, grants: [...key.grants, other] }, undefined), 'property:read, contact:read')
-    assert.equal(mayWords({ ...key, operator: true, scopes: ['admin:audit'], grants: [] }, undefined), 'admin:audit')
+    assert.equal(
+      mayWords({ ...key, grants: [...key.grants, other] }, undefined),
+      'property:read, contact:read',
+    )
+    assert.equal(
+      mayWords({ ...key, operator: true, scopes: ['admin:audit'], grants: [] }, undefined),
+      'admin:audit',
+    )
   })
 })
 
@@ -131,7 +138,12 @@ describe('a new key', () => {
       kind: 'body',
       body: { label: 'Website', grants: [{ tenantId, scopes: ['property:read'] }] },
     })
-    const limited = { ...form, days: '30', branches: ' Norwich \n\nAylsham\nNorwich', networks: '192.0.2.0/24' }
+    const limited = {
+      ...form,
+      days: '30',
+      branches: ' Norwich \n\nAylsham\nNorwich',
+      networks: '192.0.2.0/24',
+    }
     assert.deepEqual(readKeyForm(limited, tenantId, nowMs), {
       kind: 'body',
       body: {
@@ -167,7 +179,10 @@ describe('a new key', () => {
     assert.deepEqual(names(operator, undefined), ['admin:inspect', 'admin:manage'])
     assert.equal(names(operator, tenantId).length, 8)
     const manager = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['tenant:manage'] }] }
-    assert.deepEqual(names(manager, tenantId).filter((scope) => scope.startsWith('tenant:')), ['tenant:manage'])
+    assert.deepEqual(
+      names(manager, tenantId).filter((scope) => scope.startsWith('tenant:')),
+      ['tenant:manage'],
+    )
     assert.deepEqual(names(manager, 'other'), [])
     assert.deepEqual(names(manager, undefined), [])
     const reader = { operator: false, scopes: [], grants: [{ tenantId, scopes: ['property:read'] }] }
@@ -175,7 +190,12 @@ describe('a new key', () => {
   })
 
   it('comes with a request that can be pasted into a terminal (PROTOCOL §12.4)', () => {
-    const use = { text: 'pev_a_b', operator: false, tenantId: undefined, serviceUrl: 'https://feeds.example.com' }
+    const use = {
+      text: 'pev_a_b',
+      operator: false,
+      tenantId: undefined,
+      serviceUrl: 'https://feeds.example.com',
+    }
     const of = (...scopes: readonly string[]) => firstRequest({ ...use, scopes })
     assert.equal(
       of('property:publish', 'property:read'),
@@ -184,7 +204,10 @@ describe('a new key', () => {
     assert.match(of('contact:read'), /contactevents/)
     assert.match(of('property:publish'), /--data '\{"payload":\{"agent_ref":.*dryRun=true'$/s)
     assert.match(of('tenant:inspect'), /v1\/admin\/self'$/)
-    assert.match(firstRequest({ ...use, scopes: [], operator: true, tenantId }), new RegExp(`x-tenant: ${tenantId}`))
+    assert.match(
+      firstRequest({ ...use, scopes: [], operator: true, tenantId }),
+      new RegExp(`x-tenant: ${tenantId}`),
+    )
     assert.match(firstRequest({ ...use, scopes: [], serviceUrl: "https://x/it's" }), /it'\\''s/)
   })
 })

@@ -102,7 +102,12 @@ const cases: readonly Case[] = [
   },
   {
     what: 'a consumer that has applied more, and refused an earlier version',
-    consumer: { state: 'applied', at, acknowledged: 1_300, earlier: { outcome: 'refused', sequenceNumber: 9 } },
+    consumer: {
+      state: 'applied',
+      at,
+      acknowledged: 1_300,
+      earlier: { outcome: 'refused', sequenceNumber: 9 },
+    },
     mark: 'done',
     text: 'It said at 09:32 that it has applied this version (everything through 1300), and said "refused" of an earlier version. It has not said whether the site shows it.',
   },
@@ -199,7 +204,10 @@ const cases: readonly Case[] = [
   },
 ]
 
-function answerOf(consumers: readonly Partial<AnsweredConsumer>[], of: Partial<typeof event> = {}): DeliveryAnswer {
+function answerOf(
+  consumers: readonly Partial<AnsweredConsumer>[],
+  of: Partial<typeof event> = {},
+): DeliveryAnswer {
   return {
     agentRef: '0b9d5c1e-8f0a-4f1b-9a53-0c2f8d1f7a10',
     event: { ...event, ...of },

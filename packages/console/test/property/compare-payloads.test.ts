@@ -6,16 +6,16 @@ import type { Difference, ItemChange } from '../../src/views/property/diff/diffe
 
 /** As a line of the timeline says it. */
 function said(difference: Difference): string {
-  switch (difference.kind) {
-    case 'value':
-      return `${difference.label}: ${difference.before ?? 'nothing'} → ${difference.after ?? 'nothing'}`
-    case 'words': {
-      const signs = { same: '', added: '+', removed: '-', gap: '' }
-      return `${difference.label}: ${difference.pieces.map(({ kind, text }) => `${signs[kind]}${text}`).join(' | ')}`
-    }
-    case 'items':
-      return `${difference.label}: ${difference.changes.map(changeSaid).join(', ')}${difference.more > 0 ? ` and ${difference.more} more` : ''}`
+  const { label } = difference
+  if (difference.kind === 'value') {
+    return `${label}: ${difference.before ?? 'nothing'} → ${difference.after ?? 'nothing'}`
   }
+  if (difference.kind === 'words') {
+    const signs = { same: '', added: '+', removed: '-', gap: '' }
+    return `${label}: ${difference.pieces.map(({ kind, text }) => `${signs[kind]}${text}`).join(' | ')}`
+  }
+  const more = difference.more > 0 ? ` and ${difference.more} more` : ''
+  return `${label}: ${difference.changes.map(changeSaid).join(', ')}${more}`
 }
 
 function changeSaid({ kind, name, from, differences = [] }: ItemChange): string {
@@ -98,8 +98,20 @@ const cases: readonly {
   },
   {
     what: 'photographs sorted by another order',
-    before: { media: [picture('a', { sort_order: 1 }), picture('b', { sort_order: 2 }), picture('c', { sort_order: 3 })] },
-    after: { media: [picture('a', { sort_order: 9 }), picture('b', { sort_order: 2 }), picture('c', { sort_order: 3 })] },
+    before: {
+      media: [
+        picture('a', { sort_order: 1 }),
+        picture('b', { sort_order: 2 }),
+        picture('c', { sort_order: 3 }),
+      ],
+    },
+    after: {
+      media: [
+        picture('a', { sort_order: 9 }),
+        picture('b', { sort_order: 2 }),
+        picture('c', { sort_order: 3 }),
+      ],
+    },
     said: ['media: photograph 3 moved from 1'],
   },
   {
@@ -111,9 +123,7 @@ const cases: readonly {
         picture('a', { caption: 'Garden', media_update_date: '01-03-2026 09:00:00' }),
       ],
     },
-    said: [
-      'media: photograph 1 changed (caption: Front → Garden; file: nothing → 01-03-2026 09:00:00)',
-    ],
+    said: ['media: photograph 1 changed (caption: Front → Garden; file: nothing → 01-03-2026 09:00:00)'],
   },
   {
     what: 'the same photograph twice, and then once',
@@ -157,7 +167,12 @@ const cases: readonly {
     after: { directions: '<img src=x onerror=alert(1)>\u202E\nright' },
     said: ['directions: left → <img src=x onerror=alert(1)> right'],
   },
-  { what: 'payloads that are no objects', before: null, after: 'text', said: ['the whole payload: nothing → text'] },
+  {
+    what: 'payloads that are no objects',
+    before: null,
+    after: 'text',
+    said: ['the whole payload: nothing → text'],
+  },
 ]
 
 describe('the difference between two payloads', () => {
@@ -170,7 +185,8 @@ describe('the difference between two payloads', () => {
   }
 
   it('lists so many differences and counts the others (W1)', () => {
-    const fields = (value: number) => Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field_${n}`, value]))
+    const fields = (value: number) =>
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field_${n}`, value]))
     const { differences, more } = comparePayloads(fields(1), fields(2))
     assert.equal(differences.length, 100)
     assert.equal(more, 4_900)
@@ -182,15 +198,21 @@ describe('the difference between two payloads', () => {
     assert(long?.kind === 'value' && (long.after ?? '').length <= 200)
 
     const words = Array.from({ length: 150_000 }, (_, n) => `w${n % 977}`)
-    const prose = comparePayloads({ directions: words.join(' ') }, { directions: words.toReversed().join(' ') })
+    const prose = comparePayloads(
+      { directions: words.join(' ') },
+      { directions: words.toReversed().join(' ') },
+    )
     assert(JSON.stringify(prose).length < 20_000)
 
-    const deep = (last: string): unknown => JSON.parse(`${'['.repeat(100_000)}"${last}"${']'.repeat(100_000)}`)
+    const deep = (last: string): unknown =>
+      JSON.parse(`${'['.repeat(100_000)}"${last}"${']'.repeat(100_000)}`)
     const nested = comparePayloads({ crm: deep('a') }, { crm: deep('b') })
     assert.equal(nested.differences.length, 1)
     assert.deepEqual(comparePayloads({ crm: deep('a') }, { crm: deep('a') }).differences, [])
 
     const list = (last: number): unknown => ({ crm: [...Array.from({ length: 200_000 }, () => 0), last] })
-    assert.deepEqual(comparePayloads(list(1), list(2)).differences.map(said), ['crm: 200001 items → 200001 items'])
+    assert.deepEqual(comparePayloads(list(1), list(2)).differences.map(said), [
+      'crm: 200001 items → 200001 items',
+    ])
   })
 })

@@ -1,8 +1,7 @@
-/** Which photographs the page shows, and payloads as they stand. */
+/** Which photographs the page shows. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { pictureOf } from '../../src/views/property/pictures.ts'
-import { rawText } from '../../src/views/property/raw-text.ts'
 
 const rules = {
   own: true,
@@ -36,19 +35,5 @@ describe('a photograph', () => {
 
   it('of the service itself is a tile where the service has none (W1)', () => {
     assert.equal(pictureOf('http://127.0.0.1:8080/feeds/pictures/1.svg', { ...rules, own: false }), undefined)
-  })
-})
-
-describe('a payload as it stands', () => {
-  it('is whole up to a length, and hides no letter that turns the writing round (W1)', () => {
-    const text = '{"a":"\u202Eb\u0000"}\n\t'
-    assert.deepEqual(rawText(text, 100), {
-      text: String.raw`{"a":"\u202eb\u0000"}` + '\n\t',
-      length: text.length,
-      isWhole: true,
-      hasEscapes: true,
-    })
-    const long = rawText('x'.repeat(2 ** 20), 20_000)
-    assert.deepEqual([long.text.length, long.length, long.isWhole], [20_000, 2 ** 20, false])
   })
 })

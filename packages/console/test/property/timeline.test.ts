@@ -135,7 +135,11 @@ describe('the timeline of a property', () => {
     assert.equal(summary.standing, 'live 23 d')
     assert.deepEqual(summary.statuses, ['Available', 'Under Offer', 'Available'])
     assert.equal(summaryOf(readVersions(story.slice(0, 7)), agentRef, nowMs).standing, 'down 25 d')
-    const bare = summaryOf(readVersions(eventsOf(['PropertyPublished', { agent_ref: agentRef }])), agentRef, nowMs)
+    const bare = summaryOf(
+      readVersions(eventsOf(['PropertyPublished', { agent_ref: agentRef }])),
+      agentRef,
+      nowMs,
+    )
     assert.deepEqual([bare.address, bare.price, bare.status], [agentRef, undefined, undefined])
   })
 
@@ -166,7 +170,9 @@ describe('the timeline of a property', () => {
     assert.equal(more, 0)
     const first = mediaTiles(versions.slice(0, 1))
     assert(first.tiles.every(({ mark }) => mark === undefined))
-    const hostile = readVersions(eventsOf(['PropertyPublished', { ...home, media: [null, 'x', { media_type: 'x' }, []] }]))
+    const hostile = readVersions(
+      eventsOf(['PropertyPublished', { ...home, media: [null, 'x', { media_type: 'x' }, []] }]),
+    )
     assert.equal(mediaTiles(hostile).tiles.length, 4)
   })
 })

@@ -6,6 +6,7 @@ import { Moment } from '../../parts/age.tsx'
 import type { FeedEvent } from '../../service/answers.ts'
 import { getMaskedContact, readMaskedHistory, revealContact } from '../../service/operations/contacts.ts'
 import type { MaskedEvent } from '../../service/operations/contacts.ts'
+import { getSubject } from '../../service/operations/feeds.ts'
 import { useAction } from '../../service/use-action.ts'
 import { useAnswer } from '../../service/use-answer.ts'
 import { mayAdminister } from '../../session/access.ts'
@@ -20,6 +21,51 @@ import type { Revealed } from './reveal.ts'
 import './contact.css'
 
 export function ContactView({ parts: { tenantId = '', contactRef = '' } }: ViewProps) {
+  const isAdmin = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
+  return isAdmin ? (
+    <MaskedContact tenantId={tenantId} contactRef={contactRef} />
+  ) : (
+    <OwnContact tenantId={tenantId} contactRef={contactRef} />
+  )
+}
+
+interface ContactProps {
+  readonly tenantId: string
+  readonly contactRef: string
+}
+
+/** As a key reads it that reads the whole feed of contacts: there is nothing to hide from it. */
+function OwnContact({ tenantId, contactRef }: ContactProps) {
+  const event = useAnswer(getSubject({ tenantId, feed: 'contact', door: 'own' }, contactRef))
+  return (
+    <article class="contact">
+      <Head contactRef={contactRef} />
+      <Answer of={event} what="the contact">
+        {({ eventTypeShortCode, createdDate, payload }) => (
+          <>
+            <p class="quiet">
+              {typeName(eventTypeShortCode)} <Moment at={createdDate} />.
+            </p>
+            <ContactTable contact={contactOf(payload)} />
+          </>
+        )}
+      </Answer>
+    </article>
+  )
+}
+
+function Head({ contactRef }: { readonly contactRef: string }) {
+  return (
+    <header>
+      <h1>Contact</h1>
+      <p>
+        <code>{contactRef}</code>
+      </p>
+    </header>
+  )
+}
+
+function MaskedContact({ tenantId, contactRef }: ContactProps) {
   const masked = useAnswer(getMaskedContact(tenantId, contactRef))
   const [revealed, setRevealed] = useRevealed(contactRef)
   const [isAsking, setAsking] = useState(false)
@@ -27,12 +73,7 @@ export function ContactView({ parts: { tenantId = '', contactRef = '' } }: ViewP
   const left = revealed === undefined ? undefined : secondsLeft(revealed, now.value)
   return (
     <article class="contact">
-      <header>
-        <h1>Contact</h1>
-        <p>
-          <code>{contactRef}</code>
-        </p>
-      </header>
+      <Head contactRef={contactRef} />
       {left !== undefined && revealed !== undefined ? (
         <section class="revealed" aria-label="The contact as it is">
           <p role="timer" aria-live="off">
@@ -95,16 +136,15 @@ function Masked({ event }: { readonly event: MaskedEvent }) {
   return (
     <>
       <p class="quiet">
-        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />. What names or reaches a person is hidden.
+        {typeName(event.eventTypeShortCode)} <Moment at={event.createdDate} />. What names or reaches a person
+        is hidden.
       </p>
       <ContactTable contact={event.contact} />
     </>
   )
 }
 
-interface RevealProps {
-  readonly tenantId: string
-  readonly contactRef: string
+interface RevealProps extends ContactProps {
   readonly onShown: (contact: unknown) => void
   readonly onClose: () => void
 }
@@ -126,17 +166,20 @@ function RevealDialog({ tenantId, contactRef, onShown, onClose }: RevealProps) {
           if (reason !== undefined) void action.run(revealContact(tenantId, contactRef, reason))
         }}
       >
-        <label for="reveal-reason">Why it is needed</label>
-        <select id="reveal-reason" value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-          <option value="">Choose a reason</option>
-          {reasonChoices.map((choice) => (
-            <option key={choice.reason} value={choice.reason}>
-              {choice.says}
-            </option>
-          ))}
-        </select>
+        <label>
+          Why it is needed
+          <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+            <option value="">Choose a reason</option>
+            {reasonChoices.map((choice) => (
+              <option key={choice.reason} value={choice.reason}>
+                {choice.says}
+              </option>
+            ))}
+          </select>
+        </label>
         <p class="quiet">
-          The reason, the time and the id of your key go on record before the contact is shown, for {revealMs / 1_000} seconds.
+          The reason, the time and the id of your key go on record before the contact is shown, for{' '}
+          {revealMs / 1_000} seconds.
         </p>
         <button class="main" type="submit" disabled={reason === undefined || action.isBusy}>
           {action.isBusy ? 'Waiting for the service …' : 'Show'}
@@ -154,7 +197,7 @@ function contactOf(payload: string): unknown {
 
 const historyLimit = 100
 
-function ContactHistory({ tenantId, contactRef }: { readonly tenantId: string; readonly contactRef: string }) {
+function ContactHistory({ tenantId, contactRef }: ContactProps) {
   const history = useAnswer(readMaskedHistory(tenantId, contactRef, { limit: historyLimit }))
   return (
     <section>

@@ -14,11 +14,12 @@ const reasonWords: Readonly<Record<RevealReason, string>> = {
   security_incident: 'To find out what has happened',
 }
 
-export const reasonChoices: readonly { readonly reason: RevealReason; readonly says: string }[] =
-  Object.keys(reasonWords).flatMap((name) => {
-    const reason = revealReasons.find((known) => known === name)
-    return reason === undefined ? [] : [{ reason, says: reasonWords[reason] }]
-  })
+export const reasonChoices: readonly { readonly reason: RevealReason; readonly says: string }[] = Object.keys(
+  reasonWords,
+).flatMap((name) => {
+  const reason = revealReasons.find((known) => known === name)
+  return reason === undefined ? [] : [{ reason, says: reasonWords[reason] }]
+})
 
 export interface Revealed {
   readonly contact: unknown

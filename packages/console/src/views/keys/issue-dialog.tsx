@@ -42,11 +42,23 @@ export function IssueDialog({ tenantId, onClose }: Props) {
       <form class="key-action" onSubmit={submit} noValidate>
         <TextField id="label" name="What will use it" form={form} faults={faults} change={change} />
         <Scopes form={form} faults={faults} change={change} tenantId={tenantId} />
-        <TextField id="days" name="Days until it ends (none: no end)" form={form} faults={faults} change={change} />
+        <TextField
+          id="days"
+          name="Days until it ends (none: no end)"
+          form={form}
+          faults={faults}
+          change={change}
+        />
         <details open={faults.some(({ field }) => field === 'branches' || field === 'networks')}>
           <summary>Limit it further</summary>
           {tenantId !== undefined && (
-            <TextField id="branches" name="Branches, one a line (none: all)" form={form} faults={faults} change={change} />
+            <TextField
+              id="branches"
+              name="Branches, one a line (none: all)"
+              form={form}
+              faults={faults}
+              change={change}
+            />
           )}
           <TextField
             id="networks"
@@ -92,9 +104,17 @@ function TextField({
     <>
       <label for={`key-${id}`}>{name}</label>
       {isLong ? (
-        <textarea {...shared} rows={3} onInput={({ currentTarget }) => change({ [id]: currentTarget.value })} />
+        <textarea
+          {...shared}
+          rows={3}
+          onInput={({ currentTarget }) => change({ [id]: currentTarget.value })}
+        />
       ) : (
-        <input {...shared} autoComplete="off" onInput={({ currentTarget }) => change({ [id]: currentTarget.value })} />
+        <input
+          {...shared}
+          autoComplete="off"
+          onInput={({ currentTarget }) => change({ [id]: currentTarget.value })}
+        />
       )}
       <Fault id={`key-${id}-fault`} fault={fault} />
     </>

@@ -28,9 +28,7 @@ export function IssuedKey({ issued, tenantId }: Props) {
         <code class="secret">{issued.key}</code> <Copy text={issued.key} name="Copy the key" />
       </p>
       <p>To try it:</p>
-      <pre tabIndex={0} role="region" aria-label="A first request">
-        {request}
-      </pre>
+      <pre>{request}</pre>
       <p>
         <Copy text={request} label="Copy the request" />
       </p>

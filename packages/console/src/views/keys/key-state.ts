@@ -53,8 +53,9 @@ export function stateWords(state: KeyState, nowMs: number): string {
     case 'neverUsed':
       return `never used in ${leftText(nowMs - state.sinceMs)}`
     case 'active':
-      return 'active'
+      break
   }
+  return 'active'
 }
 
 /** What is left, in the two largest units: `6 d 3 h`, `21 h 14 min`, `42 min 10 s`, `9 s`; of a hundred days and more, days alone. */
@@ -80,11 +81,7 @@ export interface KeyLine {
 }
 
 /** The newest first, each followed by those that it replaced. Keys that have ended are left out unless they are wanted. */
-export function keyLines(
-  keys: readonly Key[],
-  nowMs: number,
-  withEnded: boolean,
-): readonly KeyLine[] {
+export function keyLines(keys: readonly Key[], nowMs: number, withEnded: boolean): readonly KeyLine[] {
   const byId = new Map(keys.map((key) => [key.keyId, key]))
   const replacedBy = new Map(
     keys.flatMap(({ keyId, replaces }) => (replaces === null ? [] : [[replaces, keyId] as const])),
@@ -114,7 +111,8 @@ function olderOf({ replaces }: Key, byId: ReadonlyMap<string, Key>): Key | undef
 /** What a key may do, for the list: the scopes it has in a tenant, or as an operator. */
 export function mayWords(key: Key, tenantId: string | undefined): string {
   if (key.operator) return key.scopes.join(', ')
-  const grants = tenantId === undefined ? key.grants : key.grants.filter((grant) => grant.tenantId === tenantId)
+  const grants =
+    tenantId === undefined ? key.grants : key.grants.filter((grant) => grant.tenantId === tenantId)
   return [...new Set(grants.flatMap(({ scopes }) => scopes))].join(', ')
 }
 

@@ -65,7 +65,8 @@ function May({ line: { key }, tenantId }: { readonly line: KeyLine; readonly ten
       {branches.length > 0 && (
         <span class="quiet" title={branches.join(', ').slice(0, 2_000)}>
           {' '}
-          · {branches.length === 1 ? `branch ${oneLine(branches[0] ?? '', 40)}` : `${branches.length} branches`}
+          ·{' '}
+          {branches.length === 1 ? `branch ${oneLine(branches[0] ?? '', 40)}` : `${branches.length} branches`}
         </span>
       )}
       {contact !== undefined && <span class="quiet"> · some contacts or fields alone</span>}

@@ -50,15 +50,31 @@ export function KeysView({ parts: { tenantId }, query }: ViewProps) {
           const shown = tenantId === undefined ? items.filter(({ operator }) => operator) : items
           return (
             <>
-              <Filter all={shown} isEnded={isEnded} show={(on) => route(on ? `${path}?ended=shown` : path, true)} />
-              <KeyList keys={shown} isEnded={isEnded} tenantId={tenantId} act={mayManage ? act : undefined} look={act} />
-              {next !== null && <a href={`${path}?after=${encodeURIComponent(next)}${isEnded ? '&ended=shown' : ''}`}>Later keys</a>}
+              <Filter
+                all={shown}
+                isEnded={isEnded}
+                show={(on) => route(on ? `${path}?ended=shown` : path, true)}
+              />
+              <KeyList
+                keys={shown}
+                isEnded={isEnded}
+                tenantId={tenantId}
+                act={mayManage ? act : undefined}
+                look={act}
+              />
+              {next !== null && (
+                <a href={`${path}?after=${encodeURIComponent(next)}${isEnded ? '&ended=shown' : ''}`}>
+                  Later keys
+                </a>
+              )}
             </>
           )
         }}
       </Answer>
       {action?.kind === 'issue' && <IssueDialog tenantId={tenantId} onClose={closeAndAsk} />}
-      {action?.kind === 'rotate' && <RotateDialog keyToReplace={action.key} tenantId={tenantId} onClose={closeAndAsk} />}
+      {action?.kind === 'rotate' && (
+        <RotateDialog keyToReplace={action.key} tenantId={tenantId} onClose={closeAndAsk} />
+      )}
       {action?.kind === 'revoke' && <RevokeDialog keyToRevoke={action.key} onClose={closeAndAsk} />}
       {action?.kind === 'usage' && <UsageDialog keyToShow={action.key} onClose={close} />}
     </article>
@@ -77,8 +93,12 @@ function Filter({ all, isEnded, show }: FilterProps) {
   return (
     <p>
       <label>
-        <input type="checkbox" checked={isEnded} onChange={({ currentTarget }) => show(currentTarget.checked)} /> with{' '}
-        {counted(ended, 'key')} that {ended === 1 ? 'has' : 'have'} ended
+        <input
+          type="checkbox"
+          checked={isEnded}
+          onChange={({ currentTarget }) => show(currentTarget.checked)}
+        />{' '}
+        with {counted(ended, 'key')} that {ended === 1 ? 'has' : 'have'} ended
       </label>
     </p>
   )

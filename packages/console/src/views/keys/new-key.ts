@@ -13,7 +13,13 @@ export interface KeyForm {
   readonly networks: string
 }
 
-export const emptyForm: KeyForm = { label: '', scopes: ['property:read'], branches: '', days: '', networks: '' }
+export const emptyForm: KeyForm = {
+  label: '',
+  scopes: ['property:read'],
+  branches: '',
+  days: '',
+  networks: '',
+}
 
 export interface KeyFault {
   readonly field: keyof KeyForm

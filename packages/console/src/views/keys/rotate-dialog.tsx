@@ -48,15 +48,19 @@ export function RotateDialog({ keyToReplace: { keyId, label }, tenantId, onClose
           void action.run(rotateKey(keyId, hours))
         }}
       >
-        <p>A new key with the same rights is made in its place. Give it to the program that uses the old one.</p>
-        <label for="overlap">The old key works for another</label>
-        <select id="overlap" value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
-          {overlaps.map(([value, says]) => (
-            <option key={value} value={value}>
-              {says}
-            </option>
-          ))}
-        </select>
+        <p>
+          A new key with the same rights is made in its place. Give it to the program that uses the old one.
+        </p>
+        <label>
+          The old key works for another
+          <select value={hours} onChange={({ currentTarget }) => setHours(Number(currentTarget.value))}>
+            {overlaps.map(([value, says]) => (
+              <option key={value} value={value}>
+                {says}
+              </option>
+            ))}
+          </select>
+        </label>
         <button class="main" type="submit" disabled={action.isBusy}>
           {action.isBusy ? 'Waiting for the service …' : 'Rotate'}
         </button>

@@ -11,7 +11,12 @@ export function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
   if (usage === undefined) return <span class="quiet">…</span>
   const days = usageDays(usage.items, now.value)
   return (
-    <svg class="usage" viewBox={`0 0 ${box.width} ${box.height}`} role="img" aria-label={usageWords(days, countText)}>
+    <svg
+      class="usage"
+      viewBox={`0 0 ${box.width} ${box.height}`}
+      role="img"
+      aria-label={usageWords(days, countText)}
+    >
       {usageBars(days, box).map(({ day, x, y, width, height, refusedHeight }) => (
         <g key={day.day}>
           <rect x={x} y={y} width={width} height={height} />

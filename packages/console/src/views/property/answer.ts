@@ -53,10 +53,7 @@ const stoppedAfterMs = 10 * 60_000
 const order: readonly AnswerMark[] = ['stopped', 'waits', 'done', 'other']
 
 /** The consumers that need somebody first, and the same order each time. Times are those of the reader's clock. */
-export function answerLines(
-  { event, consumers }: DeliveryAnswer,
-  nowMs: number,
-): readonly AnswerLine[] {
+export function answerLines({ event, consumers }: DeliveryAnswer, nowMs: number): readonly AnswerLine[] {
   const lines = consumers.map((consumer) => lineOf(event, consumer, nowMs))
   const rank = ({ mark }: AnswerLine): number => order.indexOf(mark)
   return lines.toSorted((a, b) => rank(a) - rank(b) || (a.who < b.who ? -1 : a.who > b.who ? 1 : 0))
@@ -70,7 +67,10 @@ function lineOf(event: DeliveredEvent, consumer: AnsweredConsumer, nowMs: number
     keyId,
     who: name === 'default' ? label : `${label} · ${oneLine(name, 64)}`,
     mark: state === undefined ? 'waits' : markOf(state, event, consumer, nowMs),
-    parts: partsOf(state === undefined ? consumer.sentence : sentenceOf(event, { ...consumer, state }, nowMs), url),
+    parts: partsOf(
+      state === undefined ? consumer.sentence : sentenceOf(event, { ...consumer, state }, nowMs),
+      url,
+    ),
   }
 }
 

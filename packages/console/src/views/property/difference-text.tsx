@@ -13,34 +13,33 @@ export function DifferenceText({ difference }: { readonly difference: Difference
 }
 
 function Change({ difference }: { readonly difference: Difference }) {
-  switch (difference.kind) {
-    case 'value':
-      return (
-        <>
-          <del>{difference.before ?? 'nothing'}</del>
-          <span aria-hidden="true"> → </span>
-          <span class="unseen"> became </span>
-          <ins>{difference.after ?? 'nothing'}</ins>
-        </>
-      )
-    case 'words':
-      return (
-        <q>
-          {difference.pieces.map((piece, index) => (
-            <PieceText key={index} piece={piece} />
-          ))}
-        </q>
-      )
-    case 'items':
-      return (
-        <>
-          {difference.changes.map((change, index) => (
-            <ItemText key={index} change={change} isFirst={index === 0} />
-          ))}
-          {difference.more > 0 && `, and ${difference.more} more`}
-        </>
-      )
+  if (difference.kind === 'value') {
+    return (
+      <>
+        <del>{difference.before ?? 'nothing'}</del>
+        <span aria-hidden="true"> → </span>
+        <span class="unseen"> became </span>
+        <ins>{difference.after ?? 'nothing'}</ins>
+      </>
+    )
   }
+  if (difference.kind === 'words') {
+    return (
+      <q>
+        {difference.pieces.map((piece, index) => (
+          <PieceText key={index} piece={piece} />
+        ))}
+      </q>
+    )
+  }
+  return (
+    <>
+      {difference.changes.map((change, index) => (
+        <ItemText key={index} change={change} isFirst={index === 0} />
+      ))}
+      {difference.more > 0 && `, and ${difference.more} more`}
+    </>
+  )
 }
 
 function PieceText({ piece: { kind, text } }: { readonly piece: Piece }) {

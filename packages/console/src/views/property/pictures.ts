@@ -13,11 +13,15 @@ export interface PictureRules {
 }
 
 /** The address to show a picture from; `undefined`: the browser would refuse it, or it is none. */
-export function pictureOf(url: string, { own, hosts, serviceUrl, serviceBase }: PictureRules): string | undefined {
+export function pictureOf(
+  url: string,
+  { own, hosts, serviceUrl, serviceBase }: PictureRules,
+): string | undefined {
   const address = webAddress(url)
   if (address === undefined) return undefined
   const ownPrefix = `${serviceUrl}/pictures/`
-  if (own && address.startsWith(ownPrefix)) return `${serviceBase}/pictures/${address.slice(ownPrefix.length)}`
+  if (own && address.startsWith(ownPrefix))
+    return `${serviceBase}/pictures/${address.slice(ownPrefix.length)}`
   const { protocol, hostname, host } = new URL(address)
   const isAllowed = hosts.some((allowed) =>
     allowed.startsWith('*.') ? hostname.endsWith(allowed.slice(1)) : allowed === hostname || allowed === host,

@@ -41,7 +41,11 @@ export function PropertyView({ parts: { tenantId = '', agentRef = '' }, query }:
     return (
       <article class="property">
         <h1>Property</h1>
-        {trouble === undefined ? <NoVersion isWhole={history.isWhole} /> : <Problem trouble={trouble} again={history.askAgain} />}
+        {trouble === undefined ? (
+          <NoVersion isWhole={history.isWhole} />
+        ) : (
+          <Problem trouble={trouble} again={history.askAgain} />
+        )}
       </article>
     )
   }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { Copy } from '../../parts/copy.tsx'
 import { countText } from '../../words/numbers.ts'
-import { rawText, shownAtFirst } from './raw-text.ts'
+import { rawText } from '../feed/raw-text.ts'
 
 interface Props {
   readonly payload: string
@@ -11,25 +11,19 @@ interface Props {
 }
 
 export function RawPayload({ payload, name }: Props) {
-  const [longest, setLongest] = useState(shownAtFirst)
-  const { text, length, isWhole, hasEscapes } = rawText(payload, longest)
+  const [isWhole, showWhole] = useState(false)
+  const { text, isCut } = rawText(payload, isWhole)
   return (
-    <div class="raw">
-      <pre tabIndex={0} role="region" aria-label={`Payload of ${name}`}>
-        {text}
-      </pre>
+    <section class="raw" aria-label={`Payload of ${name}`}>
+      <pre>{text}</pre>
       <p>
-        <Copy text={payload} name={`Copy the payload of ${name}`} /> {countText(length)} characters
-        {!isWhole && (
-          <>
-            , of which {countText(longest)} are shown{' '}
-            <button type="button" onClick={() => setLongest(length)}>
-              Show all
-            </button>
-          </>
+        <Copy text={payload} label="Copy the bytes" />{' '}
+        {isCut && (
+          <button type="button" onClick={() => showWhole(true)}>
+            Show all {countText(payload.length)} characters
+          </button>
         )}
-        {hasEscapes && '. Characters that cannot be seen, or that turn the writing round, are shown as \\u and their number.'}
       </p>
-    </div>
+    </section>
   )
 }

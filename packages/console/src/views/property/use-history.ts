@@ -43,7 +43,7 @@ export function useHistory(place: FeedPlace, agentRef: string, wanted: number): 
     }
     async function readOn(signal: AbortSignal): Promise<void> {
       let { events } = current
-      for (let isWhole = false; !isWhole; ) {
+      for (let isWhole = false; !isWhole;) {
         const after = events.at(-1)?.sequenceNumber ?? 0
         const outcome = await call(readHistory(place, agentRef, { after, limit: pageSize }), { signal })
         if (outcome.kind === 'trouble') {

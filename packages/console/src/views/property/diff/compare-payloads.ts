@@ -42,13 +42,7 @@ function add(found: Found, difference: Difference): void {
   else found.more += 1
 }
 
-function compareValues(
-  found: Found,
-  before: unknown,
-  after: unknown,
-  pointer: string,
-  depth: number,
-): void {
+function compareValues(found: Found, before: unknown, after: unknown, pointer: string, depth: number): void {
   if ((before ?? null) === (after ?? null)) return
   // Of what is not listed any more it is enough to know that it differs.
   const isFull = found.differences.length >= mostDifferences
@@ -90,9 +84,16 @@ function compareMembers(
 function compareTexts(found: Found, before: string, after: string, pointer: string): void {
   const isProse = /\S\s+\S+\s+\S/.test(before.slice(0, 2_000)) && /\S\s/.test(after.slice(0, 2_000))
   const pieces = isProse ? differingWords(before, after, found.work) : undefined
-  if (pieces !== undefined) return add(found, { kind: 'words', pointer, label: labelOf(pointer, found.within), pieces })
+  if (pieces !== undefined)
+    return add(found, { kind: 'words', pointer, label: labelOf(pointer, found.within), pieces })
   if (isProse) {
-    return add(found, { kind: 'value', pointer, label: labelOf(pointer, found.within), before: 'other blanks', after: 'same words' })
+    return add(found, {
+      kind: 'value',
+      pointer,
+      label: labelOf(pointer, found.within),
+      before: 'other blanks',
+      after: 'same words',
+    })
   }
   return addValue(found, before, after, pointer)
 }

@@ -86,11 +86,7 @@ function commonLengths(old: readonly string[], now: readonly string[]): Uint32Ar
   return lengths
 }
 
-function mergeRuns(
-  old: readonly string[],
-  now: readonly string[],
-  lengths: Uint32Array,
-): readonly Run[] {
+function mergeRuns(old: readonly string[], now: readonly string[], lengths: Uint32Array): readonly Run[] {
   const width = now.length + 1
   const runs: { readonly kind: Run['kind']; readonly words: string[] }[] = []
   const put = (kind: Run['kind'], word: string): void => {
