@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Operation } from '../src/service/operation.ts'
+import * as contacts from '../src/service/operations/contacts.ts'
 import * as feeds from '../src/service/operations/feeds.ts'
+import * as keys from '../src/service/operations/keys.ts'
+import * as properties from '../src/service/operations/properties.ts'
 import * as tenants from '../src/service/operations/tenants.ts'
 
 interface Parameter {
@@ -42,6 +45,16 @@ const sent: readonly Operation<unknown>[] = [
   tenants.listProperties(id, { search: 'x', limit: 1, after: 'x' }),
   tenants.readHealth(),
   feeds.readHeads(id),
+  properties.getPropertyDelivery(id, id),
+  properties.getPropertyConsumers(id, id),
+  contacts.getMaskedContact(id, id),
+  contacts.readMaskedHistory(id, id, { limit: 1, after: 'x' }),
+  contacts.revealContact(id, id, 'support'),
+  keys.listKeys({ tenant: id, limit: 1, after: 'x' }),
+  keys.createKey({}),
+  keys.rotateKey('x', 1),
+  keys.revokeKey('x'),
+  keys.readUsage('x'),
   ...places.flatMap((place) => [
     feeds.listEvents(place, page),
     feeds.getEvent(place, id),

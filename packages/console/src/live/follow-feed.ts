@@ -2,7 +2,7 @@
  * Tells when a feed has moved. By the stream where the session reads the feed as its consumers do; else, as administration has no
  * streams, by asking each second where the feed stands, while the tab is seen.
  */
-import { createClient } from '@property-events/client'
+import { followEvents } from '@property-events/client/following'
 import { base } from '../root.ts'
 import { sessionHeaders } from '../service/call.ts'
 import { call } from '../service/call.ts'
@@ -34,17 +34,17 @@ async function followStream(
   moved: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = createClient({
+  const options = {
     baseUrl: `${location.origin}${base}/api`,
     // The door takes the session in its place, and the fetch below leaves it out.
     key: 'session',
     tenant: tenantId,
     feed,
     fetch: fetchAsSession,
-  })
+  }
   while (!signal.aborted) {
     try {
-      const events = client.follow({
+      const events = followEvents(options, {
         signal,
         onMark: moved,
         onTrouble: () => noteSilence(),

@@ -177,14 +177,14 @@ const cases: readonly {
 
 describe('the difference between two payloads', () => {
   for (const { what, before, after, said: expected } of cases) {
-    it(`names ${what} (W1)`, () => {
+    it(`names ${what} (D31)`, () => {
       const { differences, more } = comparePayloads(before, after)
       assert.deepEqual(differences.map(said), expected)
       assert.equal(more, 0)
     })
   }
 
-  it('lists so many differences and counts the others (W1)', () => {
+  it('lists so many differences and counts the others (D31)', () => {
     const fields = (value: number) =>
       Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`field_${n}`, value]))
     const { differences, more } = comparePayloads(fields(1), fields(2))
@@ -192,7 +192,7 @@ describe('the difference between two payloads', () => {
     assert.equal(more, 4_900)
   })
 
-  it('shows a little of a line of a megabyte, and ends with values that are nested without end (W1)', () => {
+  it('shows a little of a line of a megabyte, and ends with values that are nested without end (D31)', () => {
     const line = 'x'.repeat(2 ** 20)
     const long = comparePayloads({ directions: line }, { directions: `${line}y` }).differences[0]
     assert(long?.kind === 'value' && (long.after ?? '').length <= 200)

@@ -28,12 +28,12 @@ const cases: readonly (readonly [url: string, shown: string | undefined])[] = [
 
 describe('a photograph', () => {
   for (const [url, shown] of cases) {
-    it(`at ${url === '' ? 'no address' : url} is ${shown === undefined ? 'a numbered tile' : 'shown'} (W1)`, () => {
+    it(`at ${url === '' ? 'no address' : url} is ${shown === undefined ? 'a numbered tile' : 'shown'} (D31)`, () => {
       assert.equal(pictureOf(url, rules), shown)
     })
   }
 
-  it('of the service itself is a tile where the service has none (W1)', () => {
+  it('of the service itself is a tile where the service has none (D31)', () => {
     assert.equal(pictureOf('http://127.0.0.1:8080/feeds/pictures/1.svg', { ...rules, own: false }), undefined)
   })
 })

@@ -49,7 +49,7 @@ const story = eventsOf(
 )
 
 describe('the timeline of a property', () => {
-  it('says of each event what it was, and what it changed, the newest first (W1)', () => {
+  it('says of each event what it was, and what it changed, the newest first (D31)', () => {
     const lines = timelineOf(readVersions(story))
     assert.deepEqual(
       lines.map(({ type, headline, change, isUnchanged }) => [
@@ -71,7 +71,7 @@ describe('the timeline of a property', () => {
     )
   })
 
-  it('says where the payload before is not there any more (W1)', () => {
+  it('says where the payload before is not there any more (D31)', () => {
     const thinned = { agent_ref: agentRef, published: false, thinned: true }
     const lines = timelineOf(
       readVersions(
@@ -96,7 +96,7 @@ describe('the timeline of a property', () => {
     )
   })
 
-  it('draws steps of the prices, with a gap while it was down (W1)', () => {
+  it('draws steps of the prices, with a gap while it was down (D31)', () => {
     const steps = priceSteps(readVersions(story))
     assert.deepEqual(
       steps.map(({ text }) => text),
@@ -108,7 +108,7 @@ describe('the timeline of a property', () => {
     assert.equal(chart?.marks.length, 3)
   })
 
-  it('draws one price as a straight line, and rents as they are a month; without a price there is no line (W1)', () => {
+  it('draws one price as a straight line, and rents as they are a month; without a price there is no line (D31)', () => {
     const rent = (price: number, frequency: number) =>
       priced(0, { price_information: { price, rent_frequency: frequency } })
     const steps = priceSteps(
@@ -127,7 +127,7 @@ describe('the timeline of a property', () => {
     assert.equal(priceChart(none, { width: 300, height: 100, untilMs: nowMs }), undefined)
   })
 
-  it('says at the top what the property is and for how long (W1)', () => {
+  it('says at the top what the property is and for how long (D31)', () => {
     const summary = summaryOf(readVersions(story), agentRef, nowMs)
     assert.equal(summary.address, '12 Mill Lane, Aylsham NR11 6AB')
     assert.equal(summary.price, '£289,950')
@@ -143,7 +143,7 @@ describe('the timeline of a property', () => {
     assert.deepEqual([bare.address, bare.price, bare.status], [agentRef, undefined, undefined])
   })
 
-  it('marks photographs that are new, moved, changed and gone (W1)', () => {
+  it('marks photographs that are new, moved, changed and gone (D31)', () => {
     const picture = (name: string, caption = '') => ({
       media_type: 1,
       media_url: `https://images.example.com/${name}.jpg`,
