@@ -11,6 +11,9 @@ const keyPattern = new RegExp(
   `^pev_(test_)?([0-9A-Za-z]{${idLength}})_([0-9A-Za-z]{${secretLength}})([0-9A-Za-z]{${checksumLength}})$`,
 )
 const testPrefix = 'test_'
+/** What the id of a key is like. */
+export const keyIdPattern = `^[0-9A-Za-z]{${idLength}}$`
+const idExpression = new RegExp(keyIdPattern)
 const longestKey = 4 + testPrefix.length + idLength + 1 + secretLength + checksumLength
 
 /** The parts of a well-formed key. */
@@ -50,6 +53,11 @@ export function parseKeyText(text: string): ParsedKey | undefined {
   if (keyId === undefined || secret === undefined) return undefined
   const isTest = test !== undefined
   return keyText({ keyId, secret }, isTest) === text ? { keyId, secret, isTest } : undefined
+}
+
+/** Whether a key can have this id. A store is not asked for any other text: PostgreSQL, for one, fails for one with a NUL. */
+export function isKeyId(text: string): boolean {
+  return idExpression.test(text)
 }
 
 function randomBase62(length: number, random: (bytes: number) => Uint8Array): string {

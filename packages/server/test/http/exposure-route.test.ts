@@ -1,6 +1,8 @@
 /** Which contacts a key was sent, over HTTP (PROTOCOL §5.7, D28). */
 import assert from 'node:assert/strict'
+import { Agent, request } from 'node:http'
 import { it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exposedContacts } from '../../src/index.ts'
 import { call, problemOf, publish } from '../support/http-client.ts'
 import { onEngines } from '../support/on-engines.ts'
@@ -20,6 +22,18 @@ interface Body {
 }
 
 const hourMs = 3_600_000
+
+/** Asks over the one connection of the agent. */
+function askOver(agent: Agent, port: number, path: string, key: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, path, agent, headers: { 'x-api-key': key } }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+      answer.on('end', () => resolve(JSON.parse(text)))
+    })
+    asked.on('error', reject).end()
+  })
+}
 
 onEngines('the exposure of a key', {}, (service) => {
   it('is told page by page, as the store has it, to the agency whose contacts they are (D17, P10)', async () => {
@@ -94,6 +108,21 @@ onEngines('the exposure of a key', {}, (service) => {
       const answer = await ask(unknown)
       assert.deepEqual([answer.status, problemOf(answer).code], [404, 'key_not_found'], unknown)
     }
+  })
+
+  it('goes up to now, also where a connection asks the same again (PROTOCOL §5.7, D17)', async () => {
+    const { tenant, port } = service()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = async (): Promise<string> => {
+      const path = `/v1/exposure/${tenant.readKey.split('_')[1]}`
+      const body = await askOver(agent, port, path, tenant.eraseKey)
+      return (body as { readonly to: string }).to
+    }
+    const first = await ask()
+    while (Date.now() <= Date.parse(first)) await nextTurn()
+    const second = await ask()
+    agent.destroy()
+    assert.ok(second > first, `${second} after ${first}`)
   })
 
   it('is refused for times and places that are none (P11, D19)', async () => {

@@ -150,6 +150,11 @@ export function randomRequest(
     headers['accept'] = pick(['application/json', 'text/html', '*/*', 'text/xml', 'application/json;q=0'])
   if (chance(40) && surroundings.tags.length > 0)
     headers['if-none-match'] = pick([...surroundings.tags, '*', '"x"'])
+  for (const parameter of operation.parameters ?? []) {
+    // A number to be seen is waited for, and not reaching it is a 503.
+    if (parameter.in !== 'header' || parameter.name === 'x-feed-min-sequence' || chance(90)) continue
+    headers[parameter.name] = pick([tenant.tenantId, ...nasty.filter((text) => /^[ -~]*$/.test(text))])
+  }
   if (writes)
     headers['content-type'] = chance(90)
       ? 'application/json'

@@ -1,5 +1,5 @@
 /** Parameters of our own reads, as the OpenAPI document describes them. */
-import { apiEventTypePattern, feeds, standardCodes } from '@property-events/protocol'
+import { apiEventTypePattern, feeds, keyIdPattern, standardCodes } from '@property-events/protocol'
 import type { FeedName } from '@property-events/protocol'
 import type { ServiceLimits } from '../limits.ts'
 import { longestWaitSeconds } from '../requests/cursor-parameters.ts'
@@ -54,6 +54,11 @@ export function waitSchema(what: string): ParameterSchema {
     maximum: longestWaitSeconds,
     description: `Seconds for which the answer may wait until there is ${what}. Left out: it does not wait.`,
   }
+}
+
+/** The id of a key, where it is not part of the key's text. */
+export function keyIdSchema(description: string): ParameterSchema {
+  return { type: 'string', pattern: keyIdPattern, description }
 }
 
 /** Which view of a feed. Its pattern takes every spelling that the service takes (D1). */

@@ -1,21 +1,22 @@
 /** `/v1/exposure/{keyId}`: which contacts a key was sent, for a notice after a breach (PROTOCOL §5.7, D28). */
-import { millisecondsOfTicks, parseWindowBound } from '@property-events/protocol'
+import { isKeyId } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { ExposedContact, TimeSpan } from '../../feed/exposure.ts'
 import type { ExposurePlace } from '../../feed/exposure-page.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Refused } from '../exchange.ts'
+import { keyIdSchema } from '../openapi/parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../openapi/responses.ts'
 import { refTo } from '../openapi/schemas.ts'
 import { success } from '../problem.ts'
 import { quoteInput } from '../requests/echo-text.ts'
 import { readQuery } from '../requests/query.ts'
+import { readTimeMs, timeSchema } from '../requests/time-parameter.ts'
 import { receiptHeaders } from './erasure-receipt.ts'
 import type { Operation, OperationTarget } from './operation.ts'
 
 const names = ['from', 'to', 'after'] as const
-const timeWords = 'As in the list of events: `YYYY-MM-DD`, alone or with a time, in UTC.'
 const text = (description: string) => ({ type: 'string', description }) as const
 
 export function getExposure(context: HttpContext): Operation {
@@ -33,14 +34,16 @@ export function getExposure(context: HttpContext): Operation {
       security: [{ apiKey: [] }],
       params: {
         type: 'object',
-        properties: { keyId: text('The id of the key, revoked ones included; not the key itself.') },
+        properties: { keyId: keyIdSchema('The id of the key, revoked ones included; not the key itself.') },
         required: ['keyId'],
       },
       querystring: {
         type: 'object',
         properties: {
-          from: text(`Sent from this time on; by default, ever. ${timeWords}`),
-          to: text(`Sent until this time, which is included; by default, until now. ${timeWords}`),
+          from: timeSchema('Sent from this time on, in the forms of `from` of a list; by default, ever.'),
+          to: timeSchema(
+            'Sent until this time, which is included, in the forms of `to` of a list; by default, until now.',
+          ),
           after: text('The `next` of the answer before.'),
         },
       },
@@ -51,21 +54,19 @@ export function getExposure(context: HttpContext): Operation {
     }),
 
     prepare(target) {
-      const nowMs = Date.now()
-      const asked = readAsked(target, context, nowMs)
-      if ('kind' in asked) return () => asked
       const [keyId = ''] = target.params
+      if (!isKeyId(keyId)) return () => noKey
+      const asked = readAsked(target, context)
+      if ('kind' in asked) return () => asked
       return async (_request, { tenantId = '', keyId: ownId = '' }) => {
-        const { after, ...span } = asked
-        const page = await context.exposureOf({
-          ...span,
-          tenantId,
-          keyId,
-          after,
-          nowMs,
-          actor: `key:${ownId}`,
-        })
-        if (page === undefined) return refused({ code: 'key_not_found' })
+        // A connection keeps what was prepared for its next request, which is asked at another time.
+        const nowMs = Date.now()
+        const { fromMs, toMs = nowMs, after } = asked
+        if (toMs <= fromMs) return windowReversed
+        const span = { fromMs, toMs }
+        const actor = `key:${ownId}` as const
+        const page = await context.exposureOf({ ...span, tenantId, keyId, after, nowMs, actor })
+        if (page === undefined) return noKey
         const body = JSON.stringify({
           keyId,
           tenantId,
@@ -80,29 +81,26 @@ export function getExposure(context: HttpContext): Operation {
   }
 }
 
-function readAsked(
-  { query }: OperationTarget,
-  { limits: { maxParameters } }: HttpContext,
-  nowMs: number,
-): (TimeSpan & { readonly after: ExposurePlace | undefined }) | Refused {
+const noKey = refused({ code: 'key_not_found' })
+const windowReversed = refused({
+  code: 'invalid_parameter',
+  errors: [{ parameter: 'to', code: 'before_from', message: '`to` must lie after `from`.' }],
+})
+
+interface Asked {
+  readonly fromMs: number
+  /** `undefined`: until now. */
+  readonly toMs: number | undefined
+  readonly after: ExposurePlace | undefined
+}
+
+function readAsked({ query }: OperationTarget, { limits: { maxParameters } }: HttpContext): Asked | Refused {
   const reading = readQuery(query, { names, style: 'own', maxParameters })
   const errors: ProblemError[] = [...reading.errors]
-  const timeOf = (name: 'from' | 'to', otherwise: number): number => {
-    const given = reading.values.get(name)
-    if (given === undefined) return otherwise
-    const ticks = parseWindowBound(name, given)
-    if (ticks !== undefined) return millisecondsOfTicks(ticks)
-    errors.push({
-      parameter: name,
-      code: 'not_a_time',
-      message: `${quoteInput(given)} is not a time. ${timeWords}`,
-    })
-    return otherwise
-  }
-  const [fromMs, toMs] = [timeOf('from', 0), timeOf('to', nowMs)]
-  if (errors.length === 0 && toMs <= fromMs) {
-    errors.push({ parameter: 'to', code: 'before_from', message: '`to` must lie after `from`.' })
-  }
+  const [fromMs = 0, toMs] = [
+    readTimeMs('from', reading.values, errors),
+    readTimeMs('to', reading.values, errors),
+  ]
   const written = reading.values.get('after')
   const after = written === undefined ? undefined : placeOf(written)
   if (written !== undefined && after === undefined) {

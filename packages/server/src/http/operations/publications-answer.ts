@@ -1,16 +1,15 @@
 /** What was published, as two operations list it (PROTOCOL §14.2). */
-import { millisecondsOfTicks, parseWindowBound } from '@property-events/protocol'
 import type { FeedName, ProblemError } from '@property-events/protocol'
 import { firstKeptMinute } from '../../storage/storage.ts'
 import type { KeptMinute, PublicationStore } from '../../storage/storage.ts'
 import type { ParameterSchema } from '../openapi/operation-schema.ts'
 import { quoteInput } from '../requests/echo-text.ts'
-
-const bound = (description: string) => ({ type: 'string', description, examples: ['2027-01-31'] }) as const
+import { readTimeWithin, timeSchema } from '../requests/time-parameter.ts'
+import type { TimeParameter } from '../requests/time-parameter.ts'
 
 export const publicationSchemas = {
-  from: bound('The first minute, in the forms of `from` of a list. By default 14 days ago.'),
-  to: bound('The last minute, in the forms of `to` of a list. By default now.'),
+  from: timeSchema('The first minute, in the forms of `from` of a list. By default 14 days ago.'),
+  to: timeSchema('The last minute, in the forms of `to` of a list. By default now.'),
   after: {
     type: 'string',
     pattern: '^[0-9a-z]{1,8}-[pc]-[0-9A-Za-z]{1,40}$',
@@ -45,19 +44,12 @@ export function readPublicationParameters(
 }
 
 function readMinute(
-  parameter: 'from' | 'to',
+  parameter: TimeParameter,
   values: ReadonlyMap<string, string>,
   errors: ProblemError[],
 ): number | undefined {
-  const text = values.get(parameter)
-  if (text === undefined) return undefined
-  const ticks = parseWindowBound(parameter, text)
-  // What `to` includes ends before this: the last minute is that of the millisecond before.
-  const ms = ticks === undefined ? undefined : millisecondsOfTicks(ticks) - (parameter === 'to' ? 1 : 0)
-  if (ms !== undefined) return Math.floor(ms / minuteMs)
-  const message = `${quoteInput(text)} is not a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z.`
-  errors.push({ parameter, code: 'not_a_time', message })
-  return undefined
+  const ms = readTimeWithin(parameter, values, errors)
+  return ms === undefined ? undefined : Math.floor(ms / minuteMs)
 }
 
 function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): Place | undefined {
@@ -82,11 +74,13 @@ export async function publicationsAnswer(
 ): Promise<object> {
   const before = place && { key: { tenantId, feed: place.feed }, keyId: place.keyId, minute: place.minute }
   const nowMs = Date.now()
+  const lastMinute = Math.floor(nowMs / minuteMs)
   const found = await store.list({
     tenantId,
     keyId,
-    fromMinute: Math.max(firstKeptMinute(nowMs), fromMinute),
-    toMinute: Math.min(Math.floor(nowMs / minuteMs), toMinute),
+    // A time in the year 9999 is a number of minutes that a column of PostgreSQL does not take.
+    fromMinute: Math.min(Math.max(firstKeptMinute(nowMs), fromMinute), lastMinute + 1),
+    toMinute: Math.min(lastMinute, toMinute),
     before,
     limit: limit + 1,
   })

@@ -1,5 +1,5 @@
 /** What every route of administration has in common: strict parameters, a tenant in its path, and answers that nobody keeps (D11, D19). */
-import { parseUuid } from '@property-events/protocol'
+import { isKeyId, parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { SchemaName } from '../../../../schemas/named-schemas.ts'
 import type { Tenant } from '../../../storage/storage.ts'
@@ -8,6 +8,7 @@ import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Access, Headers, Outcome, Refused, Request } from '../../exchange.ts'
 import type { ParameterSchema } from '../../openapi/operation-schema.ts'
+import { keyIdSchema } from '../../openapi/parameters.ts'
 import { answer, keyedHeaders, keyedProblems } from '../../openapi/responses.ts'
 import { refTo } from '../../openapi/schemas.ts'
 import { success } from '../../problem.ts'
@@ -83,6 +84,7 @@ export function adminOperation<Parameters>(context: HttpContext, route: AdminRou
     schema: () => schemaOf(route),
 
     prepare({ query, params }) {
+      if (route.path.startsWith('/keys/:keyId') && !isKeyId(params[0] ?? '')) return () => noKey
       const names = Object.keys(route.query ?? {})
       const reading = readQuery(query, { names, style: 'own', maxParameters: context.limits.maxParameters })
       const errors = [...reading.errors]
@@ -125,6 +127,7 @@ export function tenantOperation<Parameters>(context: HttpContext, route: TenantR
   }
 }
 
+export const noKey = refused({ code: 'key_not_found' })
 export const noTenant = refused({ code: 'tenant_not_found' })
 const beingDeleted = refused({ code: 'tenant_not_found', detail: 'This tenant is being deleted.' })
 
@@ -184,7 +187,7 @@ type Described = RouteWords & Pick<AdminRoute<unknown>, 'query' | 'need' | 'meth
 
 const pathParameters: Readonly<Record<string, ParameterSchema>> = {
   tenantId: { type: 'string', format: 'uuid', description: 'Id of the tenant.' },
-  keyId: { type: 'string', description: 'Id of the key: what stands after `pev_` in its text.' },
+  keyId: keyIdSchema('Id of the key: what stands after `pev_` in its text.'),
   actor: { type: 'string', description: 'Of rows of the audit: `key:` or `cli:` and an opaque id.' },
   feed: { type: 'string', enum: ['property', 'contact'], description: 'Which feed of the tenant.' },
   agentRef: { type: 'string', format: 'uuid', description: 'The `agent_ref` of the property.' },

@@ -1,17 +1,16 @@
 /** `GET /v1/admin/audit`: who changed what, and when (PROTOCOL §12). */
-import { millisecondsOfTicks, parseUuid, parseWindowBound } from '@property-events/protocol'
+import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { AuditRow } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import { quoteInput } from '../../requests/echo-text.ts'
+import { readTimeMs, timeSchema } from '../../requests/time-parameter.ts'
+import { keyIdSchema } from '../../openapi/parameters.ts'
 import type { Operation } from '../operation.ts'
 import { adminAnswer, adminOperation } from './admin-operation.ts'
 import { askedTenant, readTenantId } from './keys.ts'
-import { limitSchema, readLimit } from './list-parameters.ts'
-
-const timeWords = 'a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z'
-const bound = (description: string) => ({ type: 'string', description, examples: ['2027-01-31'] })
+import { limitSchema, readKeyId, readLimit } from './list-parameters.ts'
 
 export function readAudit(context: HttpContext): Operation {
   return adminOperation(context, {
@@ -26,10 +25,10 @@ export function readAudit(context: HttpContext): Operation {
       limit: limitSchema,
       after: { type: 'string', format: 'uuid', description: 'The `next` of the answer before.' },
       tenant: { type: 'string', format: 'uuid', description: 'Only rows of this tenant.' },
-      key: { type: 'string', description: 'Only what was done to the key with this id.' },
+      key: keyIdSchema('Only what was done to the key with this id.'),
       action: { type: 'string', description: 'Only rows of this action, such as `key.created`.' },
-      from: bound('Only rows of this time or later, in the forms of `from` of a list.'),
-      to: bound('Only rows of this time or earlier, in the forms of `to` of a list.'),
+      from: timeSchema('Only rows of this time or later, in the forms of `from` of a list.'),
+      to: timeSchema('Only rows of this time or earlier, in the forms of `to` of a list.'),
     },
     ok: { description: 'Rows of the audit.', schema: 'AuditRows' },
     problems: ['tenant_not_found'],
@@ -37,10 +36,10 @@ export function readAudit(context: HttpContext): Operation {
       limit: readLimit(values, errors),
       after: readRow(values, errors),
       tenantId: readTenantId(values, errors),
-      target: readWord('key', values, errors),
-      action: readWord('action', values, errors),
-      fromMs: readBound('from', values, errors),
-      toMs: readBound('to', values, errors),
+      target: readKeyId(values, errors),
+      action: readAction(values, errors),
+      fromMs: readTimeMs('from', values, errors),
+      toMs: readTimeMs('to', values, errors),
     }),
     async answer({ access, parameters: { limit, tenantId, ...query } }) {
       const tenant = askedTenant(access, 'admin:audit', tenantId)
@@ -80,29 +79,10 @@ function readRow(values: ReadonlyMap<string, string>, errors: ProblemError[]): s
   return id
 }
 
-function readWord(
-  parameter: 'key' | 'action',
-  values: ReadonlyMap<string, string>,
-  errors: ProblemError[],
-): string | undefined {
-  const text = values.get(parameter)
+function readAction(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('action')
   if (text === undefined || /^[\w.-]{1,100}$/.test(text)) return text
-  const message = `${quoteInput(text)} is not allowed; ${parameter} has letters, digits and . _ - only.`
-  errors.push({ parameter, code: 'not_allowed', message })
-  return undefined
-}
-
-/** Milliseconds; for `to` the first one after it. */
-function readBound(
-  parameter: 'from' | 'to',
-  values: ReadonlyMap<string, string>,
-  errors: ProblemError[],
-): number | undefined {
-  const text = values.get(parameter)
-  if (text === undefined) return undefined
-  const ticks = parseWindowBound(parameter, text)
-  if (ticks !== undefined) return millisecondsOfTicks(ticks)
-  const message = `${quoteInput(text)} is not a time; ${parameter} is ${timeWords}.`
-  errors.push({ parameter, code: 'not_a_time', message })
+  const message = `${quoteInput(text)} is not allowed; action has letters, digits and . _ - only.`
+  errors.push({ parameter: 'action', code: 'not_allowed', message })
   return undefined
 }

@@ -10,14 +10,12 @@ import { quoteInput } from '../../requests/echo-text.ts'
 import { maxKeyBodyBytes, readKeyChange, readNewKey, readRotation } from '../../requests/key-body.ts'
 import type { Operation } from '../operation.ts'
 import { withSmallBody } from '../read-small-body.ts'
-import { adminAnswer, adminOperation, noParameters, noTenant } from './admin-operation.ts'
+import { adminAnswer, adminOperation, noKey, noParameters, noTenant } from './admin-operation.ts'
 import { refusalOfBranchSets } from './branch-sets.ts'
 import { keyMembers, timeOf } from './key-answer.ts'
 import { listOf, listSchemas, readListParameters } from './list-parameters.ts'
 import { reachedTenants, refusalOfGiving, seenKey } from './reach.ts'
 import { actorOf } from './tenants.ts'
-
-const noKey = refused({ code: 'key_not_found' })
 
 export function listKeys(context: HttpContext): Operation {
   return adminOperation(context, {

@@ -1,4 +1,5 @@
 /** `limit` and `after` of the lists of administration, and what a list answers. */
+import { isKeyId } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { ParameterSchema } from '../../openapi/operation-schema.ts'
 import { quoteInput } from '../../requests/echo-text.ts'
@@ -43,6 +44,15 @@ export function readLimit(values: ReadonlyMap<string, string>, errors: ProblemEr
   const message = `${quoteInput(text)} is not allowed; limit is a whole number from 1 to ${mostOfList}, in plain digits.`
   errors.push({ parameter: 'limit', code: 'not_a_count', message })
   return defaultLimit
+}
+
+/** The parameter `key`; `undefined`: of all keys. */
+export function readKeyId(values: ReadonlyMap<string, string>, errors: ProblemError[]): string | undefined {
+  const text = values.get('key')
+  if (text === undefined || isKeyId(text)) return text
+  const message = `${quoteInput(text)} is not the id of a key: the 12 letters and digits after pev_ in its text.`
+  errors.push({ parameter: 'key', code: 'not_a_key_id', message })
+  return undefined
 }
 
 function readPlace(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {

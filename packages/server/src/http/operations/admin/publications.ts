@@ -1,10 +1,11 @@
 /** `GET /v1/admin/tenants/{tenantId}/publications`: what was published for a tenant, and what was refused (PROTOCOL §14.2). */
 import { publicationDaysKept } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
+import { keyIdSchema } from '../../openapi/parameters.ts'
 import type { Operation } from '../operation.ts'
 import { publicationSchemas, publicationsAnswer, readPublicationParameters } from '../publications-answer.ts'
 import { adminAnswer, tenantOperation } from './admin-operation.ts'
-import { limitSchema, readLimit } from './list-parameters.ts'
+import { limitSchema, readKeyId, readLimit } from './list-parameters.ts'
 
 export function listPublications(context: HttpContext): Operation {
   return tenantOperation(context, {
@@ -17,12 +18,12 @@ export function listPublications(context: HttpContext): Operation {
     query: {
       limit: limitSchema,
       ...publicationSchemas,
-      key: { type: 'string', description: 'Only what the key with this id published.' },
+      key: keyIdSchema('Only what the key with this id published.'),
     },
     ok: { description: 'Minutes in which something was published or refused.', schema: 'Publications' },
     read: (values, errors) => ({
       limit: readLimit(values, errors),
-      keyId: values.get('key'),
+      keyId: readKeyId(values, errors),
       asked: readPublicationParameters(values, errors),
     }),
     answer: async ({ tenant: { tenantId }, parameters: { keyId, asked, limit } }) =>

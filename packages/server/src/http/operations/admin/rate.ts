@@ -1,10 +1,12 @@
 /** `GET /v1/admin/tenants/{tenantId}/feeds/{feed}/rate`: how many events there were, bucket by bucket (PROTOCOL §12.5). */
-import { feedNames, formatTicks, parseWindowBound } from '@property-events/protocol'
+import { feedNames, formatTicks } from '@property-events/protocol'
 import type { FeedName, ProblemError, Ticks, ViewName } from '@property-events/protocol'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import { readApiEventType } from '../../requests/api-event-type.ts'
 import { quoteInput } from '../../requests/echo-text.ts'
+import { readTime, timeSchema, timeWords } from '../../requests/time-parameter.ts'
+import type { TimeParameter } from '../../requests/time-parameter.ts'
 import type { Operation } from '../operation.ts'
 import { adminAnswer, noTenant, tenantOperation } from './admin-operation.ts'
 
@@ -21,8 +23,8 @@ export function readRate(context: HttpContext): Operation {
     description:
       'How many events were published from `from` to `to`, in `buckets` equal parts. Each part costs two probes of an index, however many events it has, and all are of one moment.',
     query: {
-      from: bound('The beginning, in the forms of `from` of a list. It has to be there.'),
-      to: bound('The end, in the forms of `to` of a list. It has to be there.'),
+      from: timeSchema('The beginning, in the forms of `from` of a list. It has to be there.'),
+      to: timeSchema('The end, in the forms of `to` of a list. It has to be there.'),
       buckets: {
         type: 'integer',
         minimum: 1,
@@ -74,22 +76,16 @@ function timeOf(ticks: Ticks): string {
   return `${formatTicks(ticks)}Z`
 }
 
-function bound(description: string) {
-  return { type: 'string', description, examples: ['2027-01-31'] }
-}
-
+/** It has to be there. */
 function readBound(
-  parameter: 'from' | 'to',
+  parameter: TimeParameter,
   values: ReadonlyMap<string, string>,
   errors: ProblemError[],
 ): Ticks {
-  const text = values.get(parameter)
-  const ticks = text === undefined ? undefined : parseWindowBound(parameter, text)
-  if (ticks !== undefined) return ticks
-  const seen = text === undefined ? 'is missing' : `is ${quoteInput(text)}`
-  const message = `${parameter} ${seen}; it is a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z.`
-  errors.push({ parameter, code: text === undefined ? 'missing' : 'not_a_time', message })
-  return 0n
+  if (!values.has(parameter)) {
+    errors.push({ parameter, code: 'missing', message: `${parameter} is missing; it is ${timeWords}.` })
+  }
+  return readTime(parameter, values, errors) ?? 0n
 }
 
 function readBuckets(values: ReadonlyMap<string, string>, errors: ProblemError[]): number {

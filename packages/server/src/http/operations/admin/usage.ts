@@ -1,13 +1,13 @@
 /** `GET /v1/admin/keys/{keyId}/usage`: how often a key asked what, and how it was answered (PROTOCOL §14.1). */
-import { millisecondsOfTicks, parseWindowBound } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import { usageDaysKept, usageHoursKept } from '../../../storage/storage.ts'
 import type { DayUsage, UsageCount } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import { quoteInput } from '../../requests/echo-text.ts'
+import { readTimeWithin, timeSchema } from '../../requests/time-parameter.ts'
 import type { Operation } from '../operation.ts'
-import { adminAnswer, adminOperation } from './admin-operation.ts'
+import { adminAnswer, adminOperation, noKey } from './admin-operation.ts'
 import { seenKey } from './reach.ts'
 
 const spans = ['hour', 'day'] as const
@@ -17,8 +17,6 @@ const spanMs: Readonly<Record<Span, number>> = { hour: 3_600_000, day: 86_400_00
 /** How far back it is answered, and by default. */
 const kept: Readonly<Record<Span, number>> = { hour: usageHoursKept, day: usageDaysKept }
 const byDefault: Readonly<Record<Span, number>> = { hour: usageHoursKept, day: 30 }
-
-const bound = (description: string) => ({ type: 'string', description, examples: ['2027-01-31'] })
 
 export function readUsage(context: HttpContext): Operation {
   return adminOperation(context, {
@@ -30,22 +28,22 @@ export function readUsage(context: HttpContext): Operation {
     description: `Requests and bytes of answers by operation and status, hour by hour for ${usageHoursKept} hours and day by day for ${usageDaysKept} days, in UTC. Requests that were refused with 401 or 403 are counted as well, as long as the secret was right. A request shows 35 seconds after its answer at the latest.`,
     query: {
       by: { type: 'string', enum: spans, default: 'hour', description: 'Hours or days.' },
-      from: bound(
+      from: timeSchema(
         'The hour or day in which this lies is the first, in the forms of `from` of a list. By default 48 hours or 30 days ago.',
       ),
-      to: bound('The hour or day in which this lies is the last. By default now.'),
+      to: timeSchema('The hour or day in which this lies is the last. By default now.'),
     },
     ok: { description: 'The counts, by time, operation and status.', schema: 'KeyUsage' },
     problems: ['key_not_found', 'scope_not_held'],
     read: (values, errors) => ({
       by: readSpan(values, errors),
-      from: readBound('from', values, errors),
-      to: readBound('to', values, errors),
+      from: readTimeWithin('from', values, errors),
+      to: readTimeWithin('to', values, errors),
     }),
     async answer({ access, params: [keyId = ''], parameters: { by, from, to } }) {
       const record = (await context.keys.findKey(keyId))?.record
       const seen = record && seenKey(access, 'admin:inspect', record)
-      if (record === undefined || seen === undefined) return refused({ code: 'key_not_found' })
+      if (record === undefined || seen === undefined) return noKey
       if (seen.grants.length < record.grants.length) {
         const detail = 'This key opens other tenants, too, so only an operator sees how it was used.'
         return refused({ code: 'scope_not_held', detail })
@@ -90,20 +88,4 @@ function readSpan(values: ReadonlyMap<string, string>, errors: ProblemError[]): 
   const message = `${quoteInput(text)} is not allowed; by is hour or day.`
   errors.push({ parameter: 'by', code: 'not_allowed', message })
   return 'hour'
-}
-
-/** Milliseconds since 1970. */
-function readBound(
-  parameter: 'from' | 'to',
-  values: ReadonlyMap<string, string>,
-  errors: ProblemError[],
-): number | undefined {
-  const text = values.get(parameter)
-  if (text === undefined) return undefined
-  const ticks = parseWindowBound(parameter, text)
-  // What `to` includes ends before this.
-  if (ticks !== undefined) return millisecondsOfTicks(ticks) - (parameter === 'to' ? 1 : 0)
-  const message = `${quoteInput(text)} is not a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z.`
-  errors.push({ parameter, code: 'not_a_time', message })
-  return undefined
 }
