@@ -10,7 +10,7 @@ import { isUnknownParameter, nextPause, pause, tooSoonMs, usualPauses } from './
 import { checkQuery, restAfter } from './follow.ts'
 import type { FollowedEvent, FollowManyQuery } from './follow-options.ts'
 import { isOfTypes } from './live-place.ts'
-import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeBehind } from './many-places.ts'
+import { beginAnew, failAll, manyPlaces, noteHeads, noteRun, takeUnread } from './many-places.ts'
 import type { ManyPlaces, TenantPlace } from './many-places.ts'
 
 /** Tenants that are read at the same time. */
@@ -44,7 +44,7 @@ async function* eventsOf(
       const heads = await watch.next()
       const ofFeed = heads.filter(({ feed }) => feed === connection.feed)
       noteHeads(places, ofFeed, isFirst ? after : 0)
-      while (places.behind.size > 0) yield* readSome(connection, query, places)
+      while (places.unread.size > 0) yield* readSome(connection, query, places)
     }
   } catch (error) {
     if (error instanceof AbortedError && signal?.aborted === true) return
@@ -118,14 +118,14 @@ async function* readSome(
   places: ManyPlaces,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const { signal, types, onMark } = query
-  const taken = takeBehind(places, atATime)
+  const taken = takeUnread(places, atATime)
   const outcomes = await Promise.all(taken.map((place) => readOne(connection, query, place)))
   // Left in the middle, the others are read again.
-  for (const place of taken) places.behind.add(place)
+  for (const place of taken) places.unread.add(place)
   for (const outcome of outcomes) {
     const { place } = outcome
     if (outcome.kind === 'failed') {
-      places.behind.delete(place)
+      places.unread.delete(place)
       await handle(outcome.error, connection, query, places, place)
       continue
     }
@@ -137,7 +137,7 @@ async function* readSome(
       place.epoch = run.epoch
       yield { ...event, checkpoint: { after: event.sequenceNumber, epoch: run.epoch } }
     }
-    places.behind.delete(place)
+    places.unread.delete(place)
     noteRun(places, place, run)
     const { tenantId, after, epoch } = place
     if (run.next < run.head) continue
@@ -187,7 +187,7 @@ async function handle(
     beginAnew(places, place)
   } else if (isUnknownParameter(error, 'types') && ways.has('types')) {
     ways.giveUp('types')
-    places.behind.add(place)
+    places.unread.add(place)
   } else if (error.again !== 'never') {
     places.failed.add(place)
     // The service is away: no need to find that out with each tenant.

@@ -15,7 +15,7 @@ export interface TenantPlace {
 export interface ManyPlaces {
   readonly tenants: Map<string, TenantPlace>
   /** Tenants that have moved and were not read since. */
-  readonly behind: Set<TenantPlace>
+  readonly unread: Set<TenantPlace>
   /** Tenants that could not be read: they are tried again with the next heads. */
   readonly failed: Set<TenantPlace>
 }
@@ -25,10 +25,10 @@ export function manyPlaces(given: Iterable<readonly [string, FollowPlace]> = [])
   for (const [tenantId, { after, epoch = '' }] of given) {
     tenants.set(tenantId.toLowerCase(), { tenantId, after, epoch, revision: -1 })
   }
-  return { tenants, behind: new Set(), failed: new Set() }
+  return { tenants, unread: new Set(), failed: new Set() }
 }
 
-/** Notes who has moved. A tenant without a place begins at `beginning`. */
+/** Notes which tenants have moved. A tenant without a place begins at `beginning`. */
 export function noteHeads(places: ManyPlaces, heads: readonly FeedHead[], beginning: 0 | 'head'): void {
   for (const { tenantId, sequenceNumber, epoch, revision } of heads) {
     const begun = { tenantId, after: 0, epoch, revision: -1 }
@@ -38,41 +38,41 @@ export function noteHeads(places: ManyPlaces, heads: readonly FeedHead[], beginn
     places.tenants.set(tenantId.toLowerCase(), place)
     if (place.epoch === '') place.epoch = epoch
     const isThere = place.after === sequenceNumber && place.epoch === epoch && place.revision === revision
-    if (!isThere) places.behind.add(place)
+    if (!isThere) places.unread.add(place)
   }
-  for (const place of places.failed) places.behind.add(place)
+  for (const place of places.failed) places.unread.add(place)
   places.failed.clear()
 }
 
-/** The next ones to read, which are not behind any more: who has more to read is added again, after the others. */
-export function takeBehind({ behind }: ManyPlaces, count: number): readonly TenantPlace[] {
+/** Takes the next tenants to read. One that has more to read is added again, after the others. */
+export function takeUnread({ unread }: ManyPlaces, count: number): readonly TenantPlace[] {
   const taken: TenantPlace[] = []
-  for (const place of behind) {
+  for (const place of unread) {
     if (taken.length === count) break
     taken.push(place)
-    behind.delete(place)
+    unread.delete(place)
   }
   return taken
 }
 
 /** The events of a run have been handed out. */
-export function noteRun({ behind }: ManyPlaces, place: TenantPlace, run: EventRun): void {
+export function noteRun({ unread }: ManyPlaces, place: TenantPlace, run: EventRun): void {
   place.after = Math.max(place.after, run.next)
   place.epoch = run.epoch
   place.revision = run.revision
-  if (run.next < run.head) behind.add(place)
+  if (run.next < run.head) unread.add(place)
 }
 
 /** Numbers mean other events now: all of them are read. */
-export function beginAnew({ behind }: ManyPlaces, place: TenantPlace): void {
+export function beginAnew({ unread }: ManyPlaces, place: TenantPlace): void {
   place.after = 0
   place.epoch = ''
   place.revision = -1
-  behind.add(place)
+  unread.add(place)
 }
 
 /** No tenant can be read at present. */
-export function failAll({ behind, failed }: ManyPlaces): void {
-  for (const place of behind) failed.add(place)
-  behind.clear()
+export function failAll({ unread, failed }: ManyPlaces): void {
+  for (const place of unread) failed.add(place)
+  unread.clear()
 }

@@ -133,9 +133,15 @@ describe('following a feed', () => {
       numbers.push(event.sequenceNumber)
       if (numbers.length === 1) {
         const stream = seen.find(({ path }) => path.includes('/stream'))
-        // So many turns of the event loop as a reader that gathers would need for megabytes.
-        for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 2))
-        bytesAfterFirst = stream?.bytes ?? 0
+        // Until nothing more comes by itself: a reader that gathers would go on to the last byte.
+        await until(
+          () => {
+            const before = bytesAfterFirst
+            bytesAfterFirst = stream?.bytes ?? 0
+            return bytesAfterFirst === before
+          },
+          { everyMs: 50 },
+        )
       }
       if (numbers.length === 100) break
     }

@@ -1,13 +1,16 @@
 /** What waiting costs: a key is looked at for all its requests together, and they end with it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createKeyLooks } from '../../src/http/key-looks.ts'
 import type { KeyVerdict } from '../../src/keys/index.ts'
-import { until } from '../support/until.ts'
 
 const unknown: KeyVerdict = { kind: 'unknown' }
 
-function looksAt(answer: (keyId: string) => Promise<KeyVerdict>) {
+/** With the time of the test, in which a second passes at once. */
+function looksAt(test: TestContext, answer: (keyId: string) => Promise<KeyVerdict>) {
+  test.mock.timers.enable({ apis: ['setTimeout'] })
   const asked: string[] = []
   let stopping = false
   const look = (keyId: string): Promise<KeyVerdict> => {
@@ -15,50 +18,62 @@ function looksAt(answer: (keyId: string) => Promise<KeyVerdict>) {
     return answer(keyId)
   }
   const looks = createKeyLooks({ look }, () => stopping)
-  return { asked, looks, stop: () => (stopping = true) }
+  async function pass(ms: number): Promise<void> {
+    test.mock.timers.tick(ms)
+    await nextTurn()
+  }
+  return { asked, looks, pass, stop: () => (stopping = true) }
 }
 
 describe('the looks at keys of requests that wait', () => {
-  it('are one for all requests of a key, and none when nobody waits (D11)', async () => {
-    const { asked, looks } = looksAt(() => Promise.resolve(unknown))
+  it('are one for all requests of a key, and none when nobody waits (D11)', async (test) => {
+    const { asked, looks, pass } = looksAt(test, () => Promise.resolve(unknown))
     const { signal } = new AbortController()
     const watched = Array.from({ length: 100 }, (_, index) =>
       looks.watch(index % 2 === 0 ? 'even' : 'odd', () => false, signal),
     )
-    await until(() => asked.length >= 4)
-    assert.deepEqual(asked.slice(0, 4).sort(), ['even', 'even', 'odd', 'odd'])
+    for (const looked of [2, 4]) {
+      await pass(500)
+      assert.equal(asked.length, looked)
+    }
+    assert.deepEqual(asked.toSorted(), ['even', 'even', 'odd', 'odd'])
     for (const { end } of watched) end()
-    await until(async () => {
-      const before = asked.length
-      await new Promise((resolve) => setTimeout(resolve, 700))
-      return asked.length === before
-    })
+    for (let seconds = 0; seconds < 10; seconds += 1) await pass(1_000)
+    assert.equal(asked.length, 4)
     assert.ok(watched.every((one) => !one.signal.aborted))
   })
 
-  it('end those requests whose check says so, and those whose reader has gone (D11)', async () => {
-    const { looks } = looksAt(() => Promise.resolve(unknown))
+  it('end those requests whose check says so, and those whose reader has gone (D11)', async (test) => {
+    const { looks, pass } = looksAt(test, () => Promise.resolve(unknown))
     const reader = new AbortController()
     const { signal } = new AbortController()
     const refused = looks.watch('a', ({ kind }) => kind === 'unknown', signal)
     const granted = looks.watch('a', () => false, signal)
     const left = looks.watch('a', () => false, reader.signal)
-    await until(() => refused.signal.aborted)
-    assert.equal(granted.signal.aborted, false)
+    await pass(500)
+    assert.deepEqual([refused.signal.aborted, granted.signal.aborted], [true, false])
     reader.abort()
     assert.equal(left.signal.aborted, true)
     for (const { end } of [refused, granted, left]) end()
   })
 
-  it('end all requests when the store cannot be asked, and when the service stops (D11)', async () => {
-    const away = looksAt(() => Promise.reject(new Error('away')))
+  it('end all requests when the store cannot be asked, and when the service stops (D11)', async (test) => {
     const { signal } = new AbortController()
-    const one = away.looks.watch('a', () => false, signal)
-    const here = looksAt(() => Promise.resolve(unknown))
-    const other = here.looks.watch('a', () => false, signal)
-    here.stop()
-    await until(() => one.signal.aborted && other.signal.aborted)
+    let isAway = true
+    const { looks, pass, stop } = looksAt(test, () =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(unknown),
+    )
+    const one = looks.watch('a', () => false, signal)
+    await pass(500)
+    assert.equal(one.signal.aborted, true)
     one.end()
+    isAway = false
+    const other = looks.watch('a', () => false, signal)
+    await pass(500)
+    assert.equal(other.signal.aborted, false)
+    stop()
+    await pass(500)
+    assert.equal(other.signal.aborted, true)
     other.end()
   })
 })

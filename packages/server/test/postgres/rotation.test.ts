@@ -14,6 +14,7 @@ import {
 import { tenantA } from '../storage/support/drafts.ts'
 import { withTenants } from '../storage/support/stores.ts'
 import { call, listPath } from '../support/http-client.ts'
+import { until } from '../support/until.ts'
 import { testDatabases } from './test-databases.ts'
 import type { TestDatabases } from './test-databases.ts'
 
@@ -84,7 +85,7 @@ it('a rotation under load refuses nobody within the overlap, and the old key on 
         while (await read(port)) await delay(2)
       }),
     )
-    await delay(300)
+    await until(() => seen.within > 2 * load.length, { what: 'some answers of each reader' })
     const rotated = await rotateKey(first.storage.admin, pepper, issued.record.keyId, {
       nowMs: Date.now(),
       overlapMs,
