@@ -1,9 +1,10 @@
 /** Begins: takes the link out of the address, asks who is signed in, and shows it. */
+// The order of its layers counts, so it comes before every part's own style.
+import './console.css'
 import { render } from 'preact'
 import { App } from './frame/app.tsx'
 import { loginOf } from './session/login-link.ts'
 import { beginSession } from './session/session.ts'
-import './console.css'
 
 /** Out of the address before anything else: it must not stay in the history. */
 function takeLogin(): string | undefined {

@@ -96,13 +96,18 @@ function Menu() {
       {entries.map(({ name, place }) => {
         const href = hrefOf(place)
         return (
-          <a key={place} href={href} aria-current={path === href ? 'page' : undefined}>
+          <a key={place} href={href} aria-current={isSame(path, href) ? 'page' : undefined}>
             {name}
           </a>
         )
       })}
     </nav>
   )
+}
+
+/** The router leaves out the slash at the end. */
+function isSame(path: string, href: string): boolean {
+  return path.replace(/\/$/, '') === href.replace(/\/$/, '')
 }
 
 function isField(target: EventTarget | null): boolean {

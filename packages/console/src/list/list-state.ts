@@ -9,7 +9,8 @@ export interface ListState {
   readonly viewHeight: Signal<number>
   /** The row that the keyboard is at. */
   readonly active: Signal<number>
-  readonly rowHeight: number
+  /** In pixels, as the style says. */
+  readonly rowHeight: Signal<number>
   /** Whether the newest row is seen and stays so while the list grows. */
   readonly isFollowing: Signal<boolean>
   shape(rowCount: number): Shape
@@ -25,17 +26,15 @@ export interface ListState {
   settle(rowCount: number): void
 }
 
-/** In pixels; the style says the same. */
-export const rowHeight = 36
-
 export function createListState(): ListState {
   const stand = signal<Stand>({ position: 0, top: 0 })
   const viewHeight = signal(0)
+  const rowHeight = signal(36)
   const active = signal(0)
   const isFollowing = signal(false)
 
   function shape(rowCount: number): Shape {
-    return { rowCount, rowHeight, viewHeight: viewHeight.value }
+    return { rowCount, rowHeight: rowHeight.value, viewHeight: viewHeight.value }
   }
   function move(rowCount: number, position: number): void {
     const of = shape(rowCount)

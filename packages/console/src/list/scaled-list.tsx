@@ -116,11 +116,13 @@ function useScroller({ state, rowCount, onRest }: Props) {
   useLayoutEffect(() => {
     const { current } = scroller
     if (current === null) return undefined
-    const observer = new ResizeObserver(() => {
+    const measure = (): void => {
+      state.rowHeight.value = Number.parseFloat(getComputedStyle(current).getPropertyValue('--row'))
       state.viewHeight.value = current.clientHeight
-    })
+    }
+    const observer = new ResizeObserver(measure)
     observer.observe(current)
-    state.viewHeight.value = current.clientHeight
+    measure()
     return () => observer.disconnect()
   }, [state])
 
@@ -133,9 +135,13 @@ function useScroller({ state, rowCount, onRest }: Props) {
   }, [stand])
 
   useEffect(() => {
+    let frame = 0
     const timer = setTimeout(() => {
-      const shape = state.shape(latest.current.rowCount)
-      if (shape.viewHeight > 0) latest.current.onRest(rowsSeen(shape, state.stand.peek().position))
+      // On a busy machine the time is over while the list still moves: the next frame tells of that first.
+      frame = requestAnimationFrame(() => {
+        const shape = state.shape(latest.current.rowCount)
+        if (shape.viewHeight > 0) latest.current.onRest(rowsSeen(shape, state.stand.peek().position))
+      })
     }, restMs)
     const settled = setTimeout(() => {
       const { position, top } = state.stand.peek()
@@ -144,6 +150,7 @@ function useScroller({ state, rowCount, onRest }: Props) {
     }, settledMs)
     return () => {
       clearTimeout(timer)
+      cancelAnimationFrame(frame)
       clearTimeout(settled)
     }
   }, [state, stand, viewHeight, rowCount])

@@ -8,7 +8,7 @@ import { OverviewView } from './overview/overview-view.tsx'
 import { PropertyView } from './property/property-view.tsx'
 import type { View } from './view.ts'
 
-const feedNames = { property: 'Properties', contact: 'Contacts' } as const
+const feedNames = { property: 'Property feed', contact: 'Contact feed' } as const
 
 export const views: readonly View[] = [
   {
@@ -27,7 +27,7 @@ export const views: readonly View[] = [
       tenantId === undefined
         ? []
         : feedsOf(access, tenantId).map((feed) => ({
-            name: `${feedNames[feed]} feed`,
+            name: feedNames[feed],
             place: places.feed(tenantId, feed),
           })),
   },

@@ -25,7 +25,7 @@ interface Props {
 
 export function FeedBar({ place, category, list, total, onCategory, onTrouble }: Props) {
   const apiEventType = apiEventTypeOf(place.feed, category)
-  const first = rowsSeen(list.shape(total), list.stand.value.position).first
+  const { first } = rowsSeen(list.shape(total), list.stand.value.position)
 
   function jumpTo(row: number): void {
     onTrouble(undefined)
@@ -44,7 +44,7 @@ export function FeedBar({ place, category, list, total, onCategory, onTrouble }:
       <JumpField
         name="Page"
         note={`of ${countText(pageCount(total))}`}
-        hint={countText(pageOf(first))}
+        hint={countText(Math.max(1, Math.min(pageOf(first), pageCount(total))))}
         fault="A page is a number from 1."
         read={readCount}
         onJump={(page) => jumpTo(rowOfPage(page))}
@@ -66,10 +66,10 @@ export function FeedBar({ place, category, list, total, onCategory, onTrouble }:
       />
       <span class="ends">
         <button type="button" onClick={() => jumpTo(0)}>
-          ⏮ Oldest
+          ↑ Oldest
         </button>
         <button type="button" onClick={() => list.follow(total)}>
-          Newest ⏭
+          ↓ Newest
         </button>
       </span>
       <LiveButton list={list} total={total} />
