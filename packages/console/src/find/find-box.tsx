@@ -76,11 +76,17 @@ function FoundList({ found, at, onClose }: FoundListProps) {
   return (
     <div id="found" class="found" role="listbox" aria-label="Found" hidden={found.length === 0}>
       {found.map(({ kind, name, place }, n) => (
-        <div key={`${place} ${kind}`} id={`found-${n}`} role="option" aria-selected={n === at}>
-          <a href={hrefOf(place)} tabIndex={-1} onClick={onClose}>
-            <span class="kind">{kind}</span> {name}
-          </a>
-        </div>
+        <a
+          key={`${place} ${kind}`}
+          id={`found-${n}`}
+          role="option"
+          aria-selected={n === at}
+          tabIndex={-1}
+          href={hrefOf(place)}
+          onClick={onClose}
+        >
+          <span class="kind">{kind}</span> {name}
+        </a>
       ))}
     </div>
   )

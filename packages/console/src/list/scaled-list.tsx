@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ListState } from './list-state.ts'
-import { rowsInPage, rowsSeen, scrollHeightOf, topOf } from './scale.ts'
+import { rowsInPage, scrollHeightOf, topOf } from './scale.ts'
 import type { Rows } from './scale.ts'
 import { rowAfterKey } from './row-keys.ts'
 import './list.css'
@@ -18,7 +18,7 @@ interface Props {
   readonly classOf: (row: number) => string
   /** A row that was chosen, from the keyboard or by a click. */
   readonly onChoose: (row: number) => void
-  /** The rows that are seen, after they have rested for 60 ms. */
+  /** The rows that are in the page, after they have rested for 60 ms. */
   readonly onRest: (rows: Rows) => void
 }
 
@@ -56,6 +56,7 @@ export function ScaledList(props: Props) {
   return (
     <div
       class="list"
+      ref={scroller}
       role="grid"
       tabIndex={0}
       aria-label={label}
@@ -64,29 +65,28 @@ export function ScaledList(props: Props) {
       aria-activedescendant={active >= first && active <= last ? `${id}-${active}` : undefined}
       onKeyDown={press}
       onClick={click}
+      onScroll={onScroll}
     >
       <Heads columns={columns} />
-      <div class="scroller" ref={scroller} onScroll={onScroll} role="rowgroup" tabIndex={-1}>
-        <div style={{ height: `${Math.max(scrollHeightOf(shape), shape.viewHeight)}px` }}>
-          <div class="seen" style={{ height: `${shape.viewHeight}px` }}>
-            {rows.map((row) => (
-              <div
-                key={row}
-                id={`${id}-${row}`}
-                class={`row ${classOf(row)} ${row === active ? 'active' : ''}`}
-                role="row"
-                data-row={row}
-                aria-rowindex={row + 2}
-                style={{ transform: `translateY(${row * shape.rowHeight - position}px)` }}
-              >
-                {cellsOf(row).map((cell, n) => (
-                  <span key={columns[n]} role="gridcell">
-                    {cell}
-                  </span>
-                ))}
-              </div>
-            ))}
-          </div>
+      <div style={{ height: `${Math.max(scrollHeightOf(shape), shape.viewHeight)}px` }}>
+        <div class="seen" style={{ height: `${shape.viewHeight}px` }}>
+          {rows.map((row) => (
+            <div
+              key={row}
+              id={`${id}-${row}`}
+              class={`row ${classOf(row)} ${row === active ? 'active' : ''}`}
+              role="row"
+              data-row={row}
+              aria-rowindex={row + 2}
+              style={{ transform: `translateY(${row * shape.rowHeight - position}px)` }}
+            >
+              {cellsOf(row).map((cell, n) => (
+                <span key={columns[n]} role="gridcell">
+                  {cell}
+                </span>
+              ))}
+            </div>
+          ))}
         </div>
       </div>
     </div>
@@ -118,7 +118,8 @@ function useScroller({ state, rowCount, onRest }: Props) {
     if (current === null) return undefined
     const measure = (): void => {
       state.rowHeight.value = Number.parseFloat(getComputedStyle(current).getPropertyValue('--row'))
-      state.viewHeight.value = current.clientHeight
+      const heads = current.querySelector<HTMLElement>('.heads')?.offsetHeight ?? 0
+      state.viewHeight.value = Math.max(0, current.clientHeight - heads)
     }
     const observer = new ResizeObserver(measure)
     observer.observe(current)
@@ -139,8 +140,9 @@ function useScroller({ state, rowCount, onRest }: Props) {
     const timer = setTimeout(() => {
       // On a busy machine the time is over while the list still moves: the next frame tells of that first.
       frame = requestAnimationFrame(() => {
+        if (state.stand.peek() !== stand) return
         const shape = state.shape(latest.current.rowCount)
-        if (shape.viewHeight > 0) latest.current.onRest(rowsSeen(shape, state.stand.peek().position))
+        if (shape.viewHeight > 0) latest.current.onRest(rowsInPage(shape, stand.position))
       })
     }, restMs)
     const settled = setTimeout(() => {

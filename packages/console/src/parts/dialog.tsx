@@ -1,6 +1,6 @@
 /** A native dialog: it takes the keyboard while it is open, and gives it back. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import './dialog.css'
 
 interface Props {
@@ -14,9 +14,12 @@ interface Props {
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  // Before the next key is pressed: what is typed at once belongs in it.
+  useLayoutEffect(() => {
     const { current } = dialog
     current?.showModal()
+    // Else it would be the button that closes.
+    current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => current?.close()
   }, [])
   return (

@@ -15,7 +15,7 @@ export interface Visit {
   readonly strangers: string[]
   /** Errors of scripts, messages of the console and violations of the policy. */
   readonly complaints: string[]
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export interface Look {
@@ -44,7 +44,7 @@ export async function visit(browser: Browser, url: string, { width, scheme }: Lo
   })
   page.on('console', (message) => {
     // The browser itself writes a line for each answer that is an error: some of these are asked for.
-    const isAnswer = /^Failed to load resource/.test(message.text())
+    const isAnswer = message.text().startsWith('Failed to load resource')
     if (['error', 'warning'].includes(message.type()) && !isAnswer) complaints.push(message.text())
   })
   const listen = `addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`
