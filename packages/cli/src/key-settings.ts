@@ -1,4 +1,4 @@
-/** The key that a command asks a service with, and whose tenant it is for. */
+/** The key that a command asks a service with, whose tenant it is for, and what it is used for. */
 import { parseUuid } from '@property-events/protocol'
 import { text } from './setting.ts'
 
@@ -24,5 +24,17 @@ export const keySettings = {
     },
     undefined,
     (id) => parseUuid(id),
+  ),
+  consumer: text(
+    {
+      name: 'consumer',
+      argument: 'name',
+      description:
+        'what the key is used for here, such as website: where copies share a key, each needs its own',
+      fallbackWords: 'none',
+      expected: '1 to 64 letters, digits, dots, underscores and hyphens, the first a letter or digit',
+    },
+    undefined,
+    (name) => (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) ? name : undefined),
   ),
 } as const

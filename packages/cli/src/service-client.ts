@@ -12,6 +12,8 @@ export interface ServiceAddress {
   readonly key: string
   /** Only for a key that covers several. */
   readonly tenant?: string
+  /** What the key is used for here. */
+  readonly consumer?: string
 }
 
 /** The settings every client command has. The key must be there. */
@@ -26,6 +28,12 @@ export function addressFromSettings(reader: SettingReader): ServiceAddress {
   const tenant = reader.value(settings.keyTenant)
   reader.finish()
   return { baseUrl, key: key ?? '', ...(tenant === undefined ? {} : { tenant }) }
+}
+
+/** The same for a command that reads a feed, and can say what it reads it for. */
+export function readerFromSettings(reader: SettingReader): ServiceAddress {
+  const consumer = reader.value(settings.consumer)
+  return { ...addressFromSettings(reader), ...(consumer === undefined ? {} : { consumer }) }
 }
 
 /** The reason for the failure of a client's call. Where there was no answer, a sentence that says what to check. */

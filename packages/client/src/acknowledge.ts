@@ -4,6 +4,8 @@ import { InvalidOptionError } from './errors.ts'
 import type { CallOptions } from './get.ts'
 import { openAnswer, requestJson } from './http.ts'
 import { isObject } from './decode.ts'
+import { placedAfter } from './publish.ts'
+import type { ProblemFault } from './wire.ts'
 import { consumersPaths } from './wire-consumers.ts'
 import type { ConsumerResult, ResultsReceipt } from './wire-consumers.ts'
 
@@ -34,7 +36,10 @@ export async function acknowledge(
 /** The most results that one request may have. */
 const resultsPerRequest = 1_000
 
-/** Says what became of properties. A repeat changes nothing, so it is sent until it is stored. */
+/**
+ * Says what became of properties, in as few requests as the limit allows, one after the other. A repeat changes nothing, so each is sent
+ * until it is stored; if it fails half-way, all of it can be sent again. Pointers of faults count from the first result given.
+ */
 export async function report(
   connection: Connection,
   results: readonly ConsumerResult[],
@@ -48,7 +53,13 @@ export async function report(
   for (let from = 0; from < results.length; from += resultsPerRequest) {
     const body = JSON.stringify(results.slice(from, from + resultsPerRequest))
     const path = `${pathOf(connection)}/results`
-    const request = { method: 'POST', path, body, contentType: 'application/json' } as const
+    const request = {
+      method: 'POST',
+      path,
+      body,
+      contentType: 'application/json',
+      placeFault: (fault: ProblemFault) => placedAfter(from, fault),
+    } as const
     const { value } = await requestJson(connection, request, decodeReceipt, signal)
     stored += value.stored
     for (const agentRef of value.unknown) unknown.add(agentRef)

@@ -4,6 +4,8 @@ import { createWays } from './live/ways.ts'
 import type { Ways } from './live/ways.ts'
 import { retryLimitsOf, sleep } from './retry.ts'
 import type { RetryLimits, RetryOptions, Sleep } from './retry.ts'
+import { nothingSaid } from './sync/said.ts'
+import type { Said } from './sync/said.ts'
 import type { FeedName } from './wire.ts'
 
 export interface ClientOptions {
@@ -53,6 +55,8 @@ export interface Connection {
   readonly now: () => number
   /** What is known of the ways to wait for events. */
   readonly ways: Ways
+  /** What was acknowledged by syncs. */
+  readonly said: Said
 }
 
 /** Throws `InvalidOptionError` with a sentence that says what is allowed. */
@@ -78,6 +82,7 @@ export function connectionOf(options: ClientOptions): Connection {
     random: options.random ?? Math.random,
     now,
     ways: createWays(now),
+    said: nothingSaid(),
   }
 }
 

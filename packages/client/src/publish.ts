@@ -98,7 +98,7 @@ async function requestPublish(
  * The pointer of a fault begins with the event's place in the body, and is counted here from the first event of all
  * batches.
  */
-function placedAfter(start: number, fault: ProblemFault): ProblemFault {
+export function placedAfter(start: number, fault: ProblemFault): ProblemFault {
   const pointer = fault.pointer?.replace(
     /^\/(\d+)(?=\/|$)/,
     (_, place: string) => `/${Number(place) + start}`,

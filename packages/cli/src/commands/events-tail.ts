@@ -8,7 +8,7 @@ import { tellingOptions } from '../outage.ts'
 import type { Output } from '../output.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { addressFromSettings } from '../service-client.ts'
+import { readerFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { stopSignal } from '../stop-signal.ts'
 import { plainText } from '../terminal-text.ts'
@@ -34,7 +34,7 @@ export function addTail(events: Command, context: CommandContext): void {
       'stands below. For that the service is asked for the version before, unless more than 50 events come in a second. Of contacts ' +
       'nothing personal is shown. --json has whole events, and of properties "shown": address, price and changes.',
   )
-  addSettings(command, [settings.url, settings.key, settings.keyTenant])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])
   addAction(command, context, tail)
 }
 
@@ -44,7 +44,7 @@ async function tail(invocation: Invocation): Promise<void> {
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
   const last = flagNumber(invocation, '--last', { from: 0, to: 999_999_999 }) ?? 0
   const apiEventType = flagText(flags, 'type')
-  const address = addressFromSettings(reader)
+  const address = readerFromSettings(reader)
   const say = (line: string): void => output.say(line)
   const client: Client<FeedName> = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, say) })
   const signal = stopSignal()

@@ -7,7 +7,7 @@ import { addAction, flagNumber, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
 import { addSettings } from '../read-settings.ts'
 import { Refusal } from '../refusal.ts'
-import { addressFromSettings, noAnswerOf } from '../service-client.ts'
+import { readerFromSettings, noAnswerOf } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { jsonText, plainText, tableText } from '../terminal-text.ts'
 import { addEraseEvent } from './erasures.ts'
@@ -34,7 +34,7 @@ function addList(events: Command, context: CommandContext): void {
     .option('--to <time>', 'not after this time, to the end of its last written digit')
     .option('--page <number>', 'page number, from 1')
     .option('--page-size <number>', 'events a page')
-  addSettings(command, [settings.url, settings.key, settings.keyTenant])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])
   addAction(command, context, list)
 }
 
@@ -70,7 +70,7 @@ function addGet(events: Command, context: CommandContext): void {
     .description('show one event with its payload')
     .argument('<id>', 'id of the event')
     .option('--feed <feed>', 'property or contact', 'property')
-  addSettings(command, [settings.url, settings.key, settings.keyTenant])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])
   addAction(command, context, get)
 }
 
@@ -101,7 +101,7 @@ async function askOnce<Value>(
   question: (client: Client<FeedName>) => Promise<Value>,
 ): Promise<Value> {
   const feed = feedOf(flags)
-  const address = addressFromSettings(reader)
+  const address = readerFromSettings(reader)
   try {
     return await question(createClient({ ...address, feed, retry: { attempts: 1 } }))
   } catch (error) {

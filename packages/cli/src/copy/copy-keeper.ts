@@ -20,6 +20,8 @@ export interface CopyKeeper {
    * afterwards; a file may postpone that unless `finished`.
    */
   keep(finished: boolean): Promise<void>
+  /** Everything that was applied is on disk. */
+  isStored(): boolean
   /** Gives back what it holds open. */
   close(): Promise<void>
 }

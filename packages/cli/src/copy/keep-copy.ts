@@ -32,6 +32,7 @@ export function keepCopy(target: string, { copy, store }: OpenCopy): CopyKeeper 
       await keep(false)
     },
     keep,
+    isStored: () => unkept === undefined,
     close: async () => undefined,
   }
 }

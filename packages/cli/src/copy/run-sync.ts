@@ -6,7 +6,6 @@ import type { Output } from '../output.ts'
 import { createProgress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import type { ServiceAddress } from '../service-client.ts'
-import { stopSignal } from '../stop-signal.ts'
 import type { CopyKeeper } from './copy-keeper.ts'
 
 export interface SyncRun {
@@ -18,12 +17,14 @@ export interface SyncRun {
   readonly allowMassRemoval: boolean
   readonly keeper: CopyKeeper
   readonly output: Output
+  /** Ends it; what was applied stays. */
+  readonly signal: AbortSignal
 }
 
 /** Reads what the copy lacks; with `follow` until a signal ends it, whatever service or database do meanwhile. */
 export async function runSync({ address, feed, type, output, keeper, ...run }: SyncRun): Promise<SyncResult> {
   const { follow, allowMassRemoval } = run
-  const outage = { say: (line: string) => output.say(line), signal: stopSignal() }
+  const outage = { say: (line: string) => output.say(line), signal: run.signal }
   const client = createClient({ ...address, feed, ...tellingOptions(address.baseUrl, outage.say) })
   const progress = createProgress(output, 'events')
   /** Of all runs together, and of those that have ended. */
@@ -43,7 +44,12 @@ export async function runSync({ address, feed, type, output, keeper, ...run }: S
     onTrouble: (error) => output.say(error instanceof Error ? error.message : String(error)),
     apply: (batch) => keeper.apply(batch),
     // A postponed write must not wait for the next change, which may take hours.
-    onCaughtUp: () => keeper.keep(false),
+    async onCaughtUp() {
+      await keeper.keep(false)
+      // The run ends here, and is acknowledged after this.
+      if (!follow) await keeper.keep(true)
+    },
+    isStored: () => keeper.isStored(),
   }
   /** However the run ends, copy and checkpoint are on disk and agree: the next run begins there. */
   const syncOnce = async (): Promise<SyncResult> => {

@@ -60,6 +60,8 @@ export function keepTables({ tables, tenant, category, onReadAgain, onSkipped }:
       await tables.noteCaughtUp(tenant, nowMs)
       notedMs = nowMs
     },
+    // Rows and checkpoint were committed by each `apply`.
+    isStored: () => true,
     close: () => tables.close(),
   }
 }

@@ -27,6 +27,8 @@ import { takeTurns } from './tenant-turns.ts'
 export interface TenantsRun {
   readonly output: Output
   readonly baseUrl: string
+  /** What the keys are used for here. */
+  readonly consumer: string | undefined
   readonly keysFile: string
   /** This tenant of the file alone. */
   readonly only: string | undefined
@@ -117,9 +119,10 @@ async function takeAllTurns(
 
 function tenantOf({ name, key }: TenantKey, tables: ListingTables, run: TenantsRun): Tenant {
   const retry = run.follow ? { attempts: attemptsPerTurn } : {}
+  const consumer = run.consumer === undefined ? {} : { consumer: run.consumer }
   return {
     name,
-    client: createClient({ baseUrl: run.baseUrl, key, retry }),
+    client: createClient({ baseUrl: run.baseUrl, key, retry, ...consumer }),
     keeper: keepTables({
       tables,
       tenant: name,

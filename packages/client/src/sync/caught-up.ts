@@ -1,5 +1,6 @@
 import type { Connection } from '../connection.ts'
 import type { FeedName } from '../wire.ts'
+import { sayApplied } from './acknowledging.ts'
 import type { SyncOptions } from './options.ts'
 import type { Session } from './session.ts'
 
@@ -11,8 +12,30 @@ export interface CaughtUp<F extends FeedName> {
 
 /**
  * Everything that the feed had is in the copy, and the checkpoint is kept. The one place for what follows from that, whichever way the
- * feed was read. An error ends the sync.
+ * feed was read. An error of the caller ends the sync; one of the acknowledgement does not.
  */
-export async function afterCatchingUp<F extends FeedName>({ options }: CaughtUp<F>): Promise<void> {
+export async function afterCatchingUp<F extends FeedName>({
+  connection,
+  session,
+  options,
+}: CaughtUp<F>): Promise<void> {
   await options.onCaughtUp?.()
+  const { applied } = session
+  if (applied === undefined || !mayAcknowledge(connection, options)) return
+  const isFollowing = options.follow !== undefined && options.follow !== false
+  const saying = sayApplied(connection, applied, { isFollowing, signal: options.signal })
+  // An answer that is late must not hold up the next event.
+  if (!isFollowing) await saying
+}
+
+/**
+ * An acknowledgement is about all categories. Without a name, another sync with the same key may be reading another category, and not
+ * be as far.
+ */
+function mayAcknowledge<F extends FeedName>(
+  { consumer }: Connection,
+  { acknowledge, apiEventType, isStored }: SyncOptions<F>,
+): boolean {
+  if (acknowledge === false || (apiEventType !== undefined && consumer === undefined)) return false
+  return isStored?.() !== false
 }

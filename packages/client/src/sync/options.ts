@@ -85,6 +85,14 @@ export interface SyncOptions<F extends FeedName = FeedName> {
    * without; while a stream is read, after each piece of it that comes to the head, and every 15 s. An error it throws ends the sync.
    */
   readonly onCaughtUp?: () => void | Promise<void>
+  /**
+   * Tells the service how far the copy is, each time that it has caught up and at most every 10 s while it follows, so that publishers can
+   * see it (PROTOCOL §14.5). On by default. It fails silently, and servers that take none are asked once. A sync of one category says
+   * it only where the client has a `consumer` name: give each copy one of its own.
+   */
+  readonly acknowledge?: boolean
+  /** For an `apply` that postpones its writes: whether everything that it was given is stored. Until then nothing is acknowledged. */
+  readonly isStored?: () => boolean
   /** Called when the whole feed is read again, with the reason. Not called for the first read. */
   readonly onResync?: (reason: ResyncReason) => void
   /** Called while following, with a failure that will be tried again. */

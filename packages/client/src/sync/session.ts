@@ -1,4 +1,5 @@
 /** One running sync: its place in the feed, the collected events, and the one way in which a batch gets into the copy. */
+import type { Applied } from '../acknowledge.ts'
 import { changeOf, subjectOf } from './change.ts'
 import type { Change } from './change.ts'
 import { announcing, checkSource, newCheckpoint, readCheckpoint } from './checkpoint.ts'
@@ -35,6 +36,11 @@ export interface Session {
   /** A batch failed half-way: the collected events are lost, and only the kept checkpoint is valid. */
   readonly broken: boolean
   readonly counts: { readonly events: number; readonly changes: number; readonly removals: number }
+  /**
+   * How far the copy is, by the checkpoint that is kept; `undefined` where the feed was not read by its numbers, or the copy may still
+   * hold what the feed does not have.
+   */
+  readonly applied: Applied | undefined
   /** Takes the events of one answer, and the progress of reading once they are in the copy. */
   gather(events: readonly FeedEvent[], reading: Reading): void
   /** Applies the collected events if they are enough for a batch. */
@@ -87,6 +93,11 @@ export async function openSession<F extends FeedName>(
       return state.broken
     },
     counts: state.counts,
+    get applied() {
+      const { reading, sweep } = state.kept
+      if (reading.kind !== 'numbers' || sweep) return undefined
+      return { sequenceNumber: reading.after, epoch: reading.epoch }
+    },
     gather: (events, reading) => gather(state, events, reading),
     flushIfFull: () => flushIfFull(state),
     flush: () => flush(state),
