@@ -10,10 +10,12 @@ import { refuseOtherFiles } from '../copy/other-files.ts'
 import { verifyCopy } from '../copy/verify-copy.ts'
 import { readAgainSentence, runSync } from '../copy/run-sync.ts'
 import { addSettings } from '../read-settings.ts'
+import { openResults, resultsText, withResults } from '../results/with-results.ts'
+import type { ResultsReport } from '../results/with-results.ts'
 import { Refusal } from '../refusal.ts'
-import { addressFromSettings } from '../service-client.ts'
+import { readerFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
-import { interruptedExitCode } from '../stop-signal.ts'
+import { interruptedExitCode, stopSignal } from '../stop-signal.ts'
 import { keepTables } from '../tables/keep-tables.ts'
 import { isTenantName, nameRule } from '../tables/keys-file.ts'
 import { openTables } from '../tables/open-tables.ts'
@@ -33,6 +35,10 @@ export function addSync(program: Command, context: CommandContext): void {
     .option('--feed <feed>', 'property or contact', 'property')
     .option('--type <type>', 'only one category: salesproperty or lettingsproperty')
     .option('--follow', 'keep following the feed; end with Ctrl+C')
+    .option(
+      '--results <file>',
+      'first tell the service what became of properties on your site; - for standard input',
+    )
     .option('--verify', 'compare the copy with the feed afterwards, and list what differs')
     .option('--allow-mass-removal', 'remove even if a quarter of the copy or more goes at once')
     .option('--prefix <text>', 'tables: begins the name of each, as feed_ does')
@@ -44,13 +50,16 @@ export function addSync(program: Command, context: CommandContext): void {
     command,
     'Run it again to bring the copy up to date; after a crash it continues where it was. It works with any server that ' +
       'speaks the contract.\n\nTables hold listings as a page shows them: names for codes, prices as text, safe descriptions ' +
-      '(docs/tables.md).',
+      '(docs/tables.md).\n\nThe service is told how far the copy is. --results takes lines such as {"agentRef": "…", "sequenceNumber": 7, ' +
+      '"outcome": "live", "url": "https://…"} with live, held or refused (code, message), so that `why` can tell publishers. With ' +
+      '--follow and - they are sent as they come.',
   )
-  addSettings(command, [settings.url, settings.key, settings.keyTenant])
+  addSettings(command, [settings.url, settings.key, settings.keyTenant, settings.consumer])
   addAction(command, context, async (invocation, [target = '']) => {
     const tables = readTableTarget(target)
     refuseOptions(invocation.flags, tables)
     refuseVerifying(invocation.flags)
+    refuseResults(invocation.flags)
     if (tables !== undefined && flagText(invocation.flags, 'keys') !== undefined) {
       return syncMany(invocation, tables, context)
     }
@@ -69,7 +78,9 @@ async function syncOne(
   const { feed } = flags
   if (feed !== 'property' && feed !== 'contact') throw new Refusal('--feed must be property or contact.')
   if (tables !== undefined) refuseContacts(feed)
-  const address = addressFromSettings(invocation.settings)
+  const address = readerFromSettings(invocation.settings)
+  const resultsFile = flagText(flags, 'results')
+  const source = resultsFile === undefined ? undefined : openResults(resultsFile)
   const sayReadAgain = (reason: string) => output.say(readAgainSentence(reason))
   const keeper =
     tables === undefined
@@ -78,9 +89,15 @@ async function syncOne(
   const type = flagText(flags, 'type')
   const follow = flags['follow'] === true
   const allowMassRemoval = flags['allowMassRemoval'] === true
-  const run = { address, feed, type, follow, allowMassRemoval, keeper, output } as const
+  const stop = stopSignal()
+  const run = { address, feed, type, follow, allowMassRemoval, keeper, output, signal: stop } as const
+  const both = { address, follow, output, stop } as const
   try {
-    const result = await runSync(run)
+    const { result, report: results } =
+      source === undefined
+        ? { result: await runSync(run) }
+        : await withResults({ ...both, source }, (signal) => runSync({ ...run, signal }))
+    if ((results?.totals.refused ?? 0) > 0) context.failed()
     // With --follow a signal is the normal end; otherwise a script must not take half a copy for a whole one.
     if (result.ended !== 'caughtUp' && !follow) {
       context.failed(interruptedExitCode)
@@ -90,7 +107,7 @@ async function syncOne(
     }
     const isVerified = flags['verify'] === true && result.ended === 'caughtUp'
     // One line of JSON is the answer of a command.
-    if (!isVerified || !output.json) await report(invocation, result, keeper)
+    if (!isVerified || !output.json) await report(invocation, result, keeper, results)
     if (isVerified && !(await verifyCopy(run))) context.failed()
   } finally {
     await keeper.close()
@@ -126,11 +143,13 @@ async function syncMany(invocation: Invocation, target: TableTarget, context: Co
   if (flagText(flags, 'key') !== undefined) throw new Refusal('Use --key or --keys, not both.')
   const concurrency = flagNumber(invocation, '--concurrency', { from: 1, to: 64 }) ?? 8
   const baseUrl = reader.value(settings.url)
+  const consumer = reader.value(settings.consumer)
   const only = tenantFlag(flags)
   reader.finish()
   const isWhole = await syncTenants({
     output: invocation.output,
     baseUrl,
+    consumer,
     keysFile: flagText(flags, 'keys') ?? '',
     only,
     target,
@@ -189,6 +208,15 @@ function refuseOptions(flags: Invocation['flags'], tables: TableTarget | undefin
   }
 }
 
+/** Results are about the properties of one tenant. */
+function refuseResults(flags: Invocation['flags']): void {
+  if (flags['results'] === undefined) return
+  if (flags['feed'] === 'contact')
+    throw new Refusal('--results is about properties; leave out --feed contact.')
+  if (flags['keys'] !== undefined)
+    throw new Refusal('--results are those of one tenant: use --tenant and --key in place of --keys.')
+}
+
 /** A copy is compared when it is up to date, and one at a time. */
 function refuseVerifying(flags: Invocation['flags']): void {
   if (flags['verify'] !== true) return
@@ -204,9 +232,14 @@ async function report(
   { output }: Pick<Invocation, 'output'>,
   result: SyncResult,
   { copy, counts }: CopyKeeper,
+  results: ResultsReport | undefined,
 ): Promise<void> {
   const held = await copy.count()
-  if (output.json) return output.writeJson({ ...result, held })
+  if (output.json) {
+    const said = results && { ...results.totals, refusedLines: results.badLines }
+    return output.writeJson({ ...result, held, ...(said === undefined ? {} : { results: said }) })
+  }
+  if (results !== undefined) await output.write(`${resultsText(results.totals)}\n`)
   const number = (value: number) => value.toLocaleString('en-GB')
   const { events, changes, removals } = result
   const put = changes - removals

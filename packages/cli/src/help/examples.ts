@@ -132,6 +132,8 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['sales alone, as one file', 'sync ./sales.ndjson --type salesproperty'],
     ['and stay in step', 'sync ./properties --follow'],
     ['and list what of the copy is not as the feed', 'sync ./properties --verify'],
+    ['one of several copies with one key', 'sync ./properties --consumer website'],
+    ['and tell publishers what became of their properties', 'sync ./properties --results results.ndjson'],
     ['tables that a website reads', 'sync sqlite:website.db'],
     [
       'of many tenants, in one database',

@@ -59,15 +59,15 @@ async function describe(path: string, format: Format | undefined, close: () => v
     digest: hash.digest('hex'),
     bytes,
     format: format ?? formatOf(start.toString('utf8')),
-    read: () => readEvents(path),
+    read: () => withoutMark(readChunks(path)),
     close,
   }
 }
 
-/** Windows programs often begin a file with a byte order mark. It says nothing about the events, and is left out. */
-async function* readEvents(path: string): AsyncGenerator<Buffer> {
+/** Windows programs often begin a file with a byte order mark. It says nothing about the content, and is left out. */
+export async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let atStart = true
-  for await (const chunk of readChunks(path)) {
+  for await (const chunk of chunks) {
     yield atStart && chunk.subarray(0, 3).equals(byteOrderMark) ? chunk.subarray(3) : chunk
     atStart = false
   }

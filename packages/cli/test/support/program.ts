@@ -198,6 +198,7 @@ export function removeFolder(folder: string): void {
 export interface Market {
   readonly folder: string
   readonly url: string
+  readonly metricsUrl: string
   readonly tenantId: string
   readonly readKey: string
   readonly publishKey: string
@@ -215,6 +216,7 @@ export async function startMarket(): Promise<Market> {
   return {
     folder,
     url: running.line.url,
+    metricsUrl: running.line.metricsUrl,
     tenantId,
     readKey: keys.read.key,
     publishKey: keys.publish.key,
