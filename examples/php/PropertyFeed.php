@@ -20,12 +20,21 @@ declare(strict_types=1);
  * a row fresh). $phase['complete']: the whole feed has been read, remove the rows that are still stale.
  *
  * $copy, a PropertyCopy, makes the breaker work: a sync stops with a MassRemovalException before it removes too much.
+ *
+ * After each sync the service is told how far the copy is, and $feed->report($results) says what became of properties on the site, so
+ * that publishers can see it (PROTOCOL.md, section 14.5). Where several programs share a key, give each a $consumer name of its own.
  */
 final class PropertyFeed
 {
     private const FORMAT = 'property-feed-php/1';
     private const BATCH = 500;
     private const LIST = '/api/func/api/v1/events/getevents';
+    private const CONSUMERS = '/v1/property-consumers/';
+    /** Results in one request, as many as a service takes. */
+    private const RESULTS = 1000;
+    /** Seconds between two acknowledgements of a program that stays, and before a place is said once more, in case a node crashed. */
+    private const SAID_EVERY = 10;
+    private const SAID_AGAIN_AFTER = 60;
     /** Answers that may be better another time. */
     private const PASSING = [0, 408, 425, 429, 500, 502, 503, 504];
 
@@ -41,11 +50,19 @@ final class PropertyFeed
     private int $wait = 0;
     /** False: the service does not wait, so that this end does. */
     private bool $serviceWaits = true;
+    /** False: the service takes no acknowledgements. */
+    private bool $takesAcknowledgements = true;
+    /** @var array{after: int, epoch: string, times: int, at: int}|null what was acknowledged last */
+    private ?array $said = null;
+    /** No acknowledgement before this time, in seconds since 1970. */
+    private int $sayNotBefore = 0;
 
     /**
      * @param string $apiEventType property, salesproperty or lettingsproperty; belongs to the checkpoint
      * @param int $overlapSeconds for plain servers: how much older than the newest event a new one may be when it appears
      * @param int $attempts how often a request is made before it is given up; with 8, that takes 45 seconds on average
+     * @param string|null $consumer what the key is used for here, such as website: 1 to 64 letters, digits, ".", "_" and "-"
+     * @param bool $acknowledge tells the service after each sync how far the copy is. One of a category does so only with a $consumer
      */
     public function __construct(
         private readonly string $baseUrl,
@@ -56,12 +73,17 @@ final class PropertyFeed
         private readonly int $timeoutSeconds = 30,
         private readonly int $attempts = 8,
         private readonly RemovalBreaker $breaker = new RemovalBreaker(),
+        private readonly ?string $consumer = null,
+        private readonly bool $acknowledge = true,
     ) {
         if (!preg_match('~^https?://[^/\s]~', $baseUrl)) {
             throw new InvalidArgumentException("The address of the feed must begin with https:// or http://, which \"$baseUrl\" does not.");
         }
         if (!preg_match('/^[\x21-\x7e]+$/', $key)) {
             throw new InvalidArgumentException('The key must be as it was given to you: not empty, no blanks, no line breaks.');
+        }
+        if ($consumer !== null && !preg_match('/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/D', $consumer)) {
+            throw new InvalidArgumentException('A consumer has 1 to 64 letters, digits, ".", "_" and "-", and begins with a letter or digit.');
         }
     }
 
@@ -87,12 +109,69 @@ final class PropertyFeed
         for ($resyncs = 0; $resyncs < 4; $resyncs++) {
             $again = $this->hasOwnReads() ? $this->readNumbers($apply) : $this->walkPages($apply);
             if (!$again) {
+                $this->sayApplied();
                 return;
             }
             $this->gathered = [];
             $this->state = $this->freshState();
         }
         throw new PropertyFeedException('invalid_answer', 'The feed began anew again and again while it was read. Do several services answer at this address?');
+    }
+
+    /**
+     * Says what became of properties on the site. The service keeps the last word on each, so all of it can be said again.
+     *
+     * @param iterable<array{agentRef: string, sequenceNumber: int, outcome: string, code?: string|null, message?: string|null, url?: string|null}> $results
+     *   outcome is live (the site shows this version, or has taken a removed property down), held or refused; sequenceNumber is the
+     *   'number' of the change. code and message say why, and name no person; url is the page
+     * @return array{stored: int, unknown: list<string>} how many were taken, and the references that the feed does not have
+     */
+    public function report(iterable $results): array
+    {
+        $all = is_array($results) ? array_values($results) : iterator_to_array($results, false);
+        $path = self::CONSUMERS . ($this->consumer ?? 'default') . '/results';
+        $receipt = ['stored' => 0, 'unknown' => []];
+        foreach (array_chunk($all, self::RESULTS) as $some) {
+            [$status, $body, $headers] = $this->request($path, [], 0, ['POST', json_encode($some, JSON_THROW_ON_ERROR)]);
+            $answer = $status === 200 ? json_decode($body, true) : null;
+            if (!is_int($answer['stored'] ?? null) || !is_array($answer['unknown'] ?? null)) {
+                throw $this->refusal($path, $status, $body, $headers);
+            }
+            $receipt['stored'] += $answer['stored'];
+            $receipt['unknown'] = array_values(array_unique([...$receipt['unknown'], ...$answer['unknown']]));
+        }
+        return $receipt;
+    }
+
+    /** What $apply has kept is said to the service, in one attempt and silently: the next sync says more. */
+    private function sayApplied(): void
+    {
+        $isWhole = $this->state['mode'] === 'numbers' && !$this->state['whole'];
+        $isAlone = $this->apiEventType === 'property' || $this->consumer !== null;
+        if (!$this->acknowledge || !$this->takesAcknowledgements || !$isWhole || !$isAlone) {
+            return;
+        }
+        ['after' => $after, 'epoch' => $epoch] = $this->state;
+        $isSame = $after === ($this->said['after'] ?? null) && $epoch === $this->said['epoch'];
+        $isSaid = $isSame && ($this->said['times'] > 1 || time() < $this->said['at'] + self::SAID_AGAIN_AFTER);
+        if ($isSaid || time() < $this->sayNotBefore) {
+            return;
+        }
+        $body = json_encode(['sequenceNumber' => $after, 'epoch' => $epoch], JSON_THROW_ON_ERROR);
+        $path = self::CONSUMERS . ($this->consumer ?? 'default') . '/acknowledged';
+        $stream = $this->open($path, [], $status, $headers, 5 - $this->timeoutSeconds, ['PUT', $body]);
+        if ($stream !== null) {
+            fclose($stream);
+        }
+        if ($status >= 200 && $status < 300) {
+            $this->said = ['after' => $after, 'epoch' => $epoch, 'times' => $isSame ? 2 : 1, 'at' => time()];
+            $this->sayNotBefore = time() + ($this->wait > 0 ? self::SAID_EVERY : 0);
+        } else {
+            // A conflict passes: the next sync finds the new epoch.
+            $this->takesAcknowledgements = $status === 409 || in_array($status, self::PASSING, true);
+            $asked = ctype_digit($headers['retry-after'] ?? '') ? min(3600, (int) $headers['retry-after']) : 0;
+            $this->sayNotBefore = time() + max(self::SAID_EVERY, $asked);
+        }
     }
 
     /** @return array<string, mixed> */
@@ -611,12 +690,13 @@ final class PropertyFeed
      *
      * @param array<string, int|string> $query
      * @param int $wait seconds that the service may take for its answer, before it counts as silent
+     * @param array{string, string}|null $sends method and body, JSON; null: GET
      * @return array{int, string, array<string, string>} status, body and headers
      */
-    private function request(string $path, array $query, int $wait = 0): array
+    private function request(string $path, array $query, int $wait = 0, ?array $sends = null): array
     {
         for ($attempt = 1; ; $attempt++) {
-            $stream = $this->open($path, $query, $status, $headers, $wait);
+            $stream = $this->open($path, $query, $status, $headers, $wait, $sends);
             $body = $stream === null ? '' : (string) stream_get_contents($stream);
             if ($stream !== null) {
                 fclose($stream);
@@ -636,11 +716,15 @@ final class PropertyFeed
     /**
      * @param array<string, int|string> $query
      * @param array<string, string>|null $headers in lower case
+     * @param array{string, string}|null $sends method and body, JSON; null: GET
      * @return resource|null
      */
-    private function open(string $path, array $query, ?int &$status, ?array &$headers, int $wait = 0)
+    private function open(string $path, array $query, ?int &$status, ?array &$headers, int $wait = 0, ?array $sends = null)
     {
-        $context = stream_context_create(['http' => ['header' => ["x-api-key: {$this->key}", 'accept: */*'], 'ignore_errors' => true,
+        $lines = ["x-api-key: {$this->key}", 'accept: */*', ...($this->consumer === null ? [] : ["x-feed-consumer: {$this->consumer}"])];
+        $body = $sends === null ? [] : ['method' => $sends[0], 'content' => $sends[1]];
+        $context = stream_context_create(['http' => $body + [
+            'header' => [...$lines, ...($sends === null ? [] : ['content-type: application/json'])], 'ignore_errors' => true,
             'timeout' => $this->timeoutSeconds + $wait, 'follow_location' => 0, 'protocol_version' => 1.1]]);
         $text = $query === [] ? '' : '?' . http_build_query($query, '', '&', PHP_QUERY_RFC3986);
         $warnings = [];

@@ -88,6 +88,7 @@ try {
         getenv('FEED_KEY') ?: '',
         pageSize: (int) (getenv('PAGE_SIZE') ?: 100),
         attempts: (int) (getenv('ATTEMPTS') ?: 8),
+        consumer: getenv('FEED_CONSUMER') ?: null,
     );
     $allowMassRemoval = in_array('--allow-mass-removal', $flags, true);
     $feed->sync($copy->checkpoint(...), $copy->apply(...), $copy, $allowMassRemoval);
