@@ -1,6 +1,6 @@
 /**
  * The metrics for the operator, in Prometheus' text format; docs/metrics.md says what each is for. Labels hold no key and no path,
- * and never more than 20 tenants and 20 ids of keys.
+ * and never more than 20 tenants, 20 ids of keys and 20 consumers.
  */
 import type { FeedName } from '@property-events/protocol'
 import { AggregatorRegistry, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
@@ -22,6 +22,8 @@ import type { SlowRequest } from './slowest-requests.ts'
 import { storeMetrics } from './store-metrics.ts'
 import type { StoreMetrics } from './store-metrics.ts'
 import { topCounter } from './top-counter.ts'
+import type { TopMetric } from './top-counter.ts'
+import { topWentLive } from './went-live.ts'
 
 export type { DoneRequest } from './request-metrics.ts'
 
@@ -32,6 +34,8 @@ export interface Metrics {
   published(feed: FeedName, outcome: PublishOutcome['kind'] | 'failed'): void
   /** Events that are new on disk. */
   stored(key: FeedKey, events: number): void
+  /** A site has said that it shows the latest event of a property, so long after its commit. */
+  wentLive(keyId: string, consumer: string, seconds: number): void
   readonly commits: Pick<PublishMetrics, 'waited' | 'committed'>
   readonly live: LiveMetrics
   readonly store: StoreMetrics
@@ -78,6 +82,7 @@ export function createMetrics(): Metrics {
       publishing.stored(key.feed, events)
       requests.stored(key, events)
     },
+    wentLive: (keyId, consumer, seconds) => requests.wentLive(keyId, consumer, seconds),
     commits: publishing,
     live: liveMetrics(register),
     store: storeMetrics(register),
@@ -142,7 +147,10 @@ const ofThread = /^nodejs_/
 export function shownMetrics(gathering?: object): ShownMetrics {
   // The last of each thread: without them, counters would fall when one thread is late, and look like a restart.
   const taken = new Map<object, TakenMetrics>()
-  const tops = topCounters.map((options) => ({ of: options.of, counter: topCounter(options) }))
+  const tops: readonly { readonly of: keyof NameCounts; readonly counter: TopMetric }[] = [
+    ...topCounters.map((options) => ({ of: options.of, counter: topCounter(options) })),
+    { of: 'wentLive', counter: topWentLive() },
+  ]
 
   const valuesOf = (source: object, values: readonly object[]): object[] => {
     if (gathering === undefined) return [...values]

@@ -2,6 +2,7 @@
  * The histogram of requests. Of our own, because every read passes here: prom-client takes 375 ns a time for three labels, most of it
  * to make one text of them, and this takes 16. All that is counted of a read takes 40 ns, 0.4 % of a poll of 10 µs (measured manually).
  */
+import { bucketOf, histogramSamples } from './histogram-samples.ts'
 import type { MetricJson, MetricSample } from './metric-json.ts'
 
 export interface RequestDurations {
@@ -41,8 +42,7 @@ export function requestDurations(): RequestDurations {
   return {
     observe(route, method, status, seconds) {
       const series = seriesOf(route, methodNumber(method) * statusesPerMethod + status)
-      let bucket = 0
-      while (bucket < bounds.length && seconds > (bounds[bucket] ?? 0)) bucket += 1
+      const bucket = bucketOf(bounds, seconds)
       series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
       series.sum += seconds
     },
@@ -51,7 +51,8 @@ export function requestDurations(): RequestDurations {
       for (const [route, ofRoute] of routes) {
         for (const [place, series] of ofRoute) {
           const method = methods[Math.floor(place / statusesPerMethod)] ?? 'other'
-          values.push(...samplesOf(series, { route, method, status: place % statusesPerMethod }))
+          const labels = { route, method, status: place % statusesPerMethod }
+          values.push(...histogramSamples({ name, bounds, ...series, labels }))
         }
       }
       const help = 'Time from the request line to the end of the answer, by route and status.'
@@ -67,17 +68,4 @@ function methodNumber(method: string): number {
   if (method === 'HEAD') return 1
   if (method === 'OPTIONS') return 3
   return method === 'none' ? 4 : otherMethod
-}
-
-function samplesOf({ counts, sum }: Series, labels: MetricSample['labels']): readonly MetricSample[] {
-  let sofar = 0
-  const buckets = counts.map((count, index): MetricSample => {
-    sofar += count
-    return { metricName: `${name}_bucket`, labels: { le: bounds[index] ?? '+Inf', ...labels }, value: sofar }
-  })
-  return [
-    ...buckets,
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: sofar },
-  ]
 }

@@ -7,6 +7,7 @@ import { requestDurations } from './request-durations.ts'
 import { slowestRequests } from './slowest-requests.ts'
 import type { SlowRequest } from './slowest-requests.ts'
 import type { TopCounterOptions } from './top-counter.ts'
+import { countWentLive } from './went-live.ts'
 
 export interface DoneRequest {
   readonly requestId: string
@@ -32,17 +33,20 @@ export interface RequestMetrics {
   /** Bytes of an answer that is sent as it is made. */
   streamed(tenantId: string, bytes: number): void
   stored(key: FeedKey, events: number): void
+  /** A site has said that it shows the latest event of a property, so long after its commit. */
+  wentLive(keyId: string, consumer: string, seconds: number): void
   json(): readonly MetricJson[]
   /** What was counted by name since the last call. */
   takeCounts(): NameCounts
   slowest(): readonly SlowRequest[]
 }
 
-/** By tenant: reads and their bytes, and events stored. By key: refusals. */
+/** By tenant: reads and their bytes, and events stored. By key: refusals. By consumer: what went live, and after how long. */
 export interface NameCounts {
   readonly reads: CountsByName
   readonly stored: CountsByName
   readonly refusals: CountsByName
+  readonly wentLive: CountsByName
 }
 
 /** How they are shown; `of`: where they are counted. */
@@ -85,6 +89,7 @@ export function requestMetrics(): RequestMetrics {
   const slow = slowestRequests()
   const problems = new Map<string, number>()
   const [reads, stored, refusals] = [namedCounts(), namedCounts(), namedCounts()]
+  const live = countWentLive()
 
   const refused = (code: string, { status, keyId }: DoneRequest): void => {
     problems.set(code, (problems.get(code) ?? 0) + 1)
@@ -101,8 +106,14 @@ export function requestMetrics(): RequestMetrics {
     },
     streamed: (tenantId, bytes) => reads.add(tenantId, 0, bytes),
     stored: ({ tenantId }, events) => stored.add(tenantId, events, 0),
+    wentLive: (keyId, consumer, seconds) => live.add(keyId, consumer, Math.max(0, seconds)),
     json: () => [durations.json(), problemsJson(problems)],
-    takeCounts: () => ({ reads: reads.take(), stored: stored.take(), refusals: refusals.take() }),
+    takeCounts: () => ({
+      reads: reads.take(),
+      stored: stored.take(),
+      refusals: refusals.take(),
+      wentLive: live.take(),
+    }),
     slowest: () => slow.list(performance.now()),
   }
 }

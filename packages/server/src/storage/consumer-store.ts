@@ -116,6 +116,14 @@ export interface ConsumerResult {
   readonly resultMs: number
 }
 
+/** A consumer says for the first time that it shows the latest event of a property. */
+export interface WentLive {
+  readonly keyId: string
+  readonly name: string
+  /** From the commit of the event until the consumer's word; not negative unless clocks of nodes differ. */
+  readonly afterMs: number
+}
+
 /** Where an event is looked for in what consumers were sent. */
 export interface SentSearch extends ReadPart {
   readonly key: FeedKey
@@ -150,8 +158,11 @@ export interface ConsumerStore {
   addRefusals(refusals: readonly ConsumerRefusal[]): Promise<void>
   /** Forward only within an epoch, and always to another epoch. 500 at most. */
   acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<void>
-  /** Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. */
-  putResults(results: readonly ConsumerResult[]): Promise<void>
+  /**
+   * Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. Answers with those by
+   * which the latest event of a property has become live.
+   */
+  putResults(results: readonly ConsumerResult[]): Promise<readonly WentLive[]>
   /** What is kept of the consumers of a feed, by key, name and part. */
   readings(key: FeedKey): Promise<readonly KeptReading[]>
   acknowledgements(key: FeedKey): Promise<readonly Acknowledgement[]>

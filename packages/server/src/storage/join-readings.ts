@@ -30,6 +30,15 @@ export function isLater(result: ConsumerResult, kept: ConsumerResult | undefined
   return result.sequenceNumber === kept.sequenceNumber && result.resultMs >= kept.resultMs
 }
 
+/** Whether the result that takes its place is the first word that the version is live. */
+export function saysLiveAnew(
+  { outcome, sequenceNumber }: ConsumerResult,
+  before: Pick<ConsumerResult, 'outcome' | 'sequenceNumber'> | undefined,
+): boolean {
+  if (outcome !== 'live') return false
+  return before === undefined || before.sequenceNumber < sequenceNumber || before.outcome !== 'live'
+}
+
 /** By key, name and part, whatever the language of the machine. */
 export function inOrderOfName(
   one: ConsumerName & Partial<ReadPart>,

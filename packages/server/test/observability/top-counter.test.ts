@@ -5,6 +5,7 @@ import { array, assert as check, integer, property, record, tuple, uniqueArray }
 import { namedCounts } from '../../src/observability/named-counts.ts'
 import { slowestRequests, slowestShown } from '../../src/observability/slowest-requests.ts'
 import { namesShown, topCounter } from '../../src/observability/top-counter.ts'
+import { countWentLive, topWentLive } from '../../src/observability/went-live.ts'
 
 const options = { name: 'a_total', help: 'A.', label: 'tenant', column: 0 } as const
 
@@ -106,4 +107,39 @@ it('lists the slowest requests of the last minutes, and makes nothing of the oth
   assert.equal(durations(310_001)[0], 1_000, 'those before are listed for five minutes more')
   assert.deepEqual(durations(620_000), [5])
   assert.deepEqual(durations(1_300_000), [])
+})
+
+it('keeps the series of a name that counts seldom, as long as nobody needs its place', () => {
+  let nowMs = 0
+  const counter = topCounter(options, () => nowMs)
+  counter.add({ names: [['seldom', [1]]], others: [0] })
+  nowMs = 86_400_000
+  counter.add({ names: [], others: [0] })
+  assert.equal(shown(counter).get('seldom'), 1)
+  counter.add({ names: Array.from({ length: 20 }, (_, index) => [`busy${index}`, [2]]), others: [0] })
+  assert.equal(shown(counter).has('seldom'), false)
+})
+
+it('shows the times of 20 sites and of all others together, as Prometheus has histograms (PROTOCOL §14)', () => {
+  const counts = countWentLive()
+  const shownTimes = topWentLive(() => 0)
+  for (let site = 0; site < 5_000; site += 1) {
+    for (let times = 0; times < (site < 20 ? 3 : 1); times += 1) counts.add(`key${site}`, 'default', 2)
+  }
+  counts.add('key0', 'portal', 400_000)
+  shownTimes.add(counts.take())
+  const { values } = shownTimes.json()
+  const ofKey = values.filter(({ labels }) => labels['consumer'] === 'key0')
+  const bucket = (le: number | string) => ofKey.find(({ labels }) => labels['le'] === le)?.value
+  assert.deepEqual([bucket(1), bucket(5), bucket('+Inf')], [0, 3, 3])
+  const counted = values.filter(({ metricName }) => metricName?.endsWith('_count'))
+  assert.equal(counted.length, namesShown + 1)
+  assert.equal(
+    counted.reduce((sum, { value }) => sum + value, 0),
+    20 * 3 + 4_980 + 1,
+  )
+  const other = values.find(
+    ({ metricName, labels }) => metricName?.endsWith('_sum') && labels['consumer'] === 'other',
+  )
+  assert.equal(other?.value, 4_980 * 2 + 400_000)
 })

@@ -1,6 +1,7 @@
 /** Who has seen what. */
+import { millisecondsOfTicks } from '@property-events/protocol'
 import { joinRanges } from '../number-ranges.ts'
-import { inOrderOfName, isLater, joinedRefusal, keptRanges } from '../join-readings.ts'
+import { inOrderOfName, isLater, joinedRefusal, keptRanges, saysLiveAnew } from '../join-readings.ts'
 import { defaultConsumer, feedName, namedConsumersPerFeed } from '../storage.ts'
 import type {
   ConsumerName,
@@ -12,6 +13,7 @@ import type {
   NotedReading,
   ReadPart,
   SentSearch,
+  WentLive,
 } from '../storage.ts'
 import type { MemorySentMinute } from './consumers-state.ts'
 import { feedOf, openState } from './state.ts'
@@ -39,14 +41,7 @@ export function memoryConsumers(store: MemoryStore): ConsumerStore {
         if (isForward) state.acknowledgements.set(consumerText(one), one)
       }
     },
-    async putResults(results) {
-      const { results: kept } = openState(store)
-      for (const result of results) {
-        const { tenantId, subjectId, keyId, name } = result
-        const text = textOf(tenantId, subjectId, keyId, name)
-        if (isLater(result, kept.get(text)) && !isErased(store, result)) kept.set(text, result)
-      }
-    },
+    putResults: async (results) => putResults(store, results),
     readings: async (key) =>
       [...openState(store).readings.values()].filter(ofFeed(key)).toSorted(inOrderOfName),
     acknowledgements: async (key) =>
@@ -81,6 +76,31 @@ export function memoryConsumers(store: MemoryStore): ConsumerStore {
       }
     },
   }
+}
+
+function putResults(store: MemoryStore, results: readonly ConsumerResult[]): readonly WentLive[] {
+  const { results: kept } = openState(store)
+  const live: WentLive[] = []
+  for (const result of results) {
+    const { tenantId, subjectId, keyId, name } = result
+    const text = textOf(tenantId, subjectId, keyId, name)
+    const before = kept.get(text)
+    if (!isLater(result, before) || isErased(store, result)) continue
+    kept.set(text, result)
+    const publishedMs = saysLiveAnew(result, before) ? publishedMsOf(store, result) : undefined
+    if (publishedMs !== undefined) live.push({ keyId, name, afterMs: result.resultMs - publishedMs })
+  }
+  return live
+}
+
+/** Of the property's latest event, if the result is about that. */
+function publishedMsOf(
+  store: MemoryStore,
+  { tenantId, subjectId, sequenceNumber }: ConsumerResult,
+): number | undefined {
+  const feed = feedOf(store, { tenantId, feed: 'property' })
+  const event = feed?.events[(feed.subjects.get(subjectId)?.position ?? 0) - 1]
+  return event?.sequenceNumber === sequenceNumber ? millisecondsOfTicks(event.created) : undefined
 }
 
 /** What is said late of what was erased is not kept. */

@@ -9,6 +9,7 @@ import type {
   NotedReading,
   TidyRequest,
 } from '../consumer-store.ts'
+import { ticksPerMillisecond } from '@property-events/protocol'
 import { isLater } from '../join-readings.ts'
 import { joinRanges } from '../number-ranges.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
@@ -94,18 +95,34 @@ const lockConsumers: Statement = {
   text: `SELECT FROM unnest(${consumerColumns}) AS r (tenant, feed, key_id, name) ${known}
     ORDER BY c.tenant, c.feed, c.key_id, c.name FOR UPDATE OF c`,
 }
-/** What is said late of what was erased is not kept. */
+/**
+ * What is said late of what was erased is not kept. The statement sees the rows as they were before it, and so which versions were
+ * not live then.
+ */
 const putResults: Statement = {
   name: 'consumer-results',
-  text: `INSERT INTO consumer_result AS held (tenant, subject, key_id, name, sequence, outcome, code, message, url, result_ms)
+  text: `WITH given AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[])
       AS r (tenant, subject, key_id, name, sequence, outcome, code, message, url, result_ms)
+  ), put AS (
+    INSERT INTO consumer_result AS held (tenant, subject, key_id, name, sequence, outcome, code, message, url, result_ms)
+    SELECT * FROM given AS r
     WHERE NOT EXISTS (SELECT FROM erasure e
       WHERE e.tenant = r.tenant AND e.feed = ${feedNumbers.property} AND e.subject = r.subject AND e.closing_sequence > r.sequence)
     ORDER BY tenant, subject, key_id COLLATE "C", name COLLATE "C"
     ON CONFLICT (tenant, subject, key_id, name) DO UPDATE SET sequence = excluded.sequence, outcome = excluded.outcome,
       code = excluded.code, message = excluded.message, url = excluded.url, result_ms = excluded.result_ms
-      WHERE (excluded.sequence, excluded.result_ms) >= (held.sequence, held.result_ms)`,
+      WHERE (excluded.sequence, excluded.result_ms) >= (held.sequence, held.result_ms)
+    RETURNING held.*
+  )
+  SELECT key_id, name, result_ms - published_ms AS after_ms FROM (
+    SELECT *, (SELECT e.created / ${ticksPerMillisecond} FROM subject s
+      JOIN event e ON (e.tenant, e.feed, e.position) = (s.tenant, s.feed, s.position)
+      WHERE s.tenant = put.tenant AND s.feed = ${feedNumbers.property} AND s.subject = put.subject AND e.sequence = put.sequence) AS published_ms
+    FROM put WHERE outcome = 'live' AND NOT EXISTS (SELECT FROM consumer_result AS before
+      WHERE (before.tenant, before.subject, before.key_id, before.name) = (put.tenant, put.subject, put.key_id, put.name)
+        AND before.sequence = put.sequence AND before.outcome = 'live')
+  ) AS anew WHERE published_ms IS NOT NULL`,
 }
 /** What another node removes is left to it: nothing waits. */
 const removeOld: Statement = {
@@ -140,8 +157,16 @@ export function databaseConsumers(database: Database): ConsumerStore {
           bigints(acknowledgements.map(({ acknowledgedMs }) => acknowledgedMs)),
         ])
       }),
-    putResults: async (results) =>
-      void (await database.write((session) => session.query(putResults, resultValues(results)))),
+    async putResults(results) {
+      const rows = await database.write((session) =>
+        session.query<{ key_id: string; name: string; after_ms: string }>(putResults, resultValues(results)),
+      )
+      return rows.map(({ key_id: keyId, name, after_ms: afterMs }) => ({
+        keyId,
+        name,
+        afterMs: Number(afterMs),
+      }))
+    },
     tidy: (request) => database.write((session) => tidy(session, request)),
   }
 }

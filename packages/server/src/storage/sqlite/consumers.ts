@@ -1,5 +1,5 @@
 /** Who has seen what: read on this thread, added to by the writer's. */
-import { bytesOfUuid } from '@property-events/protocol/plain'
+import { bytesOfUuid, ticksPerMillisecond } from '@property-events/protocol/plain'
 import { defaultConsumer, namedConsumersPerFeed } from '../consumer-store.ts'
 import type {
   Acknowledgement,
@@ -9,9 +9,10 @@ import type {
   ConsumerStore,
   NotedReading,
   TidyRequest,
+  WentLive,
 } from '../consumer-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import { isLater, joinedRefusal, keptRanges } from '../join-readings.ts'
+import { isLater, joinedRefusal, keptRanges, saysLiveAnew } from '../join-readings.ts'
 import { joinRanges } from '../number-ranges.ts'
 import type { NumberRange } from '../number-ranges.ts'
 import type { Connection } from './connection.ts'
@@ -25,7 +26,7 @@ export interface ConsumerWrites {
   addReadings(readings: readonly NotedReading[]): void
   addRefusals(refusals: readonly ConsumerRefusal[]): void
   acknowledgeReading(acknowledgements: readonly Acknowledgement[]): void
-  putResults(results: readonly ConsumerResult[]): void
+  putResults(results: readonly ConsumerResult[]): readonly WentLive[]
   tidyReadings(request: TidyRequest): void
 }
 
@@ -166,19 +167,29 @@ function resultPutter(db: Connection): ConsumerWrites['putResults'] {
     `SELECT 1 FROM erasure JOIN feed USING (feed_no)
       WHERE erasure.subject = ? AND closing_sequence > ? AND feed.tenant = ? AND feed.feed = 'property' LIMIT 1`,
   )
-  const putAll = db.transaction((results: readonly ConsumerResult[]) => {
+  const publishedMs = db
+    .prepare<[string, Uint8Array, number], number>(
+      `SELECT event.created / ${ticksPerMillisecond} FROM feed JOIN subject USING (feed_no)
+        JOIN event ON event.place = (feed.feed_no << 40) | subject.position
+        WHERE feed.tenant = ? AND feed.feed = 'property' AND subject.subject = ? AND event.sequence = ?`,
+    )
+    .pluck()
+  const putAll = db.transaction((results: readonly ConsumerResult[]): readonly WentLive[] => {
+    const live: WentLive[] = []
     for (const result of results) {
       const { tenantId, keyId, name, sequenceNumber, outcome } = result
       const subject = bytesOfUuid(result.subjectId)
       const row = select.get(tenantId, subject, keyId, name)
-      if (
-        !isLater(result, row && resultOf(row)) ||
-        isErased.get(subject, sequenceNumber, tenantId) !== undefined
-      )
-        continue
+      const before = row && resultOf(row)
+      if (!isLater(result, before) || isErased.get(subject, sequenceNumber, tenantId) !== undefined) continue
       const { code = null, message = null, url = null, resultMs } = result
       put.run(tenantId, subject, keyId, name, sequenceNumber, outcome, code, message, url, resultMs)
+      const published = saysLiveAnew(result, before)
+        ? publishedMs.get(tenantId, subject, sequenceNumber)
+        : undefined
+      if (published !== undefined) live.push({ keyId, name, afterMs: resultMs - published })
     }
+    return live
   })
   return (results) => putAll.immediate(results)
 }

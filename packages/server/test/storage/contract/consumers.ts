@@ -8,7 +8,8 @@ import type {
   NumberRange,
   StorageEngine,
 } from '../../../src/storage/storage.ts'
-import { feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { draft, feedKey, tenantA, tenantB, uuid } from '../support/drafts.ts'
+import { list, publish } from '../support/read-back.ts'
 import { withTenants } from '../support/stores.ts'
 import type { StoreFactory } from '../support/stores.ts'
 
@@ -305,6 +306,38 @@ export function consumersContract(factory: StoreFactory): void {
       ])
       assert.deepEqual(await store.consumers.results(tenantB, uuid('house')), [])
       assert.deepEqual(await store.consumers.results(tenantA, uuid('garden')), [])
+    })
+
+    it('tells which results are the first word that a latest version is live, and how long that took (PROTOCOL §14)', async () => {
+      await using store = await withTenants(await factory.create())
+      await publish(store, [draft({ subject: 'house' }), draft({ subject: 'garden' })])
+      const [first] = await list(store)
+      const publishedMs = Date.parse(`${first?.createdDate.slice(0, 23)}Z`)
+      const say = (...changes: readonly Partial<ConsumerResult>[]) =>
+        store.consumers.putResults(
+          changes.map((change) => result({ sequenceNumber: 1, resultMs: publishedMs + 5_000, ...change })),
+        )
+      const live = (keyId: string, name: string, afterMs = 5_000) => ({ keyId, name, afterMs })
+      assert.deepEqual(await say({ outcome: 'held' }, { keyId: 'other', outcome: 'refused' }), [])
+      assert.deepEqual(
+        (await say({}, { name: 'portal', resultMs: publishedMs + 60_000 })).toSorted(
+          (a, b) => a.afterMs - b.afterMs,
+        ),
+        [live('key', 'website'), live('key', 'portal', 60_000)],
+      )
+      const later = { resultMs: publishedMs + 9_000 }
+      assert.deepEqual(await say(later, { ...later, name: 'portal' }), [], 'said again')
+      assert.deepEqual(await say({ keyId: 'late', sequenceNumber: 2 }), [], 'of another property')
+      assert.deepEqual(await say({ keyId: 'stranger', subjectId: uuid('nothing') }), [], 'of no property')
+      assert.deepEqual(await say({ tenantId: tenantB }), [], 'of another tenant')
+      await publish(store, [draft({ subject: 'house', text: 'changed' })])
+      assert.deepEqual(await say({ keyId: 'slow' }), [], 'of a version that is not the latest')
+      const second = (await list(store)).at(-1)
+      const changedMs = Date.parse(`${second?.createdDate.slice(0, 23)}Z`)
+      const anew = { sequenceNumber: 3, resultMs: changedMs + 1_000 }
+      assert.deepEqual(await say(anew), [live('key', 'website', 1_000)])
+      assert.deepEqual(await say({ ...anew, outcome: 'held', resultMs: changedMs + 2_000 }), [])
+      assert.deepEqual(await say({ ...anew, resultMs: changedMs + 3_000 }), [live('key', 'website', 3_000)])
     })
 
     it('hands results over property by property (D28)', async () => {

@@ -87,7 +87,8 @@ async function put(context: HttpContext, access: Access, name: string, text: str
         resultMs,
       }
     })
-  if (results.length > 0) await context.consumers.putResults(results)
+  const live = results.length === 0 ? [] : await context.consumers.putResults(results)
+  for (const one of live) context.metrics.wentLive(one.keyId, one.name, one.afterMs / 1_000)
   const unknown = read.results.map(({ agentRef }) => agentRef).filter((agentRef) => !known.has(agentRef))
   const body = JSON.stringify({ stored: results.length, unknown: [...new Set(unknown)] })
   return { kind: 'text', status: success.ok, headers: receiptHeaders, body }

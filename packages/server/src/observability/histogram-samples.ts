@@ -1,0 +1,37 @@
+import type { MetricSample } from './metric-json.ts'
+
+/** `counts`: how many were at most each bound and more than the one before it; the last: more than all bounds. */
+export interface HistogramSeries {
+  readonly name: string
+  readonly bounds: readonly number[]
+  readonly counts: readonly number[]
+  readonly sum: number
+  readonly labels: MetricSample['labels']
+}
+
+/** A series of a histogram as Prometheus has it: each bucket holds those before it. */
+export function histogramSamples({
+  name,
+  bounds,
+  counts,
+  sum,
+  labels,
+}: HistogramSeries): readonly MetricSample[] {
+  let sofar = 0
+  const buckets = counts.map((count, index): MetricSample => {
+    sofar += count
+    return { metricName: `${name}_bucket`, labels: { le: bounds[index] ?? '+Inf', ...labels }, value: sofar }
+  })
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: sofar },
+  ]
+}
+
+/** The place in `counts` of what took so long. */
+export function bucketOf(bounds: readonly number[], value: number): number {
+  let bucket = 0
+  while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1
+  return bucket
+}
