@@ -1,15 +1,15 @@
 /** `from` and `to` of our own operations: times in the forms that a list takes (PROTOCOL §3.1). */
 import { millisecondsOfTicks, parseWindowBound } from '@property-events/protocol'
 import type { ProblemError, Ticks } from '@property-events/protocol'
-import type { ParameterSchema } from '../openapi/operation-schema.ts'
 import { quoteInput } from './echo-text.ts'
 
 export type TimeParameter = 'from' | 'to'
 
 export const timeWords = 'a date or a time such as 2027-01-31 or 2027-01-31T09:30:00Z'
 
-export function timeSchema(description: string): ParameterSchema {
-  return { type: 'string', description, examples: ['2027-01-31'] }
+/** For the OpenAPI document. */
+export function timeSchema(description: string) {
+  return { type: 'string', description, examples: ['2027-01-31'] } as const
 }
 
 /** Of `to` the first tick after what it includes. `undefined`: it is not there, or is noted as a fault. */
