@@ -17,6 +17,14 @@ export const remedies: Readonly<Record<ProblemCode, string>> = {
   key_disabled: 'Ask the operator: the agency is suspended.',
   key_scope:
     'Ask the operator for a key that reads this feed. A key of several agencies names one of them in the header `x-tenant`.',
+  console_session_ended: 'Sign in to the console again, with a key or a fresh link.',
+  login_link_spent:
+    'Run `property-events console` where the service runs, and open its link within 10 minutes.',
+  console_foreign_request:
+    'Use the page of the console. Other programs send a key in the header `x-api-key`, to the same path without `/console/api`. Behind a proxy, look at `serve --url`.',
+  console_needs_https:
+    'Open the console by https, or by http on the machine itself. Where a proxy has https, start the service with `--url https://…`.',
+  console_needs_fresh_sign_in: 'Sign in to the console again, then repeat what you did.',
   missing_scope: 'Use a key with the scope that the operation names, or ask the operator for one.',
   ambiguous_tenant: 'Name the agency in the header `x-tenant`, or as `?tenant=`.',
   key_network:

@@ -1,5 +1,7 @@
 /** What `demo` does once its service listens: loads the market, announces it, and keeps it changing. */
-import { feeds } from '@property-events/protocol'
+import { feeds, parseKeyText } from '@property-events/protocol'
+import { consoleLink } from './console-link.ts'
+import type { ConsoleLink } from './console-link.ts'
 import { demoKeys } from './demo-keys.ts'
 import type { DemoKeys } from './demo-keys.ts'
 import { demoVariables } from './demo-variables.ts'
@@ -20,7 +22,7 @@ import { boxText } from './terminal-text.ts'
 export const demo: ServeStage = async (
   { service, storage, peppers },
   { output, flags },
-  { data },
+  { data, consoleFolder, publicUrl },
   signal,
 ) => {
   const store = storeFlags(flags, data)
@@ -41,7 +43,11 @@ export const demo: ServeStage = async (
   }
   if (signal.aborted) return
   const keys = await demoKeys(data, storage, peppers, marketTenants, service.url)
-  await announce(output, service, keys, { store, data })
+  const link =
+    consoleFolder === undefined
+      ? undefined
+      : await consoleLink(storage, parseKeyText(keys.adminKey)?.keyId ?? '', publicUrl ?? service.url)
+  await announce(output, service, keys, { store, data, link })
   const market = found === 'earlierVersion' ? { untilMs: lastSaleMs, mediaUrl: nowhere } : found
   if (!output.json && market.mediaUrl !== mediaUrl) output.say(picturesElsewhere(market))
   if (flags['live'] !== true) return
@@ -62,20 +68,23 @@ interface Place {
   readonly store: string
   /** The data folder. */
   readonly data: string
+  /** Signs the operator in to the console; `undefined`: it is off. */
+  readonly link: ConsoleLink | undefined
 }
 
 async function announce(
   output: Output,
   { url, metricsUrl }: StartedService['service'],
   keys: DemoKeys,
-  { store, data }: Place,
+  { store, data, link }: Place,
 ): Promise<void> {
-  if (output.json) return output.writeJson({ url, metricsUrl, ...keys })
+  if (output.json) return output.writeJson({ url, metricsUrl, ...(link && { console: link.url }), ...keys })
   const width = Math.max(...keys.tenants.map((tenant) => tenant.name.length))
   const [first] = keys.tenants
   await output.write(
     boxText([
       `Property Events demo  ${url}`,
+      ...(link === undefined ? [] : [`Console               ${link.url}`]),
       `Documentation         ${url}/docs`,
       `Metrics               ${metricsUrl ?? 'off'}`,
       '',

@@ -1,10 +1,19 @@
 /** What `serve` and `demo` can be told, and reading it. */
 import type { SettingReader } from './read-settings.ts'
 import { readRetention } from './retention-settings.ts'
-import { connectionSettings, settings } from './settings.ts'
+import { connectionSettings, consoleSettings, settings } from './settings.ts'
 
 /** The port where Prometheus expects exporters; the metrics are not on the public port. */
 const defaultMetricsPort = 9464
+
+/** The same flag and variable as of commands that ask a service; `serve` knows its address by itself, but for a proxy in front. */
+const publicUrl = {
+  ...settings.url,
+  description:
+    'address at which people reach the service, with the base path: for its console, where a proxy is in front',
+  fallback: undefined,
+  fallbackWords: 'where it listens',
+}
 
 /** The settings of `serve` and `demo`, in the order of their help. */
 export const serveSettings = [
@@ -21,6 +30,8 @@ export const serveSettings = [
   settings.tenantRateLimit,
   settings.concurrentRequests,
   ...Object.values(connectionSettings),
+  ...Object.values(consoleSettings),
+  publicUrl,
   settings.logLevel,
   settings.catalogue,
   settings.startSequence,
@@ -70,6 +81,9 @@ export function readServeOptions(reader: SettingReader) {
     trustedProxies: reader.value(settings.trustedProxies),
     corsOrigins: reader.value(settings.corsOrigins),
     plainConnections: reader.value(settings.plainConnections) === 'on',
+    console: reader.value(settings.console),
+    consoleImages: reader.value(settings.consoleImages),
+    publicUrl: readPublicUrl(reader),
     logLevel: reader.value(settings.logLevel),
     catalogue: reader.value(settings.catalogue),
     startSequence: reader.value(settings.startSequence),
@@ -91,4 +105,17 @@ export function readServeOptions(reader: SettingReader) {
     keyPepper: reader.value(settings.keyPepper),
     oldKeyPepper: reader.value(settings.oldKeyPepper),
   }
+}
+
+/** A service does not know of a path that a proxy takes away, and the page of its console would look for its files elsewhere. */
+function readPublicUrl(reader: SettingReader): string | undefined {
+  const url = reader.value<string | undefined>(publicUrl)
+  const basePath = reader.value(settings.basePath)
+  if (url === undefined || !reader.value(settings.console)) return url
+  const path = new URL(url).pathname.replace(/\/+$/, '')
+  if (path !== basePath) {
+    const words = basePath === '' ? 'has no path' : `ends with the base path ${basePath}`
+    reader.fault(`--url is "${url}", but with --console it ${words}.`)
+  }
+  return url
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { logLevels } from '@property-events/server/plain'
 import { connectionSettings } from './connection-settings.ts'
+import { consoleSettings } from './console-settings.ts'
 import { fileSettings } from './file-settings.ts'
 import { defaultRate, readRateLimit } from './rate-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -13,7 +14,7 @@ import { sandboxSettings } from './sandbox-settings.ts'
 import { duration, fileVariableOf, oneOf, onOff, text, variableOf, wholeNumber } from './setting.ts'
 import type { Setting } from './setting.ts'
 
-export { connectionSettings }
+export { connectionSettings, consoleSettings }
 
 export const settings = {
   data: text(
@@ -119,6 +120,7 @@ export const settings = {
     200,
   ),
   ...connectionSettings,
+  ...consoleSettings,
   logLevel: oneOf({ name: 'log-level', description: 'what the log on stderr holds' }, logLevels, 'info'),
   catalogue: text(
     {

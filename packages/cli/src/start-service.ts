@@ -39,6 +39,8 @@ export type ServeOptions = ReturnType<typeof readServeOptions> & {
   readonly shown: readonly ShownSetting[]
   /** Flags that find the store, for remedies. */
   readonly storeFlags: string
+  /** Where the page of the console lies; `undefined`: it is off. */
+  readonly consoleFolder: string | undefined
   /** Whether the service draws pictures of homes that do not exist. */
   readonly pictures: boolean
 }
@@ -176,6 +178,10 @@ function limitsOf(options: ServeOptions) {
   }
 }
 
+function consoleOf({ consoleFolder: folder, consoleImages: imageHosts, publicUrl: url }: ServeOptions) {
+  return folder === undefined ? undefined : { folder, imageHosts, url }
+}
+
 /** "Off" is more than any client can ask for. */
 function rateOf(limit: RateLimit): KeyRate {
   return limit === 'off' ? { perSecond: 1e9, burst: 1e9 } : limit
@@ -201,6 +207,7 @@ async function listen(
     retention: options.retention,
     pictures: options.pictures,
     testKeys: options.testKeys !== 'off',
+    console: consoleOf(options),
     pages: {
       memoryBytes: options.pageMemoryBytes,
       fileBytes: options.pageFileBytes,

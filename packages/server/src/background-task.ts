@@ -33,6 +33,8 @@ export type BackgroundTask =
   | 'follow_feeds'
   /** Adding to the store what was noted of requests. */
   | 'add_notes'
+  /** Noting that somebody works with the console. */
+  | 'use_session'
   /** Removing what was noted of requests long enough ago. */
   | 'age_notes'
   /** Making pages ahead of time. */

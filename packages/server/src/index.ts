@@ -40,6 +40,8 @@ export type { BranchMove, BranchMoveEnd, BranchMoveStep } from './feed/move-bran
 export { isTenantName, tenantNameWords } from './http/requests/tenant-body.ts'
 export { locatePage } from './feed/list.ts'
 export type { LocatedPage, PageRequest } from './feed/list.ts'
+export { linkLengthMs, makeLoginLink } from './keys/console-sessions.ts'
+export type { ConsoleOptions } from './http/console/console-door.ts'
 export * from './keys/index.ts'
 export {
   acquireServingLock,

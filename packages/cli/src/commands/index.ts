@@ -21,6 +21,7 @@ const groups: readonly CommandGroup[] = [
       serve: async () => (await import('./serve.ts')).addServe,
       demo: async () => (await import('./serve.ts')).addDemo,
       env: async () => (await import('./env.ts')).addEnv,
+      console: async () => (await import('./console.ts')).addConsole,
       config: async () => (await import('./config.ts')).addConfig,
       migrate: async () => (await import('./migrate.ts')).addMigrate,
       doctor: async () => (await import('./doctor.ts')).addDoctor,

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { sandboxTenantId } from '@property-events/protocol'
 import { addAction } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
+import { consoleFolder } from '../console-folder.ts'
 import { demo } from '../demo.ts'
 import { storeFlags } from '../open-store.ts'
 import { withoutReader } from '../output.ts'
@@ -22,7 +23,7 @@ import { boxText } from '../terminal-text.ts'
 export function addServe(program: Command, context: CommandContext): void {
   const command = program.command('serve').description('serve the store of a data folder')
   addSettings(command, serveSettings)
-  addAction(command, context, (invocation) => run(invocation, serve, { pictures: false }))
+  addAction(command, context, (invocation) => run(invocation, serve, { isDemo: false }))
 }
 
 export function addDemo(program: Command, context: CommandContext): void {
@@ -31,7 +32,7 @@ export function addDemo(program: Command, context: CommandContext): void {
     .description('serve a demo market of invented homes, loaded on the first start')
     .option('--live', 'keep the market changing: a change every second or two')
   addSettings(command, serveSettings)
-  addAction(command, context, (invocation) => run(invocation, demo, { pictures: true }))
+  addAction(command, context, (invocation) => run(invocation, demo, { isDemo: true }))
 }
 
 /**
@@ -52,15 +53,16 @@ function untilOver(signal: AbortSignal, { broken }: StartedService) {
 async function run(
   invocation: Invocation,
   stage: ServeStage,
-  own: Pick<ServeOptions, 'pictures'>,
+  { isDemo }: { readonly isDemo: boolean },
 ): Promise<void> {
   const { logForm } = invocation.output
   const given = readServeOptions(invocation.settings)
   invocation.settings.finish()
+  const folder = consoleFolderOf(given, isDemo)
   const shown = shownSettings(invocation.settings)
-  const pictures = own.pictures || given.testKeys !== 'off'
+  const pictures = isDemo || given.testKeys !== 'off'
   const flags = storeFlags(invocation.flags, given.data)
-  const options = { ...given, logForm, pictures, shown, storeFlags: flags }
+  const options = { ...given, logForm, pictures, consoleFolder: folder, shown, storeFlags: flags }
   const signal = stopSignal()
   const started = await startService(options, signal).catch((error: unknown) => {
     // It was stopped while it waited for its database.
@@ -100,6 +102,20 @@ async function run(
   }
 }
 
+/** A demo has its console on. */
+function consoleFolderOf(
+  { console: isOn }: Pick<ServeOptions, 'console'>,
+  isDemo: boolean,
+): string | undefined {
+  const folder = isOn || isDemo ? consoleFolder() : undefined
+  if (isOn && folder === undefined) {
+    throw new Refusal(
+      'The console is not in this copy of the program. In the source, npm run console builds it.',
+    )
+  }
+  return folder
+}
+
 const serve: ServeStage = async ({ service, storage }, { output, flags }, options) => {
   const { url, metricsUrl } = service
   const waits = (await storage.epochNeed()) !== 'none'
@@ -110,6 +126,7 @@ const serve: ServeStage = async ({ service, storage }, { output, flags }, option
   }
   const lines = [
     `Property Events  ${url}`,
+    ...(options.consoleFolder === undefined ? [] : [`Console          ${options.publicUrl ?? url}/console/`]),
     `Documentation    ${url}/docs`,
     `Metrics          ${metricsUrl ?? 'off'}`,
     ...(waits ? ['Publishing       waits for `epoch start`'] : []),

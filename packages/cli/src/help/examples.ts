@@ -22,6 +22,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
     ['a store in ./data, for this machine', 'serve'],
     ['for a network, with two threads', 'serve --host 0.0.0.0 --workers 2'],
     ['one of several nodes of a store in PostgreSQL', `serve ${database}`],
+    ['with the console, behind a proxy', 'serve --console --url https://feed.example.com'],
   ],
   demo: [
     ['the market, and a change every second or two', 'demo --live'],
@@ -30,6 +31,10 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   env: [
     ['URL, KEY and the others, for the commands of all documents', 'env'],
     ['of another agency', 'env --tenant "Garthwick Moor"'],
+  ],
+  console: [
+    ['sign in to the console of a service that runs', 'console'],
+    ['of a store in PostgreSQL, with a key of your own', `console ${database} --key pev_…`],
   ],
   migrate: [['as the owner of the tables, before a new version is started', `migrate ${database}`]],
   doctor: [

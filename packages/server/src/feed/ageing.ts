@@ -1,8 +1,11 @@
-/** Removes what was noted of requests and publications once it is old enough, in the background (PROTOCOL §14). */
+/** Removes what was noted of requests and publications, and sessions that are over, once they are old enough, in the background (PROTOCOL §14, §15). */
 import { setTimeout as delay } from 'node:timers/promises'
 import { reported, unreported } from '../background-task.ts'
 import type { TaskReport } from '../background-task.ts'
+import { idleSessionMs } from '../storage/storage.ts'
 import type { StorageEngine } from '../storage/storage.ts'
+
+type AgeingStores = Pick<StorageEngine, 'usage' | 'publications' | 'consoleSessions'>
 
 /** What is kept for days may be there for ten minutes more. */
 const lookEveryMs = 600_000
@@ -23,7 +26,7 @@ export interface AgeingTimes {
 
 /** Looks at once and then every ten minutes, and goes on step by step while there is something to remove. */
 export function ageNotes(
-  storage: Pick<StorageEngine, 'usage' | 'publications'>,
+  storage: AgeingStores,
   report: TaskReport = unreported,
   { everyMs = lookEveryMs, clock = Date.now }: AgeingTimes = {},
 ): Ageing {
@@ -50,8 +53,9 @@ export function ageNotes(
 }
 
 async function ageOnce(
-  { usage, publications }: Pick<StorageEngine, 'usage' | 'publications'>,
+  { usage, publications, consoleSessions }: AgeingStores,
   nowMs: number,
 ): Promise<number> {
-  return (await usage.age(nowMs)) + (await publications.age(nowMs))
+  const noted = (await usage.age(nowMs)) + (await publications.age(nowMs))
+  return noted + (await consoleSessions.age(nowMs, nowMs - idleSessionMs))
 }

@@ -3,6 +3,7 @@ import { parseKeyText } from '@property-events/protocol'
 import type { AdminScope, GrantScope, Scope } from '@property-events/protocol'
 import type { KeyVerdict, VerifiedKey } from '../keys/index.ts'
 import { mayAdminister, tenantNeeds } from './admin-access.ts'
+import type { NotEntered } from './console/console-door.ts'
 import type { HttpContext } from './context.ts'
 import { refused } from './exchange.ts'
 import type { Access, Exchange, Refused, Request } from './exchange.ts'
@@ -11,6 +12,7 @@ import type { Grant } from '../storage/storage.ts'
 import { noteProxy } from './note-proxy.ts'
 import { retryAfter } from './rate-limit.ts'
 import { clientAddress, clientNetwork } from './requests/client-address.ts'
+import type { Bucket } from './token-bucket.ts'
 import { chosenTenant, tenantHeader } from './requests/tenant-choice.ts'
 
 /**
@@ -47,6 +49,8 @@ export interface AccessNeed {
   readonly orScope?: Scope
   /** The spec knows only 401 for a key that may not read a feed (D7); our own operations answer 403. */
   readonly refusal: 'spec' | 'own'
+  /** The request came through the door of the console: with a session, and no key is looked at. */
+  readonly throughConsole?: true
 }
 
 /**
@@ -59,15 +63,14 @@ export function requireAccess(
   exchange: Exchange,
   need: AccessNeed,
 ): Access | Refused | Promise<Access | Refused> {
-  const { verifier, failureBuckets } = context
+  if (need.throughConsole === true) return requireSession(context, exchange, need)
+  const { verifier } = context
   const { request } = exchange
   const { credential } = request
   const known = credential === undefined ? undefined : verifier.verifyKnown(credential)
   if (known !== undefined) return admitKey(context, exchange, need, { kind: 'valid', key: known })
   const text = credential?.toString()
-  // Now, as a connection that was closed has no address.
-  const network = networkOf(context, request)
-  const bucket = failureBuckets.of(network)
+  const bucket = failuresOf(context, request)
   const failures = bucket.peek()
   const verdict = failures.allowed ? verifier.verify(text) : verifier.verifyAmongGuesses(text)
   return verdict.then((given) => {
@@ -79,6 +82,34 @@ export function requireAccess(
     bucket.charge()
     return refused({ code: 'unauthorized', detail: whatIsMissing(context, request, text) })
   })
+}
+
+/** At the door of the console (D31). What the key of the session may do is decided as for any other request. */
+async function requireSession(
+  context: HttpContext,
+  exchange: Exchange,
+  need: AccessNeed,
+): Promise<Access | Refused> {
+  const bucket = failuresOf(context, exchange.request)
+  const entered = await context.door?.enter(exchange.request)
+  if (entered?.kind !== 'session') return refusalAtDoor(entered, bucket)
+  const { verdict, open } = entered
+  const access = admitKey(context, exchange, need, verdict)
+  return access.kind === 'refused' ? access : { ...access, session: open }
+}
+
+/** Why a request at the door of the console goes no further. Without a session it counts as one without a key. */
+export function refusalAtDoor(entered: NotEntered | undefined, bucket: Bucket): Refused {
+  if (entered?.kind === 'refused') return refused(entered.refusal)
+  const failures = bucket.peek()
+  if (!failures.allowed) return refused({ code: 'too_many_failures', headers: retryAfter(failures) })
+  bucket.charge()
+  return refused({ code: 'console_session_ended' })
+}
+
+/** Of the caller's network. To be asked for at once, as a connection that was closed has no address. */
+export function failuresOf(context: HttpContext, request: Request): Bucket {
+  return context.failureBuckets.of(networkOf(context, request))
 }
 
 /**
@@ -138,9 +169,7 @@ function admitKey(
   const refusal = keyLimits.admit(exchange, verdict.key)
   if (refusal !== undefined) return refusal
   if (verdict.kind !== 'valid') return refused({ code: standingCodes[verdict.kind] })
-  if (verdict.key.networks?.has(addressOf(context, exchange.request)) === false) {
-    return refused({ code: 'key_network' })
-  }
+  if (!isFromItsNetwork(context, exchange.request, verdict.key)) return refused({ code: 'key_network' })
   const tenant = chosenTenant(exchange.request, exchange.routed.tenants)
   if (typeof tenant === 'object') return refused(tenant)
   const access =
@@ -150,6 +179,11 @@ function admitKey(
   if (access.kind === 'refused' || access.tenantId === undefined) return access
   exchange.tenantId = access.tenantId
   return keyLimits.admitTenant(exchange, access.tenantId) ?? access
+}
+
+/** Whether the key may be used from where the request comes from. */
+export function isFromItsNetwork(context: HttpContext, request: Request, { networks }: VerifiedKey): boolean {
+  return networks?.has(addressOf(context, request)) !== false
 }
 
 /** A feed of a million events takes a minute or so, one of an agency a second. */

@@ -43,6 +43,7 @@ import type {
   UsageStore,
 } from '../storage/storage.ts'
 import type { BytesInFlight } from './bytes-in-flight.ts'
+import type { ConsoleDoor } from './console/console-door.ts'
 import type { CrossOrigin } from './cross-origin.ts'
 import type { KeyLooks } from './key-looks.ts'
 import type { KeyLimits } from './key-limits.ts'
@@ -99,6 +100,8 @@ export interface HttpContext {
   readonly currentPages: CurrentPages
   /** Types of events, and their numbers in the store. */
   readonly catalogue: EventTypeCatalogue
+  /** `undefined`: the console is off. */
+  readonly door: ConsoleDoor | undefined
   /** How a key sees events. */
   readonly formOf: FormOf
   readonly lastPublished: LastPublished

@@ -143,6 +143,16 @@ export interface Access {
   readonly reading: KeyReading | undefined
   /** What of contacts it reads of the tenant; left out: all of them. */
   readonly contact?: ContactLimits | undefined
+  /** What came in place of the key's text; left out: nothing did. */
+  readonly session?: OpenSession
+}
+
+/** A session of the console, as the request found it. */
+export interface OpenSession {
+  /** It was begun a few minutes ago at most. */
+  readonly isFresh: boolean
+  /** Whether it still lasts; counts as using it. Rejects as the store does. */
+  readonly isOpen: () => Promise<boolean>
 }
 
 /** Of an operation that asks for no key. */

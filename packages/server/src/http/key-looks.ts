@@ -3,6 +3,7 @@
  * thousand readers waited, a look by each of them twice a second took 5 % of a core.
  */
 import type { KeyVerdict, KeyVerifier } from '../keys/index.ts'
+import type { OpenSession } from './exchange.ts'
 
 export type { KeyVerdict }
 
@@ -17,9 +18,14 @@ export interface WatchedKey {
 export interface KeyLooks {
   /**
    * Watches the key for a request that waits. `isOver`: whether what is known of the key now ends the request; asked twice a second.
-   * `gone`: aborted when the reader has gone.
+   * `gone`: aborted when the reader has gone. `session`: what the request came with in place of the key; it ends with that as well.
    */
-  watch(keyId: string, isOver: (verdict: KeyVerdict) => boolean, gone: AbortSignal): WatchedKey
+  watch(
+    keyId: string,
+    isOver: (verdict: KeyVerdict) => boolean,
+    gone: AbortSignal,
+    session?: OpenSession,
+  ): WatchedKey
 }
 
 /** What a service knows keys by, and looks at them with. */
@@ -39,6 +45,7 @@ const lookEveryMs = 500
 interface Watch {
   readonly isOver: (verdict: KeyVerdict) => boolean
   readonly abort: () => void
+  readonly session: OpenSession | undefined
 }
 
 export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: () => boolean): KeyLooks {
@@ -47,8 +54,9 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
 
   async function lookAt(keyId: string, watches: ReadonlySet<Watch>): Promise<void> {
     const verdict = await verifier.look(keyId).catch(() => undefined)
-    for (const { isOver, abort } of watches) {
-      if (verdict === undefined || stopping() || isOver(verdict)) abort()
+    for (const watch of watches) {
+      if (verdict === undefined || stopping() || watch.isOver(verdict)) watch.abort()
+      else if (watch.session !== undefined && !(await lasts(watch.session))) watch.abort()
     }
   }
 
@@ -60,10 +68,10 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
   const later = (): NodeJS.Timeout => setTimeout(() => void look(), lookEveryMs).unref()
 
   return {
-    watch(keyId, isOver, gone) {
+    watch(keyId, isOver, gone, session) {
       const over = new AbortController()
       const abort = (): void => over.abort()
-      const watch = { isOver, abort }
+      const watch = { isOver, abort, session }
       const watches = byKey.get(keyId) ?? new Set()
       byKey.set(keyId, watches.add(watch))
       if (gone.aborted) abort()
@@ -79,4 +87,8 @@ export function createKeyLooks(verifier: Pick<KeyVerifier, 'look'>, stopping: ()
       }
     },
   }
+}
+
+function lasts({ isOpen }: OpenSession): Promise<boolean> {
+  return isOpen().catch(() => false)
 }

@@ -30,6 +30,7 @@ import type { PageReader, SealedPagesOptions } from '../pages/index.ts'
 import type { FeedKey, StorageEngine } from '../storage/storage.ts'
 import { createBytesInFlight, nodeCounts } from './bytes-in-flight.ts'
 import type { NodeCounts } from './bytes-in-flight.ts'
+import { consoleDoor } from './console/console-door.ts'
 import type { HttpContext } from './context.ts'
 import { crossOrigin } from './cross-origin.ts'
 import { keyLimits } from './key-limits.ts'
@@ -148,13 +149,13 @@ export async function prepareService(options: ServiceParts): Promise<PreparedSer
   const ledger = await createSentLedger(options.storage.ledger, options.clock)
   const counts = options.counts ?? nodeCounts()
   const context = contextOf({ ...options, basePath, counts }, stopping, ledger)
-  const { limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
+  const { door, limits, metrics, outages, pages, publisher, ranges, reads, verifier } = context
   const notes = [context.usageCounts, context.publicationNotes, context.readings]
   const flushing = flushEveryHalfMinute(notes, outages)
   const stopReporting = reportLoss(options.storage, options.log, metrics)
   const stopObserving = options.storage.observe({ ...metrics.store, ...outages })
   const operations = operationTable(context, options)
-  const transport = createTransport(context, createRouter({ operations, basePath, limits }), {
+  const transport = createTransport(context, createRouter({ operations, basePath, limits, door }), {
     plainConnections: options.plainConnections ?? true,
     counts,
   })
@@ -218,11 +219,8 @@ function contextOf(
   const limits: ServiceLimits = { ...defaultLimits, ...options.limits }
   const node = nodeWords(shared?.node)
   const metrics = createMetrics()
-  const outages = createOutages({
-    log,
-    ping: () => storage.ping(),
-    ...(options.outages === undefined ? {} : { memories: options.outages }),
-  })
+  const memories = options.outages && { memories: options.outages }
+  const outages = createOutages({ log, ping: () => storage.ping(), ...memories })
   const maintenance = maintenanceOf(options)
   const publisher = createPublisher({
     events,
@@ -235,6 +233,7 @@ function contextOf(
       outages.stored()
     },
   })
+  const verifier = createKeyVerifier({ keys, peppers, clock, testKeys, report: outages })
   metrics.watchQueue(() => publisher.queueState())
   metrics.watchOutages(outages)
   metrics.store.watchWork(() => storage.work())
@@ -259,7 +258,8 @@ function contextOf(
     usageCounts: countUsage(storage.usage, options.clock),
     publicationNotes: notePublications(storage.publications, options.clock),
     reads: readsUnderWay(),
-    ...keyParts(createKeyVerifier({ keys, peppers, clock, testKeys, report: outages }), stopping),
+    ...keyParts(verifier, stopping),
+    door: consoleDoor({ ...options, clock, trustedProxies, verifier, report: outages }),
     testKeys,
     limits,
     inFlight,

@@ -1,9 +1,10 @@
 /**
- * Every status this service answers with, and the closed set of problem codes (D6, D9). Beside its part
- * `service-problems.ts` no other file knows a status.
+ * Every status this service answers with, and the closed set of problem codes (D6, D9). Beside its parts
+ * `service-problems.ts` and `console-problems.ts` no other file knows a status.
  * A caller is told the code, a sentence and what is allowed; the cause goes to the log.
  */
 import type { ProblemError } from '@property-events/protocol'
+import { consoleProblems } from './console-problems.ts'
 import { serviceProblems } from './service-problems.ts'
 import type { ProblemKind } from './service-problems.ts'
 
@@ -272,6 +273,7 @@ export const problems = {
     title: 'The headers are too large',
     detail: 'The request has too many headers, or they are too long together.',
   },
+  ...consoleProblems,
   ...serviceProblems,
 } as const satisfies Readonly<Record<string, ProblemKind>>
 

@@ -44,15 +44,17 @@ export interface RouterOptions {
   /** Path prefix of every operation (D21). */
   readonly basePath: string
   readonly limits: Pick<ServiceLimits, 'maxTargetLength' | 'maxPathLength'>
+  /** Left out: there is no console. Else operations that ask for a key are at its door, too, and browsers are led to it. */
+  readonly door?: object | undefined
 }
 
-export function createRouter({ operations, basePath, limits }: RouterOptions): Router {
-  const nearest = nearestPaths(operations.map(({ path }) => path))
+export function createRouter({ operations, basePath, limits, door }: RouterOptions): Router {
+  const nearest = nearestPaths(operations.map(({ path }) => path).filter((path) => !path.endsWith('*')))
   const routes = operations.map(routeOf)
   const lookUp = lookUpTable(routes, limits.maxPathLength)
   const mostOfPath = basePath.length + limits.maxPathLength
   const plain = plainPaths(routes, basePath, mostOfPath)
-  const toDocs = withoutOperation(docsAnswer(basePath))
+  const toStart = startRoute(basePath, door !== undefined)
 
   return (method, target) => {
     if (target.length > limits.maxTargetLength) return unrouted(tooLong(target, limits.maxTargetLength))
@@ -61,11 +63,13 @@ export function createRouter({ operations, basePath, limits }: RouterOptions): R
     if (asPlain !== undefined) return toOperation(asPlain, target)
     const local = pathOf(withoutOrigin(target))
     if (local.length > mostOfPath) return unrouted(pathTooLong(local, mostOfPath))
-    const path = pathOf(routedTarget(target, basePath))
+    const given = pathOf(routedTarget(target, basePath))
+    const isAtDoor = door !== undefined && given.startsWith(doorPath)
+    const path = isAtDoor ? routedTarget(given.slice(doorPath.length - 1), '') : given
     const found = lookUp.find(method, path)
     if (found === 'badEncoding') return unrouted(badEncoding)
-    if (found !== undefined) return toOperation(found, target)
-    if (path === '/' && target !== '*' && (method === 'GET' || method === 'HEAD')) return toDocs
+    if (found !== undefined) return isAtDoor ? throughDoor(found, target) : toOperation(found, target)
+    if (path === '/' && target !== '*' && (method === 'GET' || method === 'HEAD')) return toStart
     const allow = target === '*' ? lookUp.allow : lookUp.allowOf(path, method)
     if (allow === undefined) return unrouted(nothingAt(path, lookUp, basePath, nearest))
     if (method === 'OPTIONS') return withoutOperation(optionsAnswer(allow))
@@ -91,7 +95,7 @@ function withoutTenant(target: string): TenantQuery {
 
 function routeOf(operation: Operation): Route {
   const { path, access, mediaType, transport } = operation
-  const names = Array.from(path.matchAll(/:([A-Za-z]+)/g), ([, name = '']) => name)
+  const names = Array.from(path.matchAll(/:([A-Za-z]+)|\*/g), ([rest, name = rest]) => name)
   const headers = deprecationHeaders(operation)
   let operationId: string | undefined
   return {
@@ -155,10 +159,29 @@ function optionsAnswer(allow: string): Outcome {
   return { kind: 'text', status: success.noContent, headers, body: '' }
 }
 
-/** The address of the service, opened in a browser. */
-function docsAnswer(basePath: string): Outcome {
-  const headers = { location: `${basePath}/docs`, 'cache-control': 'no-cache' }
-  return { kind: 'text', status: success.seeOther, headers, body: '' }
+/** The operations that ask for a key, with a session in its place (PROTOCOL §15). */
+const doorPath = '/console/api/'
+
+function throughDoor(found: Found, target: string): Routed {
+  const { access } = found.route
+  if (access === undefined) return unrouted({ code: 'path_not_found', detail: notAtDoor })
+  return { ...toOperation(found, target), access: { ...access, throughConsole: true } }
+}
+
+const notAtDoor =
+  'This asks for no key, so it is not at the door of the console: leave /console/api out of its path.'
+
+/** The address of the service: the console for a browser, where it is on, and the documentation for all others. */
+function startRoute(basePath: string, hasConsole: boolean): Routed {
+  const leadTo = (path: string): Outcome => {
+    const headers = { location: `${basePath}${path}`, 'cache-control': 'no-cache', vary: 'accept' }
+    return { kind: 'text', status: success.seeOther, headers, body: '' }
+  }
+  const call: Call = (request) => {
+    const isBrowser = request.header('accept')?.includes('text/html') === true
+    return leadTo(hasConsole && isBrowser ? '/console/' : '/docs')
+  }
+  return { ...withoutOperation(leadTo('/docs')), call }
 }
 
 function methodRefusal(method: string, path: string, allow: string, basePath: string): Refusal {

@@ -76,6 +76,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await operations?.close()
       throw error
     })
+    // Only now is its port known.
+    if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
     const tasks = [...backgroundTasks(options, prepared, announcing.nodeId), announcing]
     const stopCollecting = collectAtRest()
     let closing: Promise<void> | undefined

@@ -16,7 +16,12 @@ export function watchKey(
   key: FeedKey,
   gone: AbortSignal,
 ): WatchedKey {
-  return looks.watch(access.keyId ?? '', (verdict) => refusalOf(verdict, access, key) !== undefined, gone)
+  return looks.watch(
+    access.keyId ?? '',
+    (verdict) => refusalOf(verdict, access, key) !== undefined,
+    gone,
+    access.session,
+  )
 }
 
 /** Why a key that was granted a feed may not read it any more. Rejects as the store does. */
@@ -25,6 +30,7 @@ export async function refusalSince(
   access: Access,
   key: FeedKey,
 ): Promise<Refusal | undefined> {
+  if ((await access.session?.isOpen()) === false) return { code: 'console_session_ended' }
   return refusalOf(await verifier.look(access.keyId ?? ''), access, key)
 }
 

@@ -15,6 +15,8 @@ import type { Pepper } from './pepper.ts'
 export interface Announcing {
   /** Random, another one with each start. */
   readonly nodeId: string
+  /** Announces now where the console of the node is. */
+  listens(consoleUrl: string): Promise<void>
   /** Announces that the node has gone, if the store can still be reached. */
   close(): Promise<void>
 }
@@ -50,8 +52,10 @@ export async function announceNode(
     pepperIds: peppers.map(({ pepperId }) => pepperId),
   }
   let before = 1
+  let consoleUrl: string | undefined
   const say = async (): Promise<void> => {
-    const announced = nodes.announce({ ...node, ignoresProxy: words.ignoresProxy })
+    const { ignoresProxy } = words
+    const announced = nodes.announce({ ...node, ignoresProxy, ...(consoleUrl && { consoleUrl }) })
     // While the store is away, as many as there were.
     const count = (await reported(report, 'announce_node', announced)) ?? before
     // After an outage of the store each node seems to be alone to the first that announces itself: fewer counts when it is seen twice.
@@ -69,6 +73,10 @@ export async function announceNode(
   const running = run()
   return {
     nodeId: node.nodeId,
+    async listens(url) {
+      consoleUrl = url
+      await say()
+    },
     async close() {
       closing.abort()
       await running

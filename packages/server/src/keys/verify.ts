@@ -56,6 +56,8 @@ export interface KeyVerifier {
   verifyAmongGuesses(text: string | undefined): Promise<KeyVerdict>
   /** What has become of a key that was found valid before: the answer is never `unknown` unless the key is gone from the store. */
   look(keyId: string): Promise<KeyVerdict>
+  /** As `look`, for a request that comes with a session in place of the key's text: counts as a use. `unknown` also of a test key where none works. */
+  use(keyId: string): Promise<KeyVerdict>
   /** Writes the gathered last uses now; otherwise they are written twice a minute. */
   flushUses(): Promise<void>
   /** Stops the timer and writes a last time. */
@@ -148,6 +150,13 @@ export function createKeyVerifier(options: KeyVerifierOptions): KeyVerifier {
     },
 
     look: async (keyId) => verdictOf(await finder.find(keyId), clock()),
+
+    async use(keyId) {
+      const verdict = verdictInUse(await finder.find(keyId), clock(), options)
+      if (verdict.kind === 'valid') uses.record(keyId, clock())
+      return verdict
+    },
+
     flushUses: () => uses.flush(),
     close: () => uses.close(),
   }
@@ -158,6 +167,16 @@ function verdictOf(found: FoundKey | undefined, nowMs: number): KeyVerdict {
   if (found === undefined) return { kind: 'unknown' }
   const key = verifiedKey(found, nowMs)
   return { kind: standing(found, key, nowMs), key }
+}
+
+/** The same, where test keys may not work. */
+function verdictInUse(
+  found: FoundKey | undefined,
+  nowMs: number,
+  { testKeys = false }: Pick<KeyVerifierOptions, 'testKeys'>,
+): KeyVerdict {
+  const isRefused = found !== undefined && isTestKey(found) && !testKeys
+  return isRefused ? { kind: 'unknown' } : verdictOf(found, nowMs)
 }
 
 /** `undefined`: the text is no key, or a test key where none works. */
@@ -173,6 +192,10 @@ function partsOf(
 function opensOwnSide({ isTest }: ParsedKey, { record: { operator, grants } }: FoundKey): boolean {
   if (isTest && (operator || grants.length === 0)) return false
   return grants.every(({ tenantId }) => (tenantId === sandboxTenantId) === isTest)
+}
+
+function isTestKey({ record: { grants } }: FoundKey): boolean {
+  return grants.some(({ tenantId }) => tenantId === sandboxTenantId)
 }
 
 /** The same work whether the id exists or not, and whether the secret is right or not. */

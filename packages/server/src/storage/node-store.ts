@@ -10,6 +10,8 @@ export interface NodeAnnouncement {
   readonly pepperIds: readonly string[]
   /** Clients with valid keys come to it through a proxy (`X-Forwarded-For`, `Forwarded`), and it was told to trust none. */
   readonly ignoresProxy: boolean
+  /** Where people reach its console: the service's address, with the base path. Left out: it serves none. */
+  readonly consoleUrl?: string
 }
 
 export interface LiveNode extends NodeAnnouncement {

@@ -7,6 +7,7 @@ import type { EventTypeCatalogue } from '@property-events/protocol'
 import type { AdminStore } from './admin-store.ts'
 import type { Actor, AuditStore } from './audit-store.ts'
 import type { BranchViewStore } from './branch-view-store.ts'
+import type { ConsoleSessionStore } from './console-session-store.ts'
 import type { DeletionStore } from './deletion-store.ts'
 import type { ConsumerStore } from './consumer-store.ts'
 import type { ErasureStore } from './erasure-store.ts'
@@ -34,6 +35,7 @@ export type * from './append-batch.ts'
 export type * from './audit-store.ts'
 export * from './branch-view.ts'
 export * from './branch-view-store.ts'
+export * from './console-session-store.ts'
 export type * from './deletion-store.ts'
 export * from './consumer-store.ts'
 export type * from './erasure-store.ts'
@@ -122,6 +124,7 @@ export interface StorageEngine extends AsyncDisposable {
   readonly leaving: LeavingStore
   readonly branchViews: BranchViewStore
   readonly deletions: DeletionStore
+  readonly consoleSessions: ConsoleSessionStore
   /** As recorded in the store. */
   readonly settings: StoreSettings
   /**

@@ -3,6 +3,7 @@
  */
 import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import type { NodeCounts } from '../http/bytes-in-flight.ts'
+import type { ConsoleOptions } from '../http/console/console-door.ts'
 import type { ServiceLimits } from '../http/limits.ts'
 import type { Deprecations } from '../http/operations/index.ts'
 import type { SharedMemories } from '../http/prepare-service.ts'
@@ -30,6 +31,7 @@ export interface ServingThreadData {
   readonly pictures: boolean
   readonly retention: RetentionDefaults
   readonly testKeys: boolean
+  readonly console: ConsoleOptions | undefined
   readonly corsOrigins: readonly string[]
   readonly exportsTenants: boolean
   readonly shownSettings: readonly ShownSetting[]

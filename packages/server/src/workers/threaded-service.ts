@@ -19,6 +19,7 @@ import type { RetentionDefaults } from '../feed/retention-rules.ts'
 import { watchMaintenance } from '../feed/maintenance.ts'
 import { createPublisher } from '../feed/publish.ts'
 import type { Publisher } from '../feed/publish.ts'
+import type { ConsoleOptions } from '../http/console/console-door.ts'
 import type { Deprecations } from '../http/operations/index.ts'
 import { normalBasePath } from '../http/requests/target.ts'
 import { addressUrl } from '../http/service-address.ts'
@@ -67,6 +68,8 @@ export interface ThreadedServiceOptions extends ListenOptions {
   readonly pictures?: boolean
   /** As in `ServiceParts`. */
   readonly testKeys?: boolean
+  /** As in `ServiceParts`. */
+  readonly console?: ConsoleOptions | undefined
   /** As in `ServiceParts`. */
   readonly corsOrigins?: readonly string[]
   /** As in `ServiceParts`. */
@@ -157,6 +160,7 @@ async function serve(whole: Whole): Promise<ThreadedService> {
     await announcing.close()
     throw error
   })
+  if (options.console !== undefined) await announcing.listens(options.console.url ?? address.url)
   const broken = Promise.withResolvers<Error>()
   const watchOver = async (thread: ServingThread): Promise<void> => {
     const cause = await thread.ended

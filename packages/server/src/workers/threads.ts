@@ -47,6 +47,7 @@ export function threadStarter(
       pictures: options.pictures ?? false,
       retention: options.retention ?? noRetention,
       testKeys: options.testKeys ?? false,
+      console: options.console,
       corsOrigins: options.corsOrigins ?? [],
       exportsTenants: options.exportTenant !== undefined,
       shownSettings: options.shownSettings ?? [],

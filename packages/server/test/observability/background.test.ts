@@ -14,6 +14,8 @@ import { carryOutRetention } from '../../src/feed/retaining.ts'
 import { carryOutUnpublishing } from '../../src/feed/unpublishing.ts'
 import { noRetention } from '../../src/feed/retention-rules.ts'
 import { announceNode } from '../../src/keys/announce-node.ts'
+import { setImmediate } from 'node:timers/promises'
+import { consoleSessions } from '../../src/keys/console-sessions.ts'
 import { knownIds } from '../../src/keys/known-ids.ts'
 import { nodeWords } from '../../src/keys/node-words.ts'
 import { createUseLog } from '../../src/keys/use-log.ts'
@@ -51,6 +53,18 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
     await assert.rejects(uses.flush())
     await uses.close()
   },
+  async use_session(report) {
+    await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
+    let nowMs = 0
+    const parts = { store: { ...store.consoleSessions, use: once(undefined) }, clock: () => nowMs, report }
+    const sessions = consoleSessions(parts)
+    const { cookie, half } = await sessions.begin('key', { by: 'link', tenantIds: [] })
+    for (let minute = 1; minute <= 2; minute += 1) {
+      nowMs = minute * 60_000
+      assert.notEqual(await sessions.find(cookie, half), undefined)
+      await setImmediate()
+    }
+  },
   async announce_node(report) {
     const announce = once(1)
     const peppers = loadPeppers({ folder: undefined, given: undefined })
@@ -78,7 +92,7 @@ const tries: Partial<Record<BackgroundTask, (report: TaskReport, said: () => num
   },
   async age_notes(report, said) {
     await using store = await openStorage({ kind: 'memory', create: true, catalogue: catalogues.default })
-    const storage = { publications: store.publications, usage: { ...store.usage, age: once(0) } }
+    const storage = { ...store, usage: { ...store.usage, age: once(0) } }
     const ageing = ageNotes(storage, report, { everyMs: 1 })
     await until(() => said() >= 2)
     await ageing.close()

@@ -5,6 +5,7 @@ import { appendingContract } from './contract/appending.ts'
 import { auditContract } from './contract/audit.ts'
 import { backupContract } from './contract/backup.ts'
 import { countingContract } from './contract/counting.ts'
+import { consoleSessionsContract } from './contract/console-sessions.ts'
 import { consumersContract } from './contract/consumers.ts'
 import { currentContract } from './contract/current.ts'
 import { deletingContract } from './contract/deleting.ts'
@@ -95,5 +96,6 @@ export function storageContract(name: string, factory: StoreFactory): void {
     usageContract(factory)
     publicationsContract(factory)
     consumersContract(factory)
+    consoleSessionsContract(factory)
   })
 }

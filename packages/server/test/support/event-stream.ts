@@ -25,7 +25,8 @@ export interface StreamReader {
 }
 
 export interface StreamCall {
-  readonly key: string
+  /** Left out: what the headers have stands in its place. */
+  readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -37,7 +38,13 @@ export function openStream(
 ): Promise<StreamReader> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
-      { host: '127.0.0.1', port: target.port, path, agent: false, headers: { 'x-api-key': key, ...headers } },
+      {
+        host: '127.0.0.1',
+        port: target.port,
+        path,
+        agent: false,
+        headers: { ...(key === undefined ? {} : { 'x-api-key': key }), ...headers },
+      },
       (incoming) => resolve(readerOf(incoming, () => outgoing.destroy())),
     )
     outgoing.on('error', reject)

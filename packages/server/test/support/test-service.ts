@@ -55,6 +55,7 @@ export interface TestServiceOptions {
   readonly pictures?: boolean
   readonly testKeys?: boolean
   readonly corsOrigins?: readonly string[]
+  readonly console?: ServiceOptions['console']
   /** A few seconds if left out. */
   readonly deletionSettleMs?: number
   readonly exportTenant?: ServiceOptions['exportTenant']
@@ -132,6 +133,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     pictures: options.pictures ?? false,
     testKeys: options.testKeys ?? false,
     corsOrigins: options.corsOrigins ?? [],
+    console: options.console,
     erasureList: options.erasureList,
     exportTenant: options.exportTenant,
     ...(options.deletionSettleMs === undefined ? {} : { deletionSettleMs: options.deletionSettleMs }),

@@ -1,6 +1,7 @@
 /** `POST /v1/erasures`: takes the payloads of a property, a contact or one event out of the feed (PROTOCOL §5.7, D17). */
 import { uuidV7 } from '@property-events/protocol'
 import type { BeginErasureOutcome, ErasureTarget, FeedKey } from '../../storage/storage.ts'
+import { refusalUnlessFresh } from '../console/fresh-sign-in.ts'
 import type { HttpContext } from '../context.ts'
 import { refused } from '../exchange.ts'
 import type { Access, Outcome } from '../exchange.ts'
@@ -38,7 +39,8 @@ export function erase(context: HttpContext): Operation {
           if (read.kind === 'faults') return refused({ code: 'invalid_body', errors: read.errors })
           const key = erasedFeed(access, read.body.feed)
           if ('refusal' in key) return key
-          return reading.dryRun ? count(context, key, read.body) : begin(context, key, read.body, access)
+          if (reading.dryRun) return count(context, key, read.body)
+          return refusalUnlessFresh(access) ?? begin(context, key, read.body, access)
         })
     },
   }

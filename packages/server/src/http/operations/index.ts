@@ -1,10 +1,12 @@
 /** The table of operations: one row each. */
 import { feedNames } from '@property-events/protocol'
+import type { ConsoleOptions } from '../console/console-door.ts'
 import type { HttpContext } from '../context.ts'
 import type { Deprecation } from '../deprecation.ts'
 import { openApiText } from '../openapi/document.ts'
 import { readReferencePage } from '../openapi/reference-page.ts'
 import { adminOperations } from './admin/index.ts'
+import { consoleOperations } from './console/index.ts'
 import { acknowledgeReading } from './consumers/acknowledge-reading.ts'
 import { propertyConsumers } from './consumers/property-consumers.ts'
 import { putResults } from './consumers/put-results.ts'
@@ -42,6 +44,8 @@ export interface TableOptions {
   readonly deprecations?: Deprecations
   /** Pictures of homes that do not exist are drawn under `/pictures`. Default false. */
   readonly pictures?: boolean
+  /** People work with the service in a browser, at `/console` (PROTOCOL §15). Left out: they do not. */
+  readonly console?: ConsoleOptions | undefined
 }
 
 export function operationTable(context: HttpContext, options: TableOptions = {}): readonly Operation[] {
@@ -87,7 +91,12 @@ export function operationTable(context: HttpContext, options: TableOptions = {})
     docs(context, page),
   ]
   const operations = rows.map((operation) => withDeprecation(operation, deprecations))
-  return pictures ? [...operations, getPicture(context)] : operations
+  // Not in the document: neither is part of the contract.
+  return [
+    ...operations,
+    ...(pictures ? [getPicture(context)] : []),
+    ...(context.door === undefined ? [] : consoleOperations(context, context.door, pictures)),
+  ]
 }
 
 function withDeprecation(operation: Operation, deprecations: Deprecations): Operation {

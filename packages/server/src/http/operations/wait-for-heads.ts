@@ -54,7 +54,7 @@ async function whileWaiting(
     }
     return !isSame
   }
-  const watched = context.looks.watch(keyId, isOther, request.gone)
+  const watched = context.looks.watch(keyId, isOther, request.gone, access.session)
   try {
     const leftMs = Math.max(0, untilMs - performance.now())
     const moved = await context.moved.wait(since, readable, leftMs, watched.signal)

@@ -13,6 +13,7 @@ import { watchers } from '../watchers.ts'
 import type { Watchers } from '../watchers.ts'
 import { memoryAdmin } from './admin.ts'
 import { memoryAudit, noteChanges } from './audit.ts'
+import { memoryConsoleSessions } from './console-sessions.ts'
 import { memoryConsumers } from './consumers.ts'
 import { acceptHistory, epochNeed, startEpoch, waitingFeeds } from './epochs.ts'
 import { memoryBranchViews } from './branch-views.ts'
@@ -117,7 +118,7 @@ export async function openMemory(
 function memoryAdministration(
   store: MemoryStore,
   watching: Watchers,
-): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions'> {
+): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions' | 'consoleSessions'> {
   return {
     keys: memoryKeys(store),
     admin: memoryAdmin(store),
@@ -125,6 +126,7 @@ function memoryAdministration(
     names: memoryNames(store),
     leaving: memoryLeaving(store),
     deletions: memoryDeletions(store, (key) => watching.tell(key)),
+    consoleSessions: memoryConsoleSessions(store),
   }
 }
 

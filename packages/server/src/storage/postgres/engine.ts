@@ -23,6 +23,7 @@ import {
   guardedRetention,
   storeGuard,
 } from '../guarded-verbs.ts'
+import { guardedConsoleSessions } from '../guarded-console-sessions.ts'
 import { guardedConsumers } from '../guarded-consumers.ts'
 import { guardedPublications, guardedUsage } from '../guarded-notes.ts'
 import type { Guard, Unguarded } from '../guarded-verbs.ts'
@@ -34,6 +35,7 @@ import type { NoteChanges } from './audit.ts'
 import { backUp } from './backup.ts'
 import { databaseBranchViews } from './branch-views.ts'
 import type { ConnectionOptions, Database, Statement } from './connection.ts'
+import { databaseConsoleSessions } from './console-sessions.ts'
 import { databaseConsumers } from './consumers.ts'
 import { engineParts } from './engine-parts.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -222,13 +224,14 @@ function databaseKeys(database: Database, note: NoteChanges): Unguarded<KeyStore
 function databaseAdministration(
   parts: EngineParts,
   guarded: Guard,
-): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions'> {
+): Pick<StorageEngine, 'keys' | 'admin' | 'audit' | 'names' | 'leaving' | 'deletions' | 'consoleSessions'> {
   const { database, note } = parts
   return {
     keys: guardedKeys(databaseKeys(database, note), guarded),
     admin: guardedAdmin(databaseAdmin(database, note), guarded),
     leaving: guardedLeaving(databaseLeaving(database, note), guarded),
     deletions: guardedDeletions(databaseDeletions(parts), guarded),
+    consoleSessions: guardedConsoleSessions(databaseConsoleSessions(database, note), guarded),
     audit: guardedAudit(databaseAudit(database, note), guarded),
     names: guardedNames(databaseNames(database, note), guarded),
   }

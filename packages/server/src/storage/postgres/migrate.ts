@@ -63,6 +63,7 @@ export const migrations: readonly Migration[] = [
   filesOf('0033-usage.sql'),
   filesOf('0034-publications.sql'),
   filesOf('0035-consumers.sql'),
+  filesOf('0036-console-sessions.sql'),
 ]
 
 /** Any number that other programs in the same database are unlikely to lock ('PEVT'). */

@@ -21,9 +21,10 @@ const announce: Statement = {
   text: `WITH gone AS (
       DELETE FROM node WHERE seen <= ${nowSql(5)} - interval '${nodeSilenceMs} milliseconds' AND node <> $1
     ), put AS (
-      INSERT INTO node (node, place, pepper_ids, ignores_proxy, seen) VALUES ($1, $2, $3::text[], $4, ${nowSql(5)})
+      INSERT INTO node (node, place, pepper_ids, ignores_proxy, console_url, seen)
+      VALUES ($1, $2, $3::text[], $4, $6, ${nowSql(5)})
       ON CONFLICT (node) DO UPDATE SET place = excluded.place, pepper_ids = excluded.pepper_ids,
-        ignores_proxy = excluded.ignores_proxy, seen = excluded.seen
+        ignores_proxy = excluded.ignores_proxy, console_url = excluded.console_url, seen = excluded.seen
     )
     SELECT (1 + count(*))::integer AS count FROM node
     WHERE node <> $1 AND seen > ${nowSql(5)} - interval '${shareSilenceMs} milliseconds'`,
@@ -31,7 +32,7 @@ const announce: Statement = {
 const remove: Statement = { name: 'node-retire', text: 'DELETE FROM node WHERE node = $1' }
 const selectLive: Statement = {
   name: 'node-live',
-  text: `SELECT node, place, pepper_ids, ignores_proxy, (extract(epoch FROM ${nowSql(1)} - seen) * 1000)::float8 AS silent_ms
+  text: `SELECT node, place, pepper_ids, ignores_proxy, console_url, (extract(epoch FROM ${nowSql(1)} - seen) * 1000)::float8 AS silent_ms
     FROM node WHERE seen > ${nowSql(1)} - interval '${nodeSilenceMs} milliseconds' ORDER BY seen`,
 }
 const selectPepper: Statement = { name: 'node-pepper', text: 'SELECT pepper_id FROM store' }
@@ -47,6 +48,7 @@ interface NodeRow {
   readonly place: string
   readonly pepper_ids: readonly string[]
   readonly ignores_proxy: boolean
+  readonly console_url: string | null
   readonly silent_ms: number
 }
 
@@ -61,9 +63,9 @@ export function databaseNodes(
     return ticks === undefined ? null : millisecondsOfTicks(ticks)
   }
   return {
-    announce: ({ nodeId, place, pepperIds, ignoresProxy }) =>
+    announce: ({ nodeId, place, pepperIds, ignoresProxy, consoleUrl = null }) =>
       database.write(async (session) => {
-        const values = [nodeId, place, texts(pepperIds), ignoresProxy, now()]
+        const values = [nodeId, place, texts(pepperIds), ignoresProxy, now(), consoleUrl]
         const [row] = await session.query<{ count: number }>(announce, values)
         return row?.count ?? 1
       }),
@@ -92,7 +94,13 @@ async function liveNodes(session: Session, now: number | null): Promise<readonly
   return (await session.query<NodeRow & Record<string, unknown>>(selectLive, [now])).map(nodeOf)
 }
 
-function nodeOf({ node, place, pepper_ids, ignores_proxy, silent_ms }: NodeRow): LiveNode {
-  const silentMs = Math.max(0, Math.round(silent_ms))
-  return { nodeId: node, place, pepperIds: pepper_ids, ignoresProxy: ignores_proxy, silentMs }
+function nodeOf({ node, place, pepper_ids, ignores_proxy, console_url, silent_ms }: NodeRow): LiveNode {
+  return {
+    nodeId: node,
+    place,
+    pepperIds: pepper_ids,
+    ignoresProxy: ignores_proxy,
+    ...(console_url === null ? {} : { consoleUrl: console_url }),
+    silentMs: Math.max(0, Math.round(silent_ms)),
+  }
 }

@@ -43,6 +43,9 @@ export function copyStore({ file, copy }: BackupJob): void {
     meta.remove('maintenance')
     // Nor do those nodes serve it that lived when it was made: an erasure would wait for them.
     target.prepare('DELETE FROM node').run()
+    // And nobody is signed in there.
+    target.prepare('DELETE FROM console_session').run()
+    target.prepare('DELETE FROM login_link').run()
   } finally {
     target.close()
   }

@@ -40,6 +40,7 @@ const migrations: readonly string[] = [
   '0027-usage.sql',
   '0028-publications.sql',
   '0029-consumers.sql',
+  '0030-console-sessions.sql',
 ]
 
 /** The schema this program reads and writes. */

@@ -19,12 +19,13 @@ interface NodeRow {
   readonly place: string
   readonly pepper_ids: string
   readonly ignores_proxy: number
+  readonly console_url: string | null
   readonly seen_ms: number
 }
 
 export function nodeReads(db: Connection, clock: SharedClock | undefined): NodeReads {
   const select = db.prepare<[number], NodeRow>(
-    'SELECT node, place, pepper_ids, ignores_proxy, seen_ms FROM node WHERE seen_ms > ? ORDER BY seen_ms',
+    'SELECT node, place, pepper_ids, ignores_proxy, console_url, seen_ms FROM node WHERE seen_ms > ? ORDER BY seen_ms',
   )
   const meta = metaOf(db)
   return {
@@ -35,6 +36,7 @@ export function nodeReads(db: Connection, clock: SharedClock | undefined): NodeR
         place: row.place,
         pepperIds: row.pepper_ids.split(' '),
         ignoresProxy: row.ignores_proxy === 1,
+        ...(row.console_url === null ? {} : { consoleUrl: row.console_url }),
         silentMs: Math.max(0, nowMs - row.seen_ms),
       }))
     },
@@ -52,16 +54,17 @@ export interface NodeWrites {
 export function nodeWrites(db: Connection, clock: SharedClock | undefined, note: NoteChanges): NodeWrites {
   const reads = nodeReads(db, clock)
   const put = db.prepare(
-    `INSERT INTO node (node, place, pepper_ids, ignores_proxy, seen_ms) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO node (node, place, pepper_ids, ignores_proxy, console_url, seen_ms) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET place = excluded.place, pepper_ids = excluded.pepper_ids,
-        ignores_proxy = excluded.ignores_proxy, seen_ms = excluded.seen_ms`,
+        ignores_proxy = excluded.ignores_proxy, console_url = excluded.console_url, seen_ms = excluded.seen_ms`,
   )
   const remove = db.prepare('DELETE FROM node WHERE node = ?')
   const removeGone = db.prepare('DELETE FROM node WHERE seen_ms <= ?')
-  const announce = db.transaction(({ nodeId, place, pepperIds, ignoresProxy }: NodeAnnouncement) => {
+  const announce = db.transaction((announced: NodeAnnouncement) => {
+    const { nodeId, place, pepperIds, ignoresProxy, consoleUrl = null } = announced
     const nowMs = millisecondsOfTicks(readClock(clock))
     removeGone.run(nowMs - nodeSilenceMs)
-    put.run(nodeId, place, pepperIds.join(' '), ignoresProxy ? 1 : 0, nowMs)
+    put.run(nodeId, place, pepperIds.join(' '), ignoresProxy ? 1 : 0, consoleUrl, nowMs)
     return 1
   })
   const finish = db.transaction((pepperId: string, actor: Actor): FinishOutcome => {

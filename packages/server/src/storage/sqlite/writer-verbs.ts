@@ -15,6 +15,7 @@ import type { AdminWrites } from './admin.ts'
 import type { AuditWrites } from './audit.ts'
 import type { BranchViewWrites } from './branch-views.ts'
 import type { DeletionWrites } from './deletion-writes.ts'
+import type { ConsoleSessionWrites } from './console-sessions.ts'
 import type { ConsumerWrites } from './consumers.ts'
 import type { ErasureWrites } from './erasure-writes.ts'
 import type { HoldWrites } from './holds.ts'
@@ -39,6 +40,7 @@ export interface WriterVerbs
     LeavingWrites,
     DeletionWrites,
     LedgerWrites,
+    ConsoleSessionWrites,
     ConsumerWrites,
     MomentWrites,
     NameWrites,

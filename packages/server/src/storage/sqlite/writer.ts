@@ -14,6 +14,7 @@ import { commitLine } from './commit-line.ts'
 import { connectForWriting } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { deletionWrites } from './deletion-writes.ts'
+import { consoleSessionWrites } from './console-sessions.ts'
 import { consumerWrites } from './consumers.ts'
 import { failureOf } from './failure.ts'
 import { erasureWrites } from './erasure-writes.ts'
@@ -63,6 +64,7 @@ function administrationWrites(...[db, clock, note, changes]: Parameters<typeof d
     ...adminWrites(db, note),
     ...nameWrites(db, note),
     ...leavingWrites(db, note),
+    ...consoleSessionWrites(db, note),
     ...deletionWrites(db, clock, note, changes),
   }
 }

@@ -38,6 +38,12 @@ export function nodesContract(factory: StoreFactory): void {
         (await store.nodes.live()).map(({ nodeId }) => nodeId),
         [uuid('one')],
       )
+      const consoleUrl = 'https://feed.example.com/feeds'
+      await store.nodes.announce({ ...node('one', 'new'), consoleUrl })
+      assert.deepEqual(
+        (await store.nodes.live()).map((live) => live.consoleUrl),
+        [consoleUrl],
+      )
       const silentMs = millisecondsOfTicks(readClock(time.clock)) + nodeSilenceMs
       time.set(new Date(silentMs).toISOString())
       assert.deepEqual(await store.nodes.live(), [])

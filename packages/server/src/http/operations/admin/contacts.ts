@@ -5,6 +5,7 @@ import { formed } from '../../../feed/reader-form.ts'
 import type { ReaderForm } from '../../../feed/reader-form.ts'
 import { sentEvents } from '../../../feed/sent.ts'
 import type { StoredEvent } from '../../../storage/storage.ts'
+import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Access, Outcome } from '../../exchange.ts'
@@ -83,6 +84,8 @@ export function revealContact(context: HttpContext): Operation {
       withSmallBody(context, request, access, async (text): Promise<Outcome> => {
         const subjectId = parseUuid(given)
         if (subjectId === undefined) return notUuid()
+        const stale = refusalUnlessFresh(access)
+        if (stale !== undefined) return stale
         const reading = readMembers(text, ['reason'], '{"reason":"support"}')
         if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
         const { members } = reading

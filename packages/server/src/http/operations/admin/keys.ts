@@ -2,6 +2,7 @@
 import { parseUuid } from '@property-events/protocol'
 import type { ProblemError } from '@property-events/protocol'
 import type { KeyRecord } from '../../../storage/storage.ts'
+import { refusalUnlessFresh } from '../../console/fresh-sign-in.ts'
 import type { HttpContext } from '../../context.ts'
 import { refused } from '../../exchange.ts'
 import type { Access, Outcome, Refused } from '../../exchange.ts'
@@ -125,13 +126,18 @@ async function create(context: HttpContext, access: Access, text: string): Promi
   const { body } = reading
   const reached = reachedTenants(access, 'admin:manage')
   if (body.grants.some(({ tenantId }) => reached?.includes(tenantId) === false)) return noTenant
-  const refusal = refusalOfGiving(access, body)
+  const refusal = refusalOfGiving(access, body) ?? refusalOfOperator(access, body)
   if (refusal !== undefined) return refusal
   const tooMany = await refusalOfBranchSets(context, body.grants, nowMs)
   if (tooMany !== undefined) return tooMany
   const issued = await context.keyIssuer.issue({ ...body, nowMs, actor: actorOf(access) })
   if (issued.kind === 'unknownTenant') return noTenant
   return issuedAnswer(context, issued.text, issued.record)
+}
+
+/** A key made in a browser that somebody has left would outlast the session. */
+function refusalOfOperator(access: Access, { operator }: Pick<KeyRecord, 'operator'>): Refused | undefined {
+  return operator ? refusalUnlessFresh(access) : undefined
 }
 
 function issuedAnswer(
@@ -187,7 +193,7 @@ export function rotateOneKey(context: HttpContext): Operation {
       withSmallBody(context, request, access, async (text) => {
         const reading = readRotation(text)
         if (reading.kind === 'faults') return refused({ code: 'invalid_body', errors: reading.errors })
-        const refusal = await refusalOfChange(context, access, keyId, 'holds')
+        const refusal = await refusalOfChange(context, access, keyId, 'holds', refusalOfOperator)
         if (refusal !== undefined) return refusal
         const rotated = await context.keyIssuer.rotate(keyId, {
           nowMs: Date.now(),
@@ -231,6 +237,7 @@ async function refusalOfChange(
   access: Access,
   keyId: string,
   wanted: 'holds' | 'sees',
+  further: (access: Access, record: KeyRecord) => Refused | undefined = () => undefined,
 ): Promise<Refused | undefined> {
   const record = (await context.keys.findKey(keyId))?.record
   const seen = record && seenKey(access, 'admin:manage', record)
@@ -239,5 +246,5 @@ async function refusalOfChange(
     const detail = 'This key opens other tenants, too, so only an operator changes it.'
     return refused({ code: 'scope_not_held', detail })
   }
-  return wanted === 'holds' ? refusalOfGiving(access, record) : undefined
+  return (wanted === 'holds' ? refusalOfGiving(access, record) : undefined) ?? further(access, record)
 }

@@ -1,0 +1,35 @@
+/** Problems of the console alone (PROTOCOL §15): a part of `problems`. */
+import type { ProblemKind } from './service-problems.ts'
+
+export const consoleProblems = {
+  console_session_ended: {
+    status: 401,
+    title: 'Nobody is signed in',
+    detail:
+      'There is no session of the console, or not any more: it ends after 12 hours, after an hour without a request, and with its key. Sign in again.',
+  },
+  login_link_spent: {
+    status: 401,
+    title: 'The link was used',
+    detail:
+      'A link signs in once, within 10 minutes. For a fresh one run `property-events console` where the service runs.',
+  },
+  console_foreign_request: {
+    status: 403,
+    title: 'Not from the page of the console',
+    detail:
+      'Sessions are for the page of the console alone. Other programs send a key in the x-api-key header.',
+  },
+  console_needs_https: {
+    status: 403,
+    title: 'The console needs https',
+    detail:
+      'Over http anybody on the way could read the session. Use https, or http on the machine itself (127.0.0.1). Where a proxy in front has https, tell the service: serve --url https://…, or --trusted-proxies and X-Forwarded-Proto.',
+  },
+  console_needs_fresh_sign_in: {
+    status: 403,
+    title: 'Sign in again for this',
+    detail:
+      'Reading a contact as it is, erasing and making operator keys are for a session of the last 5 minutes. Sign in again, with the key or a fresh link.',
+  },
+} as const satisfies Readonly<Record<string, ProblemKind>>

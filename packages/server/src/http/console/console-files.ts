@@ -1,0 +1,54 @@
+/** The page of the console, its script and its style, as they were built, with what a browser may do with them (PROTOCOL §15.1). */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Headers } from '../exchange.ts'
+import { madeOnce, staticDocument } from '../operations/static-document.ts'
+import type { StaticDocument } from '../operations/static-document.ts'
+import type { ConsoleOptions } from './console-door.ts'
+
+export interface ConsoleFiles {
+  readonly page: () => StaticDocument
+  readonly script: () => StaticDocument
+  readonly style: () => StaticDocument
+}
+
+/** Reads the files now, so that a service without them does not start; compresses them when they are first asked for. */
+export function readConsoleFiles(
+  { folder, imageHosts = [] }: ConsoleOptions,
+  basePath: string,
+): ConsoleFiles {
+  const headers: Headers = {
+    'content-security-policy': policyText(imageHosts),
+    'cross-origin-opener-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+  }
+  const file = (name: string, mediaType: string, change = (text: string): string => text) => {
+    const text = readFileSync(join(folder, name), 'utf8')
+    return madeOnce(() => staticDocument(mediaType, change(text), headers))
+  }
+  return {
+    // The page is built for a service without a base path.
+    page: file('index.html', 'text/html; charset=utf-8', (text) =>
+      text.replaceAll('"/console/', `"${basePath}/console/`),
+    ),
+    script: file('console.js', 'text/javascript; charset=utf-8'),
+    style: file('console.css', 'text/css; charset=utf-8'),
+  }
+}
+
+/** Its own script and style and requests to this service alone; no text becomes markup or script; no other page shows it in a frame. */
+function policyText(imageHosts: readonly string[]): string {
+  const images = [`'self'`, 'data:', ...imageHosts.map((host) => `https://${host}`)]
+  return [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `connect-src 'self'`,
+    `img-src ${images.join(' ')}`,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+    `require-trusted-types-for 'script'`,
+    `trusted-types 'none'`,
+  ].join('; ')
+}

@@ -1,0 +1,75 @@
+/** Whether a request comes from the console's own page, at an address that is ours and safe for a session (PROTOCOL §15.2). */
+import type { Request } from '../exchange.ts'
+import type { Refusal } from '../problem.ts'
+import { quoteInput } from '../requests/echo-text.ts'
+
+export interface OwnPlace {
+  /** Proxies of our own in front of the service, whose headers are believed. */
+  readonly trustedProxies: number
+  /** Where people reach the service, as it was told; without a path. `undefined`: it was not told. */
+  readonly publicOrigin: string | undefined
+}
+
+/** Where the page is, as its browser sees it: `http://127.0.0.1:8080`. */
+export type PageOrigin =
+  | { readonly kind: 'own'; readonly origin: string }
+  | { readonly kind: 'foreign'; readonly refusal: Refusal }
+
+/**
+ * Browsers tell where a request comes from by `Sec-Fetch-Site`, and older ones by `Origin`: pages cannot write either. A name of another
+ * host that was made to lead here (DNS rebinding) is found by `Host`; over https its certificate has proven it already.
+ */
+export function pageOrigin(request: Request, place: OwnPlace): PageOrigin {
+  const here = originHere(request, place)
+  if (here.kind === 'foreign') return here
+  const allowed = [here.origin, place.publicOrigin]
+  const origin = request.header('origin')
+  if (origin !== undefined && !allowed.includes(origin.toLowerCase())) {
+    const hint =
+      place.publicOrigin === undefined ? ' If that is this service, tell it so with serve --url.' : ''
+    return foreign(
+      `The request comes from a page of ${quoteInput(origin)}, not from the console’s own.${hint}`,
+    )
+  }
+  const site = request.header('sec-fetch-site')
+  if (site === undefined ? origin === undefined : site !== 'same-origin') {
+    return foreign(
+      'The request does not come from the console’s own page: Sec-Fetch-Site is not same-origin.',
+    )
+  }
+  return origin === undefined ? here : { kind: 'own', origin: origin.toLowerCase() }
+}
+
+function originHere(request: Request, { trustedProxies, publicOrigin }: OwnPlace): PageOrigin {
+  const host = (request.head.hosts[0] ?? '').toLowerCase()
+  const scheme = forwardedScheme(request.header('x-forwarded-proto'), trustedProxies)
+  const url = `${scheme}://${host}`
+  if (!URL.canParse(url)) return foreign(`The Host ${quoteInput(host)} is not this service’s.`)
+  const { origin, hostname } = new URL(url)
+  const isLoopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+  if (isLoopback) return { kind: 'own', origin }
+  if (publicOrigin === undefined) return scheme === 'https' ? { kind: 'own', origin } : needsHttps
+  const { protocol } = new URL(publicOrigin)
+  // A proxy that is not trusted has not told that the request came by https.
+  const asTold = new URL(`${protocol}//${host}`).origin
+  if (asTold !== publicOrigin) return foreign(`The Host ${quoteInput(host)} is not this service’s.`)
+  return protocol === 'https:' ? { kind: 'own', origin: publicOrigin } : needsHttps
+}
+
+/** As `X-Forwarded-For` is read: what our own proxy has written. */
+function forwardedScheme(header: string | undefined, trustedProxies: number): 'http' | 'https' {
+  if (trustedProxies <= 0 || header === undefined) return 'http'
+  const schemes = header.slice(-200).split(',')
+  return schemes
+    .at(Math.max(0, schemes.length - trustedProxies))
+    ?.trim()
+    .toLowerCase() === 'https'
+    ? 'https'
+    : 'http'
+}
+
+const needsHttps: PageOrigin = { kind: 'foreign', refusal: { code: 'console_needs_https' } }
+
+function foreign(detail: string): PageOrigin {
+  return { kind: 'foreign', refusal: { code: 'console_foreign_request', detail } }
+}

@@ -1,0 +1,22 @@
+/** What is at `/console` itself; the operations at its door are those of the whole service (http/router.ts). */
+import type { ConsoleDoor } from '../../console/console-door.ts'
+import type { HttpContext } from '../../context.ts'
+import type { Operation } from '../operation.ts'
+import { consolePages } from './pages.ts'
+import { readSession } from './read-session.ts'
+import { signIn } from './sign-in.ts'
+import { signOut } from './sign-out.ts'
+
+/** `pictures`: the service draws pictures itself. */
+export function consoleOperations(
+  context: HttpContext,
+  door: ConsoleDoor,
+  pictures: boolean,
+): readonly Operation[] {
+  return [
+    ...consolePages(context, door.files),
+    signIn(context, door, pictures),
+    readSession(context, door, pictures),
+    signOut(context, door),
+  ]
+}

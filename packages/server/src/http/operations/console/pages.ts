@@ -1,0 +1,47 @@
+/** The page of the console with its script and its style. Every path is a state of the page, which its script makes of it. */
+import type { ConsoleFiles } from '../../console/console-files.ts'
+import type { HttpContext } from '../../context.ts'
+import { refused } from '../../exchange.ts'
+import { answer, documentHeaders, openProblems } from '../../openapi/responses.ts'
+import { success } from '../../problem.ts'
+import type { Operation } from '../operation.ts'
+import { documentCall } from '../static-document.ts'
+import type { StaticDocument } from '../static-document.ts'
+
+type Limits = Pick<HttpContext, 'limits'>
+
+export function consolePages(context: Limits, { page, script, style }: ConsoleFiles): readonly Operation[] {
+  return [
+    fileAt(context, '/console', 'text/html', page),
+    fileAt(context, '/console/*', 'text/html', page),
+    fileAt(context, '/console/console.js', 'text/javascript', script),
+    fileAt(context, '/console/console.css', 'text/css', style),
+  ]
+}
+
+function fileAt(context: Limits, path: string, mediaType: string, file: () => StaticDocument): Operation {
+  return {
+    method: 'GET',
+    path,
+    mediaType,
+    access: undefined,
+    schema: () => ({
+      operationId: 'getConsole',
+      summary: 'The console',
+      description: 'Needs no key.',
+      tags: ['Description'],
+      security: [],
+      response: {
+        [success.ok]: answer('The file.', { type: 'string' }, documentHeaders, mediaType),
+        ...openProblems(),
+      },
+    }),
+    // What stands in the query is for the page.
+    prepare: ({ params }) => {
+      const isFile = params.some((rest) => rest.includes('.'))
+      return isFile
+        ? () => refused({ code: 'path_not_found' })
+        : documentCall(context, { query: '', params }, file)
+    },
+  }
+}

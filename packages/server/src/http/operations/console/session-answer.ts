@@ -1,0 +1,68 @@
+/** What a session is, and what may be done with it, for the page (PROTOCOL §15.3). */
+import type { ConsoleDoor } from '../../console/console-door.ts'
+import { cookieText } from '../../console/session-cookie.ts'
+import type { KeyRecord, ConsoleSession } from '../../../storage/storage.ts'
+import type { HttpContext } from '../../context.ts'
+import type { Headers } from '../../exchange.ts'
+import { answer, openProblems } from '../../openapi/responses.ts'
+import { success } from '../../problem.ts'
+import type { ProblemCode } from '../../problem.ts'
+import { keyMembers, timeOf } from '../admin/key-answer.ts'
+import type { OperationSchema } from '../operation.ts'
+
+export interface SessionPlace {
+  readonly door: ConsoleDoor
+  readonly basePath: string
+  /** Of the page. */
+  readonly origin: string
+  /** The service draws pictures itself. */
+  readonly pictures: boolean
+}
+
+/** `record`: of the session's key. */
+export function sessionMembers(
+  { door, basePath, origin, pictures }: SessionPlace,
+  session: ConsoleSession,
+  record: KeyRecord,
+): object {
+  return {
+    key: keyMembers(record),
+    createdAt: timeOf(session.begunMs),
+    expiresAt: timeOf(session.endsMs),
+    idleEndsAt: timeOf(door.sessions.idleEndMs(session)),
+    freshUntil: timeOf(door.sessions.freshUntilMs(session)),
+    images: { own: pictures, hosts: door.options.imageHosts ?? [] },
+    serviceUrl: door.options.url ?? `${origin}${basePath}`,
+  }
+}
+
+export const sessionHeaders: Headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+
+/** `Set-Cookie` for the page's origin; `value` left out takes the cookie away. */
+export function cookieHeaders(
+  { basePath }: Pick<HttpContext, 'basePath'>,
+  { cookieName: name }: ConsoleDoor,
+  origin: string,
+  value?: string,
+): Headers {
+  return { ...sessionHeaders, 'set-cookie': cookieText({ name, basePath, origin }, value) }
+}
+
+/** They are in no document: PROTOCOL §15 describes them. */
+export function sessionSchema(
+  operationId: string,
+  summary: string,
+  ...problems: readonly ProblemCode[]
+): () => OperationSchema {
+  return () => ({
+    operationId,
+    summary,
+    description: summary,
+    tags: ['Description'],
+    security: [],
+    response: {
+      [success.ok]: answer('The session.', { type: 'object' }, {}),
+      ...openProblems(...problems),
+    },
+  })
+}

@@ -1,0 +1,165 @@
+/**
+ * Who is signed in to the console (PROTOCOL §15). A session has two secrets: one in a cookie, which servers on other ports of the host
+ * receive as well, and one that the page keeps by itself and other origins cannot read. A link that signs somebody in has one. The store
+ * is given hashes of them: SHA-256 without a pepper, since nobody guesses 128 bits.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { reported, unreported } from '../background-task.ts'
+import type { TaskReport } from '../background-task.ts'
+import { BoundedMap } from '../bounded-map.ts'
+import { idleSessionMs } from '../storage/storage.ts'
+import type { ConsoleSession, ConsoleSessionStore, SessionOrigin } from '../storage/storage.ts'
+
+/** However much it is used. */
+export const sessionLengthMs = 12 * 3_600_000
+
+/** A link that was not used by then is of no use. */
+export const linkLengthMs = 600_000
+
+/** What looks at personal data or takes it away asks for a session that was begun at most so long ago. */
+export const freshSessionMs = 300_000
+
+/** Between two notes that a session is used. */
+const useEveryMs = 60_000
+
+/** As what is known of keys: what ended on another node ends here within 2 s. */
+const knownMs = 1_000
+const knownLimit = 2_000
+
+export interface BegunSession {
+  readonly session: ConsoleSession
+  /** For the cookie. */
+  readonly cookie: string
+  /** For the page. */
+  readonly half: string
+}
+
+/** Rejects as the store does. */
+export interface ConsoleSessions {
+  /** The key of the link, which is of no use after that; `undefined`: it was used, is too old, or there never was one. */
+  spendLink(secret: string): Promise<string | undefined>
+  begin(keyId: string, origin: SessionOrigin): Promise<BegunSession>
+  /** The session of both secrets, which counts as used. `undefined`: there is none (any more). */
+  find(cookie: string, half: string): Promise<ConsoleSession | undefined>
+  /** Whether it still lasts. Counts as using it. */
+  isOpen(session: ConsoleSession): Promise<boolean>
+  isFresh(session: ConsoleSession): boolean
+  /** When that ends. Milliseconds since 1970, as below. */
+  freshUntilMs(session: ConsoleSession): number
+  /** When it ends if it is used now and never again. */
+  idleEndMs(session: ConsoleSession): number
+  end(session: ConsoleSession): Promise<void>
+}
+
+export interface ConsoleSessionsOptions {
+  readonly store: ConsoleSessionStore
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  readonly report?: TaskReport
+}
+
+interface Known {
+  readonly session: ConsoleSession
+  readonly askedMs: number
+}
+
+export function consoleSessions({
+  store,
+  clock,
+  report = unreported,
+}: ConsoleSessionsOptions): ConsoleSessions {
+  const known = new BoundedMap<string, Known>(knownLimit)
+
+  async function look(cookieHash: string): Promise<ConsoleSession | undefined> {
+    const nowMs = clock()
+    const before = known.get(cookieHash)
+    const ageMs = nowMs - (before?.askedMs ?? 0)
+    if (before !== undefined && ageMs >= 0 && ageMs < knownMs) return lasting(before.session, nowMs)
+    const found = await store.find(cookieHash)
+    if (found === undefined) known.delete(cookieHash)
+    else known.set(cookieHash, { session: found, askedMs: nowMs })
+    return found && lasting(found, nowMs)
+  }
+
+  function use(session: ConsoleSession): void {
+    const usedMs = clock()
+    if (usedMs - session.usedMs < useEveryMs) return
+    const { cookieHash } = session
+    const askedMs = known.get(cookieHash)?.askedMs ?? usedMs
+    known.set(cookieHash, { session: { ...session, usedMs }, askedMs })
+    void reported(report, 'use_session', store.use(cookieHash, usedMs))
+  }
+
+  return {
+    spendLink: (secret) => store.spendLink(hashOf(secret), clock()),
+
+    async begin(keyId, origin) {
+      const nowMs = clock()
+      const [cookie, half] = [newSecret(32), newSecret(32)]
+      const session = {
+        cookieHash: hashOf(cookie),
+        halfHash: hashOf(half),
+        keyId,
+        begunMs: nowMs,
+        endsMs: nowMs + sessionLengthMs,
+        usedMs: nowMs,
+      }
+      await store.begin(session, origin, `key:${keyId}`)
+      return { session, cookie, half }
+    },
+
+    async find(cookie, half) {
+      const session = await look(hashOf(cookie))
+      if (session === undefined || !isSame(session.halfHash, hashOf(half))) return undefined
+      use(session)
+      return session
+    },
+
+    async isOpen({ cookieHash }) {
+      const session = await look(cookieHash)
+      if (session !== undefined) use(session)
+      return session !== undefined
+    },
+
+    isFresh: (session) => clock() < freshUntilMs(session),
+    freshUntilMs,
+    idleEndMs: ({ endsMs }) => Math.min(endsMs, clock() + idleSessionMs),
+
+    async end({ cookieHash }) {
+      await store.end(cookieHash)
+      known.delete(cookieHash)
+    },
+  }
+}
+
+/** Makes a link for a key. The secret is in the answer and nowhere else: 22 characters of `A-Z a-z 0-9 - _`, 128 bits. */
+export async function makeLoginLink(
+  store: Pick<ConsoleSessionStore, 'addLink'>,
+  keyId: string,
+  nowMs: number,
+): Promise<string> {
+  const secret = newSecret(16)
+  await store.addLink({ linkHash: hashOf(secret), keyId, expiresMs: nowMs + linkLengthMs })
+  return secret
+}
+
+function freshUntilMs({ begunMs }: ConsoleSession): number {
+  return begunMs + freshSessionMs
+}
+
+function lasting(session: ConsoleSession, nowMs: number): ConsoleSession | undefined {
+  const isOver = nowMs >= session.endsMs || nowMs - session.usedMs >= idleSessionMs
+  return isOver ? undefined : session
+}
+
+function newSecret(byteLength: number): string {
+  return randomBytes(byteLength).toString('base64url')
+}
+
+function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url')
+}
+
+function isSame(hash: string, other: string): boolean {
+  return hash.length === other.length && timingSafeEqual(Buffer.from(hash), Buffer.from(other))
+}
