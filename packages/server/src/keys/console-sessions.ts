@@ -81,13 +81,14 @@ export function consoleSessions({
     return found && lasting(found, nowMs)
   }
 
-  function use(session: ConsoleSession): void {
+  async function use(session: ConsoleSession): Promise<void> {
     const usedMs = clock()
     if (usedMs - session.usedMs < useEveryMs) return
     const { cookieHash } = session
     const askedMs = known.get(cookieHash)?.askedMs ?? usedMs
     known.set(cookieHash, { session: { ...session, usedMs }, askedMs })
-    void reported(report, 'use_session', store.use(cookieHash, usedMs))
+    // Without room in the store somebody can still look at it.
+    await reported(report, 'use_session', store.use(cookieHash, usedMs))
   }
 
   return {
@@ -111,13 +112,13 @@ export function consoleSessions({
     async find(cookie, half) {
       const session = await look(hashOf(cookie))
       if (session === undefined || !isSame(session.halfHash, hashOf(half))) return undefined
-      use(session)
+      await use(session)
       return session
     },
 
     async isOpen({ cookieHash }) {
       const session = await look(cookieHash)
-      if (session !== undefined) use(session)
+      if (session !== undefined) await use(session)
       return session !== undefined
     },
 
