@@ -64,6 +64,8 @@ export function metricsPortOf(reader: SettingReader, port: number): number {
 /** Reads all of them; the caller finishes the reader. */
 export function readServeOptions(reader: SettingReader) {
   const port = reader.value(settings.port)
+  const basePath = reader.value(settings.basePath)
+  const hasConsole = reader.value(settings.console)
   return {
     data: reader.value(settings.data),
     database: reader.value(settings.database),
@@ -72,7 +74,7 @@ export function readServeOptions(reader: SettingReader) {
     workers: reader.value(settings.workers),
     metricsHost: reader.value(settings.metricsHost),
     metricsPort: metricsPortOf(reader, port),
-    basePath: reader.value(settings.basePath),
+    basePath,
     maxPageSize: reader.value(settings.maxPageSize),
     rateLimit: reader.value(settings.rateLimit),
     tenantRateLimit: reader.value(settings.tenantRateLimit),
@@ -81,9 +83,9 @@ export function readServeOptions(reader: SettingReader) {
     trustedProxies: reader.value(settings.trustedProxies),
     corsOrigins: reader.value(settings.corsOrigins),
     plainConnections: reader.value(settings.plainConnections) === 'on',
-    console: reader.value(settings.console),
+    console: hasConsole,
     consoleImages: reader.value(settings.consoleImages),
-    publicUrl: readPublicUrl(reader),
+    publicUrl: readPublicUrl(reader, hasConsole ? basePath : undefined),
     logLevel: reader.value(settings.logLevel),
     catalogue: reader.value(settings.catalogue),
     startSequence: reader.value(settings.startSequence),
@@ -107,11 +109,10 @@ export function readServeOptions(reader: SettingReader) {
   }
 }
 
-/** A service does not know of a path that a proxy takes away, and the page of its console would look for its files elsewhere. */
-function readPublicUrl(reader: SettingReader): string | undefined {
+/** `basePath`: `undefined` where the console is off. A service does not know of a path that a proxy takes away, and the page of its console would look for its files elsewhere. */
+function readPublicUrl(reader: SettingReader, basePath: string | undefined): string | undefined {
   const url = reader.value<string | undefined>(publicUrl)
-  const basePath = reader.value(settings.basePath)
-  if (url === undefined || !reader.value(settings.console)) return url
+  if (url === undefined || basePath === undefined) return url
   const path = new URL(url).pathname.replace(/\/+$/, '')
   if (path !== basePath) {
     const words = basePath === '' ? 'has no path' : `ends with the base path ${basePath}`
