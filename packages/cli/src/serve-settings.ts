@@ -109,7 +109,10 @@ export function readServeOptions(reader: SettingReader) {
   }
 }
 
-/** `basePath`: `undefined` where the console is off. A service does not know of a path that a proxy takes away, and the page of its console would look for its files elsewhere. */
+/**
+ * `basePath`: `undefined` where the console is off. A service does not know of a path that a proxy takes away, and the page of its
+ * console would look for its files elsewhere.
+ */
 function readPublicUrl(reader: SettingReader, basePath: string | undefined): string | undefined {
   const url = reader.value<string | undefined>(publicUrl)
   if (url === undefined || basePath === undefined) return url
