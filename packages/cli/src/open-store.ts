@@ -42,7 +42,7 @@ export async function withStore<Result>(
   reader.finish()
   const place =
     database === undefined
-      ? ({ kind: 'sqlite', folder } as const)
+      ? ({ kind: 'sqlite', folder, writesOn: 'thisThread' } as const)
       : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
   const storage = await openStorage({ ...place, create: false }).catch((error: unknown) => {
     if (database !== undefined) throw error

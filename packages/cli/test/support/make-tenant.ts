@@ -42,7 +42,7 @@ export async function makeTenant<Name extends string>(
 ): Promise<MadeTenant<Name>> {
   const place =
     database === undefined
-      ? ({ kind: 'sqlite', folder: data ?? '' } as const)
+      ? ({ kind: 'sqlite', folder: data ?? '', writesOn: 'thisThread' } as const)
       : ({ kind: 'postgres', url: database, readConnections: 1 } as const)
   await using storage = await openStorage({ ...place, create: false })
   const [pepper] = loadPeppers({ folder: data, given: keyPepper })

@@ -64,6 +64,7 @@ import { fileRestrictions } from './restriction-reads.ts'
 import { fileRetention } from './retention.ts'
 import { settledLocator } from './settled-locate.ts'
 import { accessThrough, portToWriter } from './writer-access.ts'
+import { hostWriterHere } from './writer-here.ts'
 import { hostWriter } from './writer-host.ts'
 import { fileUsage } from './usage.ts'
 import { linkWriter } from './writer-link.ts'
@@ -75,6 +76,11 @@ export interface SqliteOptions {
   readonly folder: string
   /** The largest the store's file may become; publishing then answers `storage_full`. Unlimited if left out. */
   readonly maxBytes?: number | undefined
+  /**
+   * Which thread writes: one of its own if left out, so that no flush holds up a request. `thisThread`, the one that opens the store, is for
+   * what serves nobody.
+   */
+  readonly writesOn?: 'ownThread' | 'thisThread' | undefined
 }
 
 /** What another thread of the process needs to serve the same open store. To be transferred to it, with its port. */
@@ -106,9 +112,9 @@ export async function openSqlite(
   const line = commitLine()
   line.raiseFloor(reservedUntil)
   const changes = changeCounts()
-  const { maxBytes } = options
+  const { maxBytes, writesOn = 'ownThread' } = options
   const writerOptions = { file, maxBytes, clock, overrideClockCheck, changes: changes.memory }
-  const host = hostWriter(writerOptions, line)
+  const host = (writesOn === 'ownThread' ? hostWriter : hostWriterHere)(writerOptions, line)
   const observers = storeObservers()
   const link = linkWriter(host, (ms) => observers.waited('writing', ms))
   await link.call('durability')

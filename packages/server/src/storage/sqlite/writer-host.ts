@@ -24,7 +24,7 @@ export interface WriterAccess {
 export interface WriterHost extends WriterAccess {
   /** Resolves when the thread has ended. */
   ended(): Promise<void>
-  /** The thread, for tests that kill it. */
+  /** The thread, where it has one of its own, for tests that kill it. */
   readonly worker: () => Worker | undefined
 }
 

@@ -1,0 +1,178 @@
+/** What writes to a store: one connection, and one question at a time, whichever thread it is on. */
+import type { MessagePort } from 'node:worker_threads'
+import { changeCounts } from '../change-counts.ts'
+import { readClock } from '../clock.ts'
+import { StorageFailure } from '../storage.ts'
+import { appendedFeeds } from '../watchers.ts'
+import { adminWrites } from './admin.ts'
+import { appender } from './append.ts'
+import { auditWrites, changeNoter } from './audit.ts'
+import { branchViewWrites } from './branch-views.ts'
+import { commitLine } from './commit-line.ts'
+import { connectForWriting } from './connection.ts'
+import type { Connection } from './connection.ts'
+import { deletionWrites } from './deletion-writes.ts'
+import { consoleSessionWrites } from './console-sessions.ts'
+import { consumerWrites } from './consumers.ts'
+import { failureOf } from './failure.ts'
+import { erasureWrites } from './erasure-writes.ts'
+import { fillChecksums } from './fill-checksums.ts'
+import { holdWrites } from './holds.ts'
+import { recordImporter } from './import-records.ts'
+import { keyWrites } from './key-writes.ts'
+import { leavingWrites } from './leaving.ts'
+import { ledgerWrites } from './ledger.ts'
+import { maintenanceWriter } from './maintenance.ts'
+import { readSettings } from './meta.ts'
+import { momentWrites } from './moments.ts'
+import { moveChanger } from './moves.ts'
+import { nameWrites } from './names.ts'
+import { nodeWrites } from './nodes.ts'
+import { publicationWrites } from './publications.ts'
+import { restrictionWrites } from './restriction-writes.ts'
+import { retentionWrites } from './retention.ts'
+import { skippedIdRemover } from './skipped-ids.ts'
+import { acceptHistory, startEpoch } from './start-epoch.ts'
+import { storedReservation } from './stored-reservation.ts'
+import { usageWrites } from './usage.ts'
+import type { Durability, WriterOptions, WriterReply, WriterRequest, WriterVerbs } from './writer-verbs.ts'
+
+/** The one that writes to a store, once its connection is open. */
+export interface Writing {
+  /** Answers what comes through the port. */
+  answer(port: MessagePort): void
+}
+
+/** Opens the connection. `onClosed`: it is closed, as it was asked to be, and so are all ports. */
+export function openForWriting(options: WriterOptions, onClosed: () => void): Writing {
+  const verbs = verbsOf(options)
+  const ports = new Set<MessagePort>()
+  return {
+    answer(port) {
+      ports.add(port)
+      port.on('close', () => ports.delete(port))
+      port.on('message', (request: WriterRequest) => {
+        port.postMessage(replyTo(verbs, request, options.file))
+        if (request.verb !== 'close') return
+        for (const open of ports) open.close()
+        onClosed()
+      })
+    },
+  }
+}
+
+/** Throws where a commit would not be on the disk. */
+function durabilityOf(db: Connection): Durability {
+  const durability: Durability = {
+    journalMode: String(db.pragma('journal_mode', { simple: true })),
+    synchronous: Number(db.pragma('synchronous', { simple: true })),
+  }
+  if (durability.journalMode !== 'wal' || durability.synchronous !== 2) {
+    throw new Error(`commits would not be durable: ${JSON.stringify(durability)}`)
+  }
+  return durability
+}
+
+/** Tenants and keys, and who changed them. */
+function administrationWrites(...[db, clock, note, changes]: Parameters<typeof deletionWrites>) {
+  return {
+    ...keyWrites(db, note),
+    ...adminWrites(db, note),
+    ...nameWrites(db, note),
+    ...leavingWrites(db, note),
+    ...consoleSessionWrites(db, note),
+    ...deletionWrites(db, clock, note, changes),
+  }
+}
+
+function verbsOf(options: WriterOptions): WriterVerbs {
+  const db = connectForWriting(options)
+  const { clock, overrideClockCheck } = options
+  const durability = durabilityOf(db)
+  const line = commitLine(options.line)
+  const changes = changeCounts(options.changes)
+  const appending = appender(db, {
+    catalogue: readSettings(db).catalogue,
+    clock,
+    overrideClockCheck,
+  })
+  const note = changeNoter(db, clock)
+  const changeMove = moveChanger(db, note)
+  const importRecords = recordImporter(db, note)
+  const forgetSkippedIds = skippedIdRemover(db)
+  const stopFilling = fillChecksums(db)
+  const reservation = storedReservation(db, clock)
+  return {
+    ...administrationWrites(db, clock, note, changes),
+    ...nodeWrites(db, clock, note),
+    ...auditWrites(db, note),
+    ...branchViewWrites(db, clock),
+    ...noteWrites(db),
+    ...consumerWrites(db),
+    ...momentWrites(db),
+    ...erasureWrites(db, clock, { appending, note, line, changes }),
+    ...restrictionWrites(db, clock, { appending, note, line, changes }),
+    ...holdWrites(db, clock, note),
+    ...retentionWrites(db, clock, note, changes),
+    append(batches) {
+      const outcomes = line.commit((floor) => appending.append(batches, floor))
+      for (const key of appendedFeeds(batches, outcomes)) changes.raise(key)
+      return outcomes
+    },
+    preview: (batch) => appending.preview(batch),
+    startEpoch(continueAfter, actor, feeds) {
+      startEpoch(db, note, continueAfter, actor, feeds)
+      changes.raise(undefined)
+    },
+    acceptHistory: (actor) => acceptHistory(db, note, actor),
+    setMaintenance: maintenanceWriter(db, note),
+    changeMove(tenantId, from, to, actor) {
+      const outcome = changeMove(tenantId, from, to, actor)
+      changes.raise(undefined)
+      return outcome
+    },
+    importRecords(records, actor) {
+      line.commit(() => importRecords(records, actor))
+      for (const record of records) if (record.kind === 'whole') line.raiseFloor(record.reservedUntil ?? 0n)
+      changes.raise(undefined)
+    },
+    forgetSkippedIds: () => forgetSkippedIds(readClock(clock)),
+    reserveTime: () => reservation.reserve(),
+    settled: () => undefined,
+    durability: () => durability,
+    // The last connection to close moves the WAL into the file. To ask for it here would wait for every reader, a backup say,
+    // and block all writing meanwhile.
+    close() {
+      stopFilling()
+      try {
+        reservation.giveBack(line.floor())
+      } catch {
+        // Without room on the disk, say: then the next start stamps from what is reserved, at most 10 s ahead.
+      }
+      db.close()
+    },
+  }
+}
+
+/** What is noted of requests. */
+function noteWrites(db: Connection) {
+  return { ...ledgerWrites(db), ...usageWrites(db), ...publicationWrites(db) }
+}
+
+function replyTo(verbs: WriterVerbs, { id, verb, args }: WriterRequest, file: string): WriterReply {
+  try {
+    const beganMs = performance.now()
+    const value: unknown = Reflect.apply(verbs[verb], verbs, args)
+    return { id, kind: 'answer', value, tookMs: performance.now() - beganMs }
+  } catch (error) {
+    const failure = failureOf(error, file)
+    const { code, scope } =
+      failure instanceof StorageFailure ? failure : new StorageFailure('storage_unavailable')
+    const cause = failure.cause instanceof Error ? failure.cause : failure
+    return { id, kind: 'failure', code, scope, cause: textOf(cause) }
+  }
+}
+
+function textOf(error: Error): string {
+  return 'code' in error ? `${String(error.code)}: ${error.message}` : (error.stack ?? error.message)
+}
