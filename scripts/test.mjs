@@ -4,7 +4,7 @@
  * process stays. And no process that a test has left behind outlives the run, where it would hold the terminal or the pipe.
  */
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,13 +32,19 @@ const options = [
 /** What the files of this run have in common: gone with it. */
 const shared = mkdtempSync(join(tmpdir(), 'property-events-tests-'))
 process.on('exit', () => rmSync(shared, { recursive: true, force: true }))
+const clusters = join(shared, 'clusters')
+mkdirSync(clusters)
+// Where root runs the tests, another user runs PostgreSQL.
+chmodSync(shared, 0o711)
 const env = {
   ...process.env,
   ...(long ? { PROPERTY_EVENTS_TEST_LONG: '1' } : {}),
   // What Node makes of the sources, and what `initdb` makes: each once, and not once by every file.
   NODE_COMPILE_CACHE: join(shared, 'compiled'),
-  PROPERTY_EVENTS_TEST_CLUSTERS: join(shared, 'clusters'),
+  PROPERTY_EVENTS_TEST_CLUSTERS: clusters,
 }
+const server = named.length === 0 ? await startServer() : undefined
+if (server !== undefined) env.PROPERTY_EVENTS_TEST_SERVER_URL = server.url()
 // A group of its own, so that one signal reaches the runner, its files and what these have started.
 const runner = spawn(process.execPath, [...options, ...files], {
   cwd: root,
@@ -53,8 +59,21 @@ if (limitMinutes !== undefined) setTimeout(giveUp, limitMinutes * 60_000).unref(
 
 runner.on('exit', (code) => {
   signalGroup('SIGKILL')
+  // The server ends with this process, whatever ends it.
   process.exit(code ?? 1)
 })
+
+/**
+ * One PostgreSQL for all files that only want a place for stores. Each starts one of its own where there is none: that takes
+ * a second of processor time, and seventy files do.
+ */
+async function startServer() {
+  process.env.PROPERTY_EVENTS_TEST_CLUSTERS = clusters
+  const { launchPostgres } = await import('../packages/server/test/postgres/launch-postgres.ts')
+  return launchPostgres({ settings: { max_connections: '400', shared_buffers: '128MB' } }).catch((error) => {
+    process.stderr.write(`There is no PostgreSQL for all files: ${error.message}\n`)
+  })
+}
 
 /** The runner names the files that were still running when it is asked to stop. */
 function giveUp() {

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, chown, mkdtemp, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { programsIn, unpackPrograms } from './postgres-programs.ts'
 import type { PostgresPrograms } from './postgres-programs.ts'
@@ -59,7 +59,7 @@ export async function launchPostgres(options: LaunchOptions = {}): Promise<Launc
     if (owner !== undefined) await chown(folder, owner.uid, owner.gid)
     const programs =
       options.binFolder === undefined
-        ? await unpackPrograms(join(folder, 'programs'))
+        ? await carriedPrograms(join(folder, 'programs'))
         : programsIn(options.binFolder)
     const site: Site = { folder, programs, owner, settings: options.settings ?? {} }
     const server = await prepareServer(site, 'first', remove)
@@ -79,6 +79,21 @@ interface Site {
   readonly settings: Readonly<Record<string, string>>
 }
 
+/** What a run of all tests makes once for all its files: it names the folder. */
+const commonFolder = process.env['PROPERTY_EVENTS_TEST_CLUSTERS']
+
+/** A thousand files, which each server would otherwise have of its own. */
+async function carriedPrograms(own: string): Promise<PostgresPrograms> {
+  if (commonFolder === undefined) return unpackPrograms(own)
+  const common = join(commonFolder, 'programs')
+  if (existsSync(common)) return programsIn(join(common, 'bin'))
+  // Whole under its name or not at all: another file may be looking.
+  const partial = `${common}-${process.pid}`
+  await unpackPrograms(partial)
+  await rename(partial, common).catch(() => rm(partial, { recursive: true }))
+  return programsIn(join(common, 'bin'))
+}
+
 let launched = 0
 
 /**
@@ -90,18 +105,15 @@ async function makeCluster(
   dataFolder: string,
   { binFolder, initdb = [] }: LaunchOptions,
 ): Promise<void> {
-  const folder = process.env['PROPERTY_EVENTS_TEST_CLUSTERS']
   const isUsual = binFolder === undefined && initdb.length === 0
-  const kept = folder !== undefined && isUsual ? join(folder, String(launched % 4)) : undefined
+  const kept = commonFolder !== undefined && isUsual ? join(commonFolder, String(launched % 4)) : undefined
   launched += 1
   if (kept !== undefined && existsSync(kept)) return await copyFolder(site, kept, dataFolder)
   const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync']
   const access = ['-D', dataFolder, '-U', 'postgres', '--auth=trust']
   await runToEnd(site, site.programs.initdb, [...access, ...locale, ...initdb])
-  if (folder === undefined || kept === undefined) return
-  // Whole under its name or not at all: another file may be looking.
+  if (kept === undefined) return
   const partial = `${kept}-${process.pid}`
-  await mkdir(folder, { recursive: true })
   await copyFolder(site, dataFolder, partial)
   await rename(partial, kept).catch(() => rm(partial, { recursive: true }))
 }
@@ -175,7 +187,12 @@ function spawnAs(site: Site, program: string, parameters: readonly string[]): Ch
     stdio: ['ignore', 'ignore', 'pipe'],
     // A group of its own: Ctrl-C must not take the server away from tests that are ending in order.
     detached: true,
-    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC', LD_LIBRARY_PATH: join(site.folder, 'programs', 'lib') },
+    env: {
+      ...process.env,
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      LD_LIBRARY_PATH: join(dirname(site.programs.postgres), '../lib'),
+    },
     ...site.owner,
   })
 }

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
 import { launchPostgres } from './launch-postgres.ts'
+import type { LaunchedPostgres } from './launch-postgres.ts'
+import { leaseDatabase } from './lease-database.ts'
 import { recycledSchemas } from './recycled-schemas.ts'
 import type { RecycledSchema } from './recycled-schemas.ts'
 
@@ -18,38 +20,52 @@ export interface TestDatabases extends AsyncDisposable {
  */
 export async function testDatabases(binFolder?: string): Promise<TestDatabases> {
   const named = binFolder === undefined ? process.env['PROPERTY_EVENTS_TEST_DATABASE_URL'] : undefined
-  const server = named === undefined ? await launchPostgres({ binFolder }) : undefined
-  const url = named ?? server?.url() ?? ''
-  const admin = new Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
-  admin.on('error', () => undefined)
-  const made: string[] = []
-
-  const create = async (): Promise<string> => {
-    const name = `property_events_test_${randomUUID().replaceAll('-', '')}`
-    await admin.query(`CREATE SCHEMA ${name}`)
-    made.push(name)
-    return inSchema(url, name)
-  }
-  return {
-    create,
-    recycled: recycledSchemas(admin, create),
-    async [Symbol.asyncDispose]() {
-      // A server of our own goes as a whole.
-      if (server === undefined) {
-        for (const name of made) await admin.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
-      }
-      await admin.end()
-      await server?.[Symbol.asyncDispose]()
-    },
-  }
+  if (named !== undefined) return databasesAt(named)
+  const server = await launchPostgres({ binFolder })
+  return databasesAt(server.url(), server)
 }
 
 let shared: Promise<TestDatabases> | undefined
 
-/** One server for all tests of this process; it goes with the process. */
+/**
+ * One place for all tests of this process, which goes with the process: of the server that a run of all tests has in common a database of
+ * its own (`PROPERTY_EVENTS_TEST_SERVER_URL`), else as `testDatabases`. For tests that do nothing to the server or to its other sessions.
+ */
 export function sharedDatabases(): Promise<TestDatabases> {
-  shared ??= testDatabases()
+  shared ??= placeToShare()
   return shared
+}
+
+async function placeToShare(): Promise<TestDatabases> {
+  const { PROPERTY_EVENTS_TEST_DATABASE_URL: named, PROPERTY_EVENTS_TEST_SERVER_URL: server } = process.env
+  if (named !== undefined || server === undefined) return testDatabases()
+  return databasesAt(await leaseDatabase(server), 'leased')
+}
+
+/** `owner`: the server is started for this process alone, or the database is leased to it. Otherwise schemas are removed at the end. */
+function databasesAt(url: string, owner?: LaunchedPostgres | 'leased'): TestDatabases {
+  const admin = new Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
+  admin.on('error', () => undefined)
+  const made: string[] = []
+
+  const createSchema = async (): Promise<string> => {
+    const name = `property_events_test_${randomUUID().replaceAll('-', '')}`
+    await admin.query(`CREATE SCHEMA ${name}`)
+    made.push(name)
+    return name
+  }
+  const urlOf = (schema: string): string => inSchema(url, schema)
+  return {
+    create: async () => urlOf(await createSchema()),
+    recycled: recycledSchemas({ admin, create: createSchema, urlOf, isOurs: owner === 'leased' }),
+    async [Symbol.asyncDispose]() {
+      if (owner === undefined) {
+        for (const name of made) await admin.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
+      }
+      await admin.end()
+      if (owner !== 'leased') await owner?.[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** The address with all names looked up in one schema. */
