@@ -129,6 +129,8 @@ const payload = fc.record(
   { requiredKeys: [] },
 )
 
+const emptied = 'DELETE FROM listings; DELETE FROM listing_media; DELETE FROM listing_removed;'
+
 describe('tables of SQLite and PostgreSQL', () => {
   const places: TablePlace[] = []
   const tables: ListingTables[] = []
@@ -190,15 +192,15 @@ describe('tables of SQLite and PostgreSQL', () => {
   it('take any payload, and hold the same rows of it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(payload, { minLength: 1, maxLength: 20 }), async (payloads) => {
+        // Each run looks at rows of its own alone, so that a failure is made small and names its payload and seed.
+        for (const place of places) await place.run(emptied)
         const texts = payloads.map((value) => JSON.stringify(value))
-        await writeEverywhere(
-          texts,
-          texts.map((text) => text.replace('{', '{"removal_reason":"a\\u0000b",')),
-        )
+        const removals = texts.map((text) => text.replace('{', '{"removal_reason":"a\\u0000b",'))
+        await writeEverywhere(texts, removals)
+        await assertEqual()
       }),
       { numRuns: process.env['PROPERTY_EVENTS_TEST_LONG'] === '1' ? 500 : 10 },
     )
-    await assertEqual()
   })
 
   it('leave out of columns what cannot be, and keep it in the payload; what names a person is in neither', async () => {
