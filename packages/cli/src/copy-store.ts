@@ -3,7 +3,7 @@ import { feedNames } from '@property-events/protocol'
 import { feedName } from '@property-events/server'
 import type { Actor, FeedKey, KeyRecord, StorageEngine, StoreRecord } from '@property-events/server'
 import { copyLeaving } from './copy-leaving.ts'
-import { copySent } from './copy-sent.ts'
+import { copyNoted } from './copy-noted.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed } from './compare-feeds.ts'
 import { Refusal } from './refusal.ts'
@@ -69,7 +69,7 @@ async function copyWhole(options: CopyOptions): Promise<readonly CopiedFeed[]> {
   await copyAudit(from, to)
   await copyDeletions(from, to)
   await copyNames(from, to, actor)
-  await copySent(from, to)
+  await copyNoted(from, to)
   if (whole !== undefined) await to.importRecords([whole], actor)
   return feeds
 }

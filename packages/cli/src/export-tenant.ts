@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { makeFolder, openStorage, writeNewFile } from '@property-events/server'
 import type { Actor, DeletedExport, StorageEngine, Tenant, TenantExporter } from '@property-events/server'
 import { copyLeaving } from './copy-leaving.ts'
-import { copySent } from './copy-sent.ts'
+import { copyNoted } from './copy-noted.ts'
 import { moveKeys } from './move-keys.ts'
 import { copyRules, withoutThinning } from './without-thinning.ts'
 
@@ -59,7 +59,7 @@ async function fill(from: StorageEngine, to: StorageEngine, tenant: Tenant, acto
     ),
   )
   await moveKeys(from, to, tenantId, actor)
-  await copySent(from, to, tenantId)
+  await copyNoted(from, to, tenantId)
   await copyRules(from, to, actor, tenantId)
   await copyLeaving(from, to, actor, tenantId)
   await copyAuditOf(from, to, tenantId)

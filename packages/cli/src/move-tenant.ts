@@ -12,7 +12,7 @@ import type {
   Tenant,
 } from '@property-events/server'
 import { copyLeaving } from './copy-leaving.ts'
-import { copySent } from './copy-sent.ts'
+import { copyNoted } from './copy-noted.ts'
 import { compareFeeds, heldPosition } from './compare-feeds.ts'
 import type { CopiedFeed, FeedComparison } from './compare-feeds.ts'
 import { keysOfTenant, moveKeys, refuseForeignKeys } from './move-keys.ts'
@@ -129,7 +129,7 @@ async function move(options: MoveOptions, stage: { now: MoveStage }): Promise<Mo
   }
   const feeds = await copy.end()
   const keys = withoutKeys ? 0 : await moveKeys(from, to, tenantId, actor)
-  await copySent(from, to, tenantId)
+  await copyNoted(from, to, tenantId)
   await copyRules(from, to, actor, tenantId)
   await to.keys.setTenantSuspended(tenantId, tenant.suspended, actor)
   await copyLeaving(from, to, actor, tenantId)

@@ -185,8 +185,10 @@ export interface ErasureRecipient {
   readonly lastSentAt: string | null
   /** It was sent the closing event by then; `null`: not so far, or nothing was closed. */
   readonly toldBy: string | null
-  /** Reserved: nothing sets it yet. */
+  /** All of its consumers have acknowledged the closing event: the latest of their times; `null`: one has not, or none is known. */
   readonly acknowledgedAt: string | null
+  /** Its consumers, by name, and when each has last acknowledged, the closing event included. An earlier service names none. */
+  readonly consumers?: readonly { readonly name: string; readonly acknowledgedAt: string | null }[]
 }
 
 /** The answer to a dry run. */

@@ -63,7 +63,18 @@ const recipient = Type.Object(
     firstSentAt: time('Start of the hour in which it was first sent one of them.'),
     lastSentAt: time('End of the hour in which it was last sent one of them.'),
     toldBy: time('It was sent the closing event by then; null: not so far, or nothing was closed.'),
-    acknowledgedAt: time('Reserved: nothing sets it yet.'),
+    acknowledgedAt: time(
+      'All of its consumers have acknowledged the closing event: the latest of their times; null: one has not, or none is known.',
+    ),
+    consumers: Type.Array(
+      Type.Object({
+        name: Type.String({ description: 'Of the consumer; `default`: the key itself.' }),
+        acknowledgedAt: time(
+          'When it last acknowledged, the closing event among what it has applied; null: not so far, or nothing was closed.',
+        ),
+      }),
+      { description: 'Its consumers of the feed (PROTOCOL §14.4), by name.' },
+    ),
   },
   { title: 'ErasureRecipient', description: 'A key that was sent what was erased.' },
 )

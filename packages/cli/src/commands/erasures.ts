@@ -193,7 +193,7 @@ async function writeRecipients(
   await output.write(`recipients${recipients.length === 0 ? '   none' : ''}\n`)
   if (recipients.length > 0) {
     const rows = recipients.map((one) => rowOf(one, closing !== null))
-    const head = ['  key', 'label', 'events', 'first sent (UTC)', 'last sent (UTC)', 'told']
+    const head = ['  key', 'label', 'events', 'first sent (UTC)', 'last sent (UTC)', 'told', 'acknowledged']
     await output.write(tableText(head, rows))
   }
   for (const { from, to } of unknownTimes ?? []) {
@@ -205,5 +205,13 @@ function rowOf(recipient: ErasureRecipient, isClosed: boolean): readonly string[
   const { keyId, label, certainty, events, firstSentAt, lastSentAt, toldBy } = recipient
   const told = isClosed ? (toldBy === null ? 'not yet' : `by ${toldBy}`) : '-'
   const times = [firstSentAt, lastSentAt].map((time) => time ?? '')
-  return [`  ${keyId}`, label, certainty === 'sent' ? String(events) : certainty, ...times, told]
+  const sent = certainty === 'sent' ? String(events) : certainty
+  return [`  ${keyId}`, label, sent, ...times, told, isClosed ? acknowledgedText(recipient) : '-']
+}
+
+/** Of a key with several consumers also how many have. An older service names no consumers. */
+function acknowledgedText({ acknowledgedAt, consumers = [] }: ErasureRecipient): string {
+  if (acknowledgedAt !== null) return acknowledgedAt
+  const done = consumers.filter((consumer) => consumer.acknowledgedAt !== null).length
+  return done === 0 ? 'not yet' : `${done} of ${consumers.length}`
 }

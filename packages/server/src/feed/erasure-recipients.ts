@@ -1,7 +1,9 @@
-/** To whom what was erased had been sent, and who has been told: computed when a receipt is read (D17, D28). */
+/** To whom what was erased had been sent, who has been told, and who says that it is done: computed when a receipt is read (D17, D28). */
 import { parseEventJson } from '../storage/event-json.ts'
 import { runSilenceMs } from '../storage/storage.ts'
 import type { Erasure, KeyRecord, PlacedEvent, SentBefore, StorageEngine } from '../storage/storage.ts'
+import { acknowledgedBy } from './erasure-acknowledged.ts'
+import type { AcknowledgedConsumer } from './erasure-acknowledged.ts'
 import type { TimeSpan } from './exposure.ts'
 import { describeKeys, gatherSent, piecesOf, placesOf } from './recipients.ts'
 import type { GatheredSent, Recipient } from './recipients.ts'
@@ -15,6 +17,8 @@ export interface ErasureRecipient extends Pick<Recipient, 'keyId' | 'label'> {
   readonly sent: Pick<Recipient, 'events' | 'firstMs' | 'lastMs'> | undefined
   /** It was sent the event that closed the subject by then. `undefined`: not so far, or nothing was closed. */
   readonly toldByMs: number | undefined
+  /** Its consumers, by name, and when each has acknowledged the closing event. Empty: none is known. */
+  readonly consumers: readonly AcknowledgedConsumer[]
 }
 
 export interface ErasureRecipients {
@@ -24,11 +28,11 @@ export interface ErasureRecipients {
   readonly unknownTimes: readonly TimeSpan[]
 }
 
-export type RecipientStore = Pick<StorageEngine, 'keys' | 'ledger' | 'events' | 'erasures'>
+export type RecipientStore = Pick<StorageEngine, 'consumers' | 'keys' | 'ledger' | 'events' | 'erasures'>
 
 /**
  * `undefined`: reads of this feed are not noted. Complete from `unreachable` on: each node has added what it had sent before. What is
- * sent later has no payload, so only `toldByMs` changes.
+ * sent later has no payload, so only `toldByMs` and `consumers` change.
  */
 export async function erasureRecipients(
   store: RecipientStore,
@@ -46,15 +50,17 @@ export async function erasureRecipients(
     const hour = told.byKey.get(keyId)?.firstHour
     return hour === undefined ? undefined : Math.min((hour + 1) * hourMs, nowMs)
   }
+  const consumers = await acknowledgedBy(store, erasure)
+  const whatOf = (keyId: string) => ({ toldByMs: toldBy(keyId), consumers: consumers.get(keyId) ?? [] })
   const unknownTimes = await timesUnknown(store, erasure, await firstSentMs(store, erasure), before, nowMs)
   const recipients = (await describeKeys(store, sent.byKey)).map(({ keyId, label, ...what }) => {
-    return { keyId, label, certainty: 'sent', sent: what, toldByMs: toldBy(keyId) } as const
+    return { keyId, label, certainty: 'sent', sent: what, ...whatOf(keyId) } as const
   })
   const others = unknownTimes.length === 0 ? [] : await readersWithin(store, erasure, unknownTimes)
   const possibly = others
     .filter(({ keyId }) => !sent.byKey.has(keyId))
     .map(({ keyId, label }) => {
-      return { keyId, label, certainty: 'possibly', sent: undefined, toldByMs: toldBy(keyId) } as const
+      return { keyId, label, certainty: 'possibly', sent: undefined, ...whatOf(keyId) } as const
     })
   return { recipients: [...recipients, ...possibly], unknownTimes }
 }

@@ -63,6 +63,8 @@ export interface NotedReading extends ConsumerName, ReadPart, LastAnswer {
   /** When it was last told that there is nothing new; `undefined`: not in this time. */
   readonly quietMs: number | undefined
   readonly minutes: readonly SentMinute[]
+  /** Sent in minutes that are not given, as a copy brings them: ascending; of no part that is `single`. */
+  readonly earlierRanges?: readonly NumberRange[]
 }
 
 /** A part as it is kept. */

@@ -1,6 +1,12 @@
 /** How what was noted of consumers is joined to what is kept: the rules that every engine shares. */
 import { mostRanges, refusalPauseMs } from './consumer-store.ts'
-import type { ConsumerName, ConsumerRefusal, ConsumerResult, ReadPart } from './consumer-store.ts'
+import type {
+  ConsumerName,
+  ConsumerRefusal,
+  ConsumerResult,
+  NotedReading,
+  ReadPart,
+} from './consumer-store.ts'
 import type { NumberRange } from './number-ranges.ts'
 
 /** The first range, which shows what was sent without a gap, and the highest. */
@@ -8,6 +14,11 @@ export function keptRanges(ranges: readonly NumberRange[]): readonly NumberRange
   const [first] = ranges
   if (first === undefined || ranges.length <= mostRanges) return ranges
   return [first, ...ranges.slice(1 - mostRanges)]
+}
+
+/** What a reading adds to what was ever sent, in no order: nothing for events that were asked for one by one. */
+export function addedRanges({ view, minutes, earlierRanges = [] }: NotedReading): readonly NumberRange[] {
+  return view === 'single' ? [] : [...earlierRanges, ...minutes.flatMap(({ ranges }) => ranges)]
 }
 
 export function joinedRefusal(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { catalogues } from '@property-events/protocol'
+import { allAcknowledgedMs } from '../../src/feed/erasure-acknowledged.ts'
 import { erasureRecipients } from '../../src/feed/erasure-recipients.ts'
 import { piecesOf, placesOf } from '../../src/feed/recipients.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
@@ -136,6 +137,68 @@ describe('recipients of what was erased', () => {
       (await receipt(store, erasureId)).recipients.map(({ keyId }) => keyId)
     assert.deepEqual(await keysOf(first.erasureId), ['early'])
     assert.deepEqual(await keysOf(second.erasureId), ['early', 'second'])
+  })
+
+  it('say which of their consumers have acknowledged the closing event, in the epoch of the feed (D17, D28)', async () => {
+    await using store = await open()
+    await addKey(store, 'one')
+    await addKey(store, 'several')
+    await addKey(store, 'silent')
+    await publish(store, [draft({ subject: 'p' })], { key })
+    await store.ledger.add(['one', 'several', 'silent'].map((keyId) => sent(keyId, 1, 1)))
+    const { erasureId, closing } = await erase(store, subject('p'), { key })
+    const { epoch = '' } = (await store.events.head(key)) ?? {}
+    const number = closing?.sequenceNumber ?? 0
+    assert.equal(number, 2)
+    const shown = async () => {
+      const { recipients } = await receipt(store, erasureId)
+      return recipients.map(({ keyId, consumers }) => [
+        keyId,
+        allAcknowledgedMs(consumers),
+        consumers.map(({ name, acknowledgedMs }) => [name, acknowledgedMs]),
+      ])
+    }
+    const reading = {
+      key,
+      view: 'all',
+      space: 'numbers',
+      epoch: '',
+      askedMs: 1,
+      status: 200,
+      route: 'run',
+    } as const
+    await store.consumers.add([
+      { ...reading, keyId: 'several', name: 'site', quietMs: undefined, minutes: [] },
+    ])
+    const say = (keyId: string, name: string, sequenceNumber: number, acknowledgedMs: number, of = epoch) =>
+      store.consumers.acknowledge([{ key, keyId, name, sequenceNumber, epoch: of, acknowledgedMs }])
+    await say('one', 'default', number - 1, 10)
+    await say('several', 'portal', number, 20)
+    await say('several', 'other epoch', number + 5, 21, 'another')
+    await say('silent', 'default', 0, 5)
+    assert.deepEqual(await shown(), [
+      ['one', undefined, [['default', undefined]]],
+      [
+        'several',
+        undefined,
+        [
+          ['other epoch', undefined],
+          ['portal', 20],
+          ['site', undefined],
+        ],
+      ],
+      ['silent', undefined, [['default', undefined]]],
+    ])
+    await say('one', 'default', number, 30)
+    await say('several', 'site', number + 1, 40)
+    await say('several', 'other epoch', number, 35)
+    const [one, several, silent] = await shown()
+    assert.deepEqual([one?.[1], several?.[1], silent?.[1]], [30, 40, undefined])
+    // Nothing was closed, so nothing can be acknowledged.
+    const event = await store.erasures.find(tenantA, erasureId)
+    assert.ok(event !== undefined)
+    const found = await erasureRecipients(store, { ...event, closing: undefined }, Date.now())
+    assert.ok(found?.recipients.every(({ consumers }) => allAcknowledgedMs(consumers) === undefined))
   })
 
   it('are gathered in steps, between which others are answered (P5, D28)', async (context) => {

@@ -100,6 +100,36 @@ onEngines('a receipt', {}, (service) => {
       (await recipientsOf(service(), id)).filter(({ toldBy }) => toldBy !== null).map(({ keyId }) => keyId),
       [all.keyId],
     )
+
+    // It says that it has done so; what it has said before counts as little as what another says.
+    const { sequenceNumber } =
+      JSON.parse((await read('/v1/contact-events?limit=1', all.text)).text).items[0] ?? {}
+    const epoch = (await read(`${list}?pageSize=1`, all.text)).headers['x-feed-epoch']
+    const closed = (await receiptOf(service(), id))['closing'] as { readonly sequenceNumber: number }
+    assert.ok(sequenceNumber < closed.sequenceNumber)
+    const acknowledge = (key: string, name: string, number: number) =>
+      call(service(), `/v1/contact-consumers/${name}/acknowledged`, {
+        method: 'PUT',
+        key,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sequenceNumber: number, epoch }),
+      })
+    assert.equal((await acknowledge(one.text, 'default', sequenceNumber)).status, 204)
+    assert.equal((await acknowledge(all.text, 'default', closed.sequenceNumber)).status, 204)
+    const acknowledged = async () => {
+      // A question about who has seen something has the node add what it has noted.
+      await call(service(), `/v1/properties/${crypto.randomUUID()}/consumers`, { key: tenant.publishKey })
+      const recipients = await recipientsOf(service(), id)
+      return recipients.flatMap((shown) => (shown['acknowledgedAt'] === null ? [] : [shown]))
+    }
+    await until(async () => (await acknowledged()).length > 0, {
+      what: 'the acknowledgement',
+      timeoutMs: 90_000,
+      everyMs: 200,
+    })
+    const [said, ...rest] = await acknowledged()
+    assert.deepEqual([said?.keyId, rest], [all.keyId, []])
+    assert.deepEqual(said?.['consumers'], [{ name: 'default', acknowledgedAt: said?.['acknowledgedAt'] }])
   })
 
   it('says of one event who was sent that one, and of a property that its reads are not noted (D17)', async () => {

@@ -1,4 +1,5 @@
 /** An erasure as it is answered: what was asked for, how far it is, and what it does not reach (PROTOCOL §5.7). */
+import { allAcknowledgedMs } from '../../feed/erasure-acknowledged.ts'
 import type { ErasureRecipient, ErasureRecipients } from '../../feed/erasure-recipients.ts'
 import type { Erasure } from '../../storage/storage.ts'
 import type { HttpContext } from '../context.ts'
@@ -64,7 +65,8 @@ function recipientMembers(found: ErasureRecipients | undefined): object {
   return { recipients: found.recipients.map(recipientMember), unknownTimes }
 }
 
-function recipientMember({ keyId, label, certainty, sent, toldByMs }: ErasureRecipient): object {
+function recipientMember(recipient: ErasureRecipient): object {
+  const { keyId, label, certainty, sent, toldByMs, consumers } = recipient
   return {
     keyId,
     label,
@@ -73,8 +75,11 @@ function recipientMember({ keyId, label, certainty, sent, toldByMs }: ErasureRec
     firstSentAt: timeOf(sent?.firstMs),
     lastSentAt: timeOf(sent?.lastMs),
     toldBy: timeOf(toldByMs),
-    // Consumers cannot acknowledge yet.
-    acknowledgedAt: null,
+    acknowledgedAt: timeOf(allAcknowledgedMs(consumers)),
+    consumers: consumers.map(({ name, acknowledgedMs }) => ({
+      name,
+      acknowledgedAt: timeOf(acknowledgedMs),
+    })),
   }
 }
 

@@ -1,7 +1,14 @@
 /** Who has seen what. */
 import { millisecondsOfTicks } from '@property-events/protocol'
 import { joinRanges } from '../number-ranges.ts'
-import { inOrderOfName, isLater, joinedRefusal, keptRanges, saysLiveAnew } from '../join-readings.ts'
+import {
+  addedRanges,
+  inOrderOfName,
+  isLater,
+  joinedRefusal,
+  keptRanges,
+  saysLiveAnew,
+} from '../join-readings.ts'
 import { defaultConsumer, feedName, namedConsumersPerFeed } from '../storage.ts'
 import type {
   ConsumerName,
@@ -161,7 +168,6 @@ function put(state: MemoryState, reading: NotedReading): void {
   }
   const text = partText(part)
   const before = state.readings.get(text)
-  const added = view === 'single' ? [] : minutes.flatMap(({ ranges }) => ranges)
   const last = before === undefined || reading.askedMs >= before.askedMs ? reading : before
   const kept: KeptReading = {
     ...part,
@@ -169,7 +175,7 @@ function put(state: MemoryState, reading: NotedReading): void {
     status: last.status,
     route: last.route,
     quietMs: Math.max(reading.quietMs ?? 0, before?.quietMs ?? 0) || undefined,
-    ranges: keptRanges(joinRanges(before?.ranges ?? [], added)),
+    ranges: keptRanges(joinRanges(before?.ranges ?? [], addedRanges(reading))),
   }
   state.readings.set(text, kept)
 }

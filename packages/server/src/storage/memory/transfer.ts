@@ -7,6 +7,7 @@ import { positionFault, recordsPerPiece } from '../store-records.ts'
 import type { EventRecord, KeptRecord, StoreRecord, ThinningRecord } from '../store-records.ts'
 import { noteChanges } from './audit.ts'
 import { enterBranchViews } from './branch-views.ts'
+import { takeResults } from './consumers.ts'
 import { reduceEvent } from './erasures.ts'
 import { expiringOf, importExpiring } from './expiry.ts'
 import { hide, show } from './restrictions.ts'
@@ -173,7 +174,7 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
       feed.subjects.set(record.subjectId, { ...record.state, position: record.position })
       break
     case 'reduction':
-      importReduction(feed, record)
+      importReduction(store, feed, record)
       break
     case 'kept':
       putKept(feed, record)
@@ -213,13 +214,19 @@ function importRecord(store: MemoryStore, record: StoreRecord): void {
   }
 }
 
-function importReduction(feed: MemoryFeed, record: Extract<StoreRecord, { kind: 'reduction' }>): void {
+function importReduction(
+  store: MemoryStore,
+  feed: MemoryFeed,
+  record: Extract<StoreRecord, { kind: 'reduction' }>,
+): void {
   const { revision, key } = record
   const positions = record.events.map(({ position }) => position)
   for (const { position, isKept } of record.events) {
     if (isKept === true) continue
     feed.kept.delete(position)
     reduceEvent(feed, key, position)
+    const eventId = feed.events[position - 1]?.id
+    if (eventId !== undefined) takeResults(store, { key, target: { kind: 'event', eventId } })
   }
   const known = feed.reductions.findIndex((one) => one.revision === revision)
   const before = feed.reductions[known]?.positions ?? []

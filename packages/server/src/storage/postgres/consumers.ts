@@ -10,7 +10,7 @@ import type {
   TidyRequest,
 } from '../consumer-store.ts'
 import { ticksPerMillisecond } from '@property-events/protocol'
-import { isLater } from '../join-readings.ts'
+import { addedRanges, isLater } from '../join-readings.ts'
 import { joinRanges } from '../number-ranges.ts'
 import { bigints, integers, smallints, texts, uuids } from './array.ts'
 import type { Database, Session, Statement } from './connection.ts'
@@ -207,9 +207,8 @@ async function addReadings(session: Session, readings: readonly NotedReading[]):
   ])
 }
 
-function addedText({ view, minutes }: NotedReading): string {
-  const ranges = view === 'single' ? [] : minutes.flatMap((sent) => sent.ranges)
-  return multirangeText(joinRanges([], ranges))
+function addedText(reading: NotedReading): string {
+  return multirangeText(joinRanges([], addedRanges(reading)))
 }
 
 function refusalValues(refusals: readonly ConsumerRefusal[]) {

@@ -15,6 +15,13 @@ const reduceImported: Statement = {
   name: 'import-reduce',
   text: 'SELECT take_payloads($1, $2, $3::bigint[], $4::uuid[], $5::text[])',
 }
+/** What consumers have said of these versions, where an earlier run brought it. */
+const takeResults: Statement = {
+  name: 'import-take-results',
+  text: `DELETE FROM consumer_result AS r USING unnest($2::uuid[], $3::bigint[]) AS given (subject, position),
+      LATERAL (SELECT sequence FROM event WHERE tenant = $1 AND feed = ${feedNumbers.property} AND position = given.position LIMIT 1) AS e
+    WHERE r.tenant = $1 AND r.subject = given.subject AND r.sequence = e.sequence`,
+}
 const noteReduced: Statement = {
   name: 'import-note-reduced',
   text: `INSERT INTO reduced_event (tenant, feed, revision, position, sequence)
@@ -38,6 +45,13 @@ export async function importReduction(
     uuids(full.map(({ id }) => id)),
     texts(full.map(({ subject, json }) => reducedEventJson('erased', key.feed, subject, json))),
   ])
+  if (key.feed === 'property' && full.length > 0) {
+    const found = [
+      uuids(full.map(({ subject }) => subject)),
+      bigints(full.map((one) => BigInt(one.position))),
+    ]
+    await session.query(takeResults, [key.tenantId, ...found])
+  }
   const numbers = bigints(events.map(({ sequenceNumber }) => sequenceNumber))
   await session.query(noteReduced, [...feed, revision, positions, numbers])
 }

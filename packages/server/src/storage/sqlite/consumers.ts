@@ -12,7 +12,7 @@ import type {
   WentLive,
 } from '../consumer-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
-import { isLater, joinedRefusal, keptRanges, saysLiveAnew } from '../join-readings.ts'
+import { addedRanges, isLater, joinedRefusal, keptRanges, saysLiveAnew } from '../join-readings.ts'
 import { joinRanges } from '../number-ranges.ts'
 import type { NumberRange } from '../number-ranges.ts'
 import type { Connection } from './connection.ts'
@@ -101,13 +101,12 @@ function readingPutter(db: Connection): (reading: NotedReading) => void {
     `INSERT OR REPLACE INTO consumer_sent (tenant, feed, key_id, name, minute, view, space, epoch, route, low, high, ranges)
       VALUES (@tenant, @feed, @keyId, @name, @minute, @view, @space, @epoch, @route, @low, @high, @ranges)`,
   )
-  return ({ key, minutes, ...reading }) => {
-    const { keyId, name, view, space, epoch } = reading
+  return (reading) => {
+    const { key, keyId, name, view, space, epoch } = reading
     const place = { tenant: key.tenantId, feed: key.feed, keyId, name, view, space, epoch }
-    const added = view === 'single' ? [] : minutes.flatMap(({ ranges }) => ranges)
     const before = select.get(place)
-    const ranges = keptRanges(joinRanges(before === undefined ? [] : rangesOf(before), added))
-    const { askedMs, quietMs = null, status, route } = reading
+    const ranges = keptRanges(joinRanges(before === undefined ? [] : rangesOf(before), addedRanges(reading)))
+    const { askedMs, quietMs = null, status, route, minutes } = reading
     put.run({ ...place, ranges: JSON.stringify(ranges), askedMs, quietMs, status, route })
     for (const sent of minutes) {
       const row = { ...place, minute: sent.minute, route: sent.route }

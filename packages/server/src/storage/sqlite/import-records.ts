@@ -73,6 +73,10 @@ function importStatements(db: Connection) {
       `SELECT place & 0xffffffffff AS position, sequence, id, subject, state, checksum, json FROM event
         WHERE place = (? << 40) | ? AND state <> 'erased'`,
     ),
+    takeResult: db.prepare(
+      `DELETE FROM consumer_result
+        WHERE tenant = (SELECT tenant FROM feed WHERE feed_no = ? AND feed = 'property') AND subject = ? AND sequence = ?`,
+    ),
     noteReduced: db.prepare(
       `INSERT INTO reduced_event (feed_no, revision, position, sequence) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
@@ -155,7 +159,7 @@ function putEvent(
 }
 
 function putReduction(
-  { reduceEvent, findFull, noteReduced, kept }: ImportStatements,
+  { reduceEvent, findFull, takeResult, noteReduced, kept }: ImportStatements,
   feedNo: number,
   { key, revision, events }: ReductionRecord,
 ): void {
@@ -164,6 +168,7 @@ function putReduction(
     if (event !== undefined) {
       reduceEvent(feedNo, key.feed, event, 'erased')
       kept.drop(feedNo, event.subject, position)
+      takeResult.run(feedNo, event.subject, sequenceNumber)
     }
     noteReduced.run(feedNo, revision, position, sequenceNumber)
   }
