@@ -32,10 +32,9 @@ export async function copyRules(
   actor: Parameters<StorageEngine['retention']['setRule']>[3],
   tenantId?: string,
 ): Promise<void> {
-  const isWanted = (one: { readonly tenantId: string }) => tenantId === undefined || one.tenantId === tenantId
-  const wanted = (await from.retention.rules()).filter(isWanted)
+  const wanted = await from.retention.rules(tenantId)
   for (const { tenantId: of, rule, days } of wanted) await to.retention.setRule(of, rule, days, actor)
-  for (const held of (await to.retention.rules()).filter(isWanted)) {
+  for (const held of await to.retention.rules(tenantId)) {
     const isKept = wanted.some(({ tenantId: of, rule }) => of === held.tenantId && rule === held.rule)
     if (!isKept) await to.retention.setRule(held.tenantId, held.rule, undefined, actor)
   }

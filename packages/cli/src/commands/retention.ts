@@ -50,7 +50,7 @@ function addSet(retention: Command, context: CommandContext): void {
       for (const { rule, days } of wanted) {
         await store.storage.retention.setRule(tenant.tenantId, rule, days, store.actor)
       }
-      const own = (await store.storage.retention.rules()).filter((one) => one.tenantId === tenant.tenantId)
+      const own = await store.storage.retention.rules(tenant.tenantId)
       if (output.json) return output.writeJson({ tenantId: tenant.tenantId, ...rulesJson(own) })
       const words = retentionRules.map((rule) => {
         return `${rule} ${ownText(own.find((one) => one.rule === rule)?.days)}`

@@ -64,8 +64,8 @@ export async function expiryDays(
   defaults: RetentionDefaults | undefined,
   tenantId: string,
 ): Promise<number> {
-  const own = await retention.rules()
-  const rule = own.find((one) => one.tenantId === tenantId && one.rule === 'expire-contacts')
+  const own = await retention.rules(tenantId)
+  const rule = own.find((one) => one.rule === 'expire-contacts')
   return rule?.days ?? (defaults ?? noRetention)['expire-contacts']
 }
 

@@ -242,7 +242,7 @@ export function guardedExpiry(verbs: Unguarded<ExpiryStore>, guard: Guard): Expi
 
 export function guardedRetention(verbs: Unguarded<RetentionStore>, guard: Guard): RetentionStore {
   return {
-    rules: () => guard(() => verbs.rules()),
+    rules: (tenantId) => guard(() => verbs.rules(tenantId)),
     setRule: (tenantId, rule, days, actor) => guard(() => verbs.setRule(tenantId, rule, days, actor)),
     thin: (span, limit, nodeId) => guard(() => verbs.thin(span, limit, nodeId)),
     takeTurn: (nodeId) => guard(() => verbs.takeTurn(nodeId)),

@@ -60,8 +60,8 @@ export type ThinOutcome =
   | { readonly kind: 'closed' }
 
 export interface RetentionStore {
-  /** The rules that tenants have of their own. */
-  rules(): Promise<readonly TenantRule[]>
+  /** The rules that tenants have of their own, by tenant; of one tenant alone where it is named. */
+  rules(tenantId?: string): Promise<readonly TenantRule[]>
   /** `days`: 0 for off; `undefined`: as the service is set. */
   setRule(
     tenantId: string,

@@ -17,11 +17,9 @@ import { call } from '../support/http-client.ts'
 import { committedDocument, operationsOf } from '../support/openapi-document.ts'
 import { property } from '../support/property.ts'
 
-/** Read whole because they are short: deletions under way, rules of tenants; and the values that a query is given. */
-const shortTables =
-  /^SCAN (?:tenant_deletion USING INDEX tenant_deletion_open|node|retention_rule|json_each)\b/
-const shortOnPostgres =
-  /Seq Scan on (?!(?:store|node|keys_version|time_reservation|answered_until|retention_rule)\b)/
+/** Read whole because they are short: deletions under way, nodes; and the values that a query is given. */
+const shortTables = /^SCAN (?:tenant_deletion USING INDEX tenant_deletion_open|node|json_each)\b/
+const shortOnPostgres = /Seq Scan on (?!(?:store|node|keys_version|time_reservation|answered_until)\b)/
 
 interface Asked {
   readonly path: string

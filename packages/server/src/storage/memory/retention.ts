@@ -30,8 +30,10 @@ export function memoryRetention(
     async endTurn(nodeId) {
       if (store.thinning?.nodeId === nodeId) store.thinning = undefined
     },
-    rules: async () =>
-      [...openState(store).retentionRules.values()].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
+    rules: async (tenantId) =>
+      [...openState(store).retentionRules.values()]
+        .filter((one) => tenantId === undefined || one.tenantId === tenantId)
+        .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
     async setRule(tenantId, rule, days, actor) {
       const { tenants, retentionRules } = openState(store)
       if (!tenants.has(tenantId)) return 'unknownTenant'

@@ -15,6 +15,10 @@ const selectRules: Statement = {
   name: 'retention-rules',
   text: 'SELECT tenant, rule, days FROM retention_rule ORDER BY tenant, rule',
 }
+const selectRulesOf: Statement = {
+  name: 'retention-rules-of',
+  text: 'SELECT tenant, rule, days FROM retention_rule WHERE tenant = $1 ORDER BY rule',
+}
 const lockTenant: Statement = {
   name: 'retention-tenant',
   text: `SELECT t.tenant, r.days FROM tenant t LEFT JOIN retention_rule r ON r.tenant = t.tenant AND r.rule = $2
@@ -58,8 +62,12 @@ export function databaseRetention(parts: Parts): RetentionStore {
     return now === undefined ? null : millisecondsOfTicks(now)
   }
   return {
-    async rules() {
-      const rows = await database.read<Row & { tenant: string; rule: string; days: number }>(selectRules, [])
+    async rules(of) {
+      const [statement, values] = of === undefined ? [selectRules, []] : [selectRulesOf, [of]]
+      const rows = await database.read<Row & { tenant: string; rule: string; days: number }>(
+        statement,
+        values,
+      )
       return rows.flatMap(({ tenant: tenantId, rule: name, days }) => {
         const rule = retentionRules.find((known) => known === name)
         return rule === undefined ? [] : [{ tenantId, rule, days }]

@@ -146,23 +146,31 @@ interface RetentionReads extends Pick<Unguarded<RetentionStore>, 'rules' | 'coun
   readonly isFinished: (span: ThinSpan) => boolean
 }
 
+interface RuleRow {
+  readonly tenant: string
+  readonly rule: string
+  readonly days: number
+}
+
 /** On the connection for reading. */
 function retentionReads(db: Connection, nowMs: () => number): RetentionReads {
   const feedOf = feedReader(db)
   const read = dueReader(db)
-  const selectRules = db.prepare<[], { tenant: string; rule: string; days: number }>(
-    'SELECT tenant, rule, days FROM retention_rule ORDER BY tenant, rule',
-  )
+  const columns = 'SELECT tenant, rule, days FROM retention_rule'
+  const selectRules = db.prepare<[], RuleRow>(`${columns} ORDER BY tenant, rule`)
+  const selectRulesOf = db.prepare<[string], RuleRow>(`${columns} WHERE tenant = ? ORDER BY rule`)
   const nextOf = (feedNo: number, span: ThinSpan, limit: number, progress?: ThinProgress) => {
     const ends = read.ends(feedNo, span.before, span.supersededBefore)
     return nextThinStep(progress ?? read.progress(feedNo), ends, span, limit)
   }
   return {
-    rules: () =>
-      selectRules.all().flatMap(({ tenant: tenantId, rule: name, days }) => {
-        const rule = retentionRules.find((known) => known === name)
-        return rule === undefined ? [] : [{ tenantId, rule, days }]
-      }),
+    rules: (of) =>
+      (of === undefined ? selectRules.all() : selectRulesOf.all(of)).flatMap(
+        ({ tenant: tenantId, rule: name, days }) => {
+          const rule = retentionRules.find((known) => known === name)
+          return rule === undefined ? [] : [{ tenantId, rule, days }]
+        },
+      ),
     countDue(span, limit, progress) {
       const feedNo = feedOf(span.key)?.feedNo
       const next = feedNo === undefined ? undefined : nextOf(feedNo, span, limit, progress)

@@ -262,6 +262,8 @@ export function retainingContract(factory: StoreFactory): void {
       const byTenant = (a: { tenantId: string }, b: { tenantId: string }) =>
         a.tenantId < b.tenantId ? -1 : 1
       assert.deepEqual(await retention.rules(), rules.toSorted(byTenant))
+      assert.deepEqual(await retention.rules(tenantB), rules.slice(1))
+      assert.deepEqual(await retention.rules(uuid('nobody')), [])
       await retention.setRule(tenantA, 'retain-contacts', undefined, 'cli:me')
       assert.deepEqual(await retention.rules(), rules.slice(1))
       const rows = await store.audit.read({ first: 'oldest', action: 'retention.set', limit: 10 })
