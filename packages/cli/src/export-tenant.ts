@@ -1,10 +1,18 @@
 /** Writes all that a tenant owns to a store of its own, a file: before it is deleted (PROTOCOL §12.9). */
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { makeFolder, openStorage, writeNewFile } from '@property-events/server'
-import type { Actor, DeletedExport, StorageEngine, Tenant, TenantExporter } from '@property-events/server'
+import { makeFolder, openStorage, StorageRefusal, storeFileOf, writeNewFile } from '@property-events/server'
+import type {
+  Actor,
+  BeginDeletionOutcome,
+  DeletedExport,
+  Deletion,
+  StorageEngine,
+  Tenant,
+  TenantExporter,
+} from '@property-events/server'
 import { copyLeaving } from './copy-leaving.ts'
 import { copyNoted } from './copy-noted.ts'
 import { moveKeys } from './move-keys.ts'
@@ -43,6 +51,42 @@ export async function exportTenant(
     await using to = await openStorage(made)
     await withoutThinning(from, () => fill(from, to, tenant, actor))
   })
+  return exportedFile(path)
+}
+
+/**
+ * For the caller of a deletion: into the file of this name. What an earlier run has written there for the same deletion, and was killed
+ * before it could say so, counts. Any other file that is there is refused, as `exportTenant` does.
+ */
+export async function exportFor(
+  from: StorageEngine,
+  { isNew, deletion }: BegunDeletion,
+  tenant: Tenant,
+  path: string,
+  actor: Actor,
+): Promise<DeletedExport> {
+  if (!isNew && existsSync(path) && (await isExportOf(path, deletion))) return exportedFile(path)
+  return exportTenant(from, tenant, path, actor)
+}
+
+type BegunDeletion = Extract<BeginDeletionOutcome, { kind: 'begun' }>
+
+/** A file has its name only once it is whole, so it is enough that it is a store with the feeds of this tenant as they were. */
+async function isExportOf(path: string, { tenantId, feeds }: Deletion): Promise<boolean> {
+  try {
+    await using store = await openStorage({ kind: 'sqlite', folder: storeFileOf(path), create: false })
+    const heads = await Promise.all(feeds.map(({ feed }) => store.events.head({ tenantId, feed })))
+    return feeds.every(({ epoch, sequenceNumber }, index) => {
+      const head = heads[index]
+      return head?.epoch === epoch && head.sequenceNumber === sequenceNumber
+    })
+  } catch (error) {
+    if (error instanceof StorageRefusal) return false
+    throw error
+  }
+}
+
+async function exportedFile(path: string): Promise<DeletedExport> {
   const { size } = await stat(path)
   return { file: basename(path), bytes: size, sha256: await digestOf(path) }
 }

@@ -6,7 +6,7 @@ import { certificateOf, removeRows } from '@property-events/server'
 import type { Deletion, DeletionRefusal, OwnedCounts, Tenant } from '@property-events/server'
 import { addAction, flagText } from '../command-context.ts'
 import type { CommandContext, Invocation } from '../command-context.ts'
-import { exportTenant } from '../export-tenant.ts'
+import { exportFor } from '../export-tenant.ts'
 import { momentText } from '../moment.ts'
 import { changeSettings, findTenant, storeSettings, withStore } from '../open-store.ts'
 import type { OpenedStore } from '../open-store.ts'
@@ -113,7 +113,7 @@ async function deleteTenant(
   const { deletion } = outcome
   const { deletionId } = deletion
   if (deletion.state === 'exporting' && path !== undefined) {
-    await deletions.exported(deletionId, await exportTenant(store.storage, tenant, path, store.actor))
+    await deletions.exported(deletionId, await exportFor(store.storage, outcome, tenant, path, store.actor))
   }
   const signal = stopSignal()
   const events = deletion.feeds.reduce((sum, feed) => sum + feed.events, 0)
@@ -156,7 +156,7 @@ function wordsOf(refusal: DeletionRefusal): string {
       return `${refusal.holds} of its properties or contacts are on hold, the last until ${momentText(refusal.untilMs)} UTC (\`holds list\`).`
     case 'tenantMoving':
   }
-  return 'It is being moved to or from another store, or was moved away (`tenants list`).'
+  return 'It is being moved to or from another store (`tenants list`).'
 }
 
 function countsText(counts: OwnedCounts): string {

@@ -87,7 +87,7 @@ export type DeletionRefusal =
   | { readonly kind: 'inUse' }
   /** So many of its properties and contacts are not to be erased, the last one until then. */
   | { readonly kind: 'onHold'; readonly holds: number; readonly untilMs: number }
-  /** It is being moved to or from another store, or was moved away. */
+  /** It is being moved to or from another store. */
   | { readonly kind: 'tenantMoving' }
   /** An erasure or a restriction is under way: an export would have what is to be gone. */
   | { readonly kind: 'erasing' }

@@ -67,6 +67,11 @@ function isMoveState(text: string): text is MoveState {
   return states.includes(text) || text.startsWith('arriving ')
 }
 
+/** A move is under way, to another store or to this one. One that has left, or was taken back, is not being moved any more. */
+export function isBeingMoved(state: MoveState): boolean {
+  return state === 'leaving' || state.startsWith('arriving ')
+}
+
 /** Open windows are answered where the tenant is at home, and until it is at home elsewhere: a later stamp may lie in one (P3). */
 export function answersOpenWindows(state: MoveState): boolean {
   return state === 'open' || state === 'leaving'

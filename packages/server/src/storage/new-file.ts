@@ -7,6 +7,8 @@ import { StorageRefusal } from './storage.ts'
 
 /** Of a file that is being written. No other program names files so: one that was left over can be removed without a look. */
 const partialSuffix = '.property-events-partial'
+/** Such a file, and what SQLite keeps beside one that is a store. */
+const leftoverPattern = /\.(\d+)\.property-events-partial(?:-wal|-shm|-journal)?$/
 
 /** Where this process writes the file of this name until it is whole. A process that is killed leaves it there. */
 export function partialPathOf(path: string): string {
@@ -42,7 +44,7 @@ const abandonedMs = 24 * 3_600_000
 
 async function removeLeftovers(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
-    const [, pid] = /\.(\d+)\.property-events-partial$/.exec(name) ?? []
+    const [, pid] = leftoverPattern.exec(name) ?? []
     if (pid === undefined) continue
     const path = join(folder, name)
     const idleMs = nowMs - ((await stat(path).catch(() => undefined))?.mtimeMs ?? nowMs)

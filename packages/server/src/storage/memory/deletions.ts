@@ -12,6 +12,7 @@ import type {
   OwnedCounts,
 } from '../deletion-store.ts'
 import { holdState } from '../hold-store.ts'
+import { isBeingMoved } from '../move-store.ts'
 import { nodeSilenceMs } from '../node-store.ts'
 import { feedName } from '../storage.ts'
 import type { Actor, FeedKey } from '../storage.ts'
@@ -135,7 +136,7 @@ function refusal(store: MemoryStore, tenantId: string, nowMs: number): DeletionR
   if (tenant === undefined) return { kind: 'unknownTenant' }
   const moves = feedNames.map((feed) => feedOf(store, { tenantId, feed })?.move)
   if (moves.includes('deleting')) return undefined
-  if (moves.some((move) => move !== 'open' && move !== 'abandoned')) return { kind: 'tenantMoving' }
+  if (moves.some((move) => move !== undefined && isBeingMoved(move))) return { kind: 'tenantMoving' }
   if (!tenant.suspended && (leaving.get(tenantId)?.readingEndsMs ?? Infinity) > nowMs)
     return { kind: 'inUse' }
   const active = [...holds.values()].filter(

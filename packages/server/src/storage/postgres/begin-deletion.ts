@@ -2,6 +2,7 @@
 import { feedNames } from '@property-events/protocol'
 import { deletionBegun } from '../audit-changes.ts'
 import { byFeed, firstDigest, noCounts } from '../deletion-record.ts'
+import { isBeingMoved, moveStateOf } from '../move-store.ts'
 import type {
   Actor,
   BeginDeletionOutcome,
@@ -39,7 +40,7 @@ const selectName: Statement = { name: 'deletion-name', text: 'SELECT name FROM t
 const selectObstacles: Statement = {
   name: 'deletion-obstacles',
   text: `WITH clock AS (SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now_ms)
-    SELECT ARRAY(SELECT coalesce(f.move, 'open') FROM feed f WHERE f.tenant = $1) AS moves,
+    SELECT ARRAY(SELECT f.move FROM feed f WHERE f.tenant = $1) AS moves,
       EXISTS (SELECT FROM tenant t LEFT JOIN leaving_tenant l USING (tenant), clock
         WHERE t.tenant = $1 AND NOT t.suspended AND coalesce(l.reading_ends_ms > now_ms, true)) AS in_use,
       (SELECT count(*)::integer FROM hold h, clock
@@ -51,7 +52,7 @@ const selectObstacles: Statement = {
 }
 
 interface Obstacles extends Row {
-  readonly moves: readonly string[]
+  readonly moves: readonly (string | null)[]
   readonly in_use: boolean
   readonly holds: number
   readonly held_until: string | null
@@ -119,7 +120,7 @@ export async function deletionRefusal(
   const [found] = await query<Obstacles>(selectObstacles, [tenantId, givenMs])
   if (found === undefined || found.moves.length === 0) return { kind: 'unknownTenant' }
   if (found.moves.includes('deleting')) return undefined
-  if (found.moves.some((move) => move !== 'open' && move !== 'abandoned')) return { kind: 'tenantMoving' }
+  if (found.moves.some((move) => isBeingMoved(moveStateOf(move)))) return { kind: 'tenantMoving' }
   if (found.in_use) return { kind: 'inUse' }
   if (found.holds > 0) return { kind: 'onHold', holds: found.holds, untilMs: Number(found.held_until) }
   return found.erasing ? { kind: 'erasing' } : undefined

@@ -5,6 +5,7 @@ import type { SharedClock } from '../clock.ts'
 import { noCounts, withCounts } from '../deletion-record.ts'
 import type { DeletedFeed, DeletionRefusal, DeletionStore } from '../deletion-store.ts'
 import type { Unguarded } from '../guarded-verbs.ts'
+import { isBeingMoved, moveStateOf } from '../move-store.ts'
 import type { Watchers } from '../watchers.ts'
 import type { Connection } from './connection.ts'
 import { deletionOf, deletionReader } from './deletion-row.ts'
@@ -137,7 +138,7 @@ export function deletionRefusal(
     const states = moves.all(tenantId)
     if (states.length === 0) return { kind: 'unknownTenant' }
     if (states.includes('deleting')) return undefined
-    if (states.some((move) => move !== null && move !== 'abandoned')) return { kind: 'tenantMoving' }
+    if (states.some((move) => isBeingMoved(moveStateOf(move)))) return { kind: 'tenantMoving' }
     if (isWorking.get(nowMs, tenantId) === 1) return { kind: 'inUse' }
     const held = holds.get(tenantId, nowMs)
     if (held !== undefined && held.holds > 0) {

@@ -97,7 +97,7 @@ function wordsOf(refusal: DeletionRefusal): string {
       return `${refusal.holds} of its properties or contacts are on hold, the last until ${lastDayOf(refusal.untilMs)}.`
     case 'tenantMoving':
   }
-  return 'This tenant is being moved to or from another store, or was moved away.'
+  return 'This tenant is being moved to or from another store.'
 }
 
 function noFolder(): Outcome {
