@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.ts'
 import { addressFromSettings } from '../service-client.ts'
 import { settings } from '../settings.ts'
 import { addEraseSubject } from './erasures.ts'
+import { addFind } from './properties-find.ts'
 import { jsonText, plainText } from '../terminal-text.ts'
 
 /** Descriptions have thousands of characters; to compare two of them is for another tool. */
@@ -20,7 +21,7 @@ const maxValueLength = 100
 export function addProperties(program: Command, context: CommandContext): void {
   const properties = program
     .command('properties')
-    .description('look one property up in a running service, or erase it')
+    .description('look one property up in a running service, find one in the store, or erase it')
   const get = properties
     .command('get')
     .description('show a property as it is now')
@@ -33,6 +34,7 @@ export function addProperties(program: Command, context: CommandContext): void {
     .argument('<agent-ref>', 'reference of the property, a UUID')
   addSettings(history, [settings.url, settings.key, settings.keyTenant])
   addAction(history, context, showHistory)
+  addFind(properties, context)
   addEraseSubject(properties, context, 'property')
 }
 

@@ -131,6 +131,7 @@ export const examples: Readonly<Record<string, readonly Example[]>> = {
   'events erase': [['how much it would take', `events erase ${eventId} --dry-run`]],
   'properties get': [['as it is now', `properties get ${homeReference}`]],
   'properties history': [['every version, and what changed', `properties history ${homeReference}`]],
+  'properties find': [['by a part of its address', 'properties find "mill lane" --tenant "Hill & Co"']],
   'properties erase': [['how much it would take', `properties erase ${homeReference} --dry-run`]],
   sync: [
     ['a JSON file for each property; again, for what is new', 'sync ./properties'],
