@@ -62,7 +62,7 @@ describe('finding a property at the command line', () => {
     assert.match(byId.stdout, /High \\u001bStreet +MILL-7 +live/)
     const none = await run(['properties', 'find', 'fell', ...place])
     assert.deepEqual([none.code, none.stdout], [0, 'None of 3 properties has it.\n'])
-    const empty = await run(['properties', 'find', '--', '...', ...place])
+    const empty = await run(['properties', 'find', '...', ...place])
     assert.deepEqual([empty.code === 0, /no letter and no digit/.test(empty.stderr)], [false, true])
   })
 })
