@@ -32,6 +32,11 @@ export const places = {
   contact: (tenantId: string, contactRef: string, query?: Query) =>
     withQuery(`/tenants/${tenantId}/contacts/${contactRef}`, query),
   keys: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/keys`, query),
+  consumers: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/consumers`, query),
+  publications: (tenantId: string, query?: Query) => withQuery(`/tenants/${tenantId}/publications`, query),
+  audit: (tenantId: string | undefined, query?: Query) =>
+    withQuery(tenantId === undefined ? '/audit' : `/tenants/${tenantId}/audit`, query),
+  system: () => '/system',
   operatorKeys: (query?: Query) => withQuery('/keys', query),
 } as const
 

@@ -8,6 +8,7 @@ import * as contacts from '../src/service/operations/contacts.ts'
 import * as feeds from '../src/service/operations/feeds.ts'
 import * as keys from '../src/service/operations/keys.ts'
 import * as properties from '../src/service/operations/properties.ts'
+import * as records from '../src/service/operations/records.ts'
 import * as tenants from '../src/service/operations/tenants.ts'
 
 interface Parameter {
@@ -34,6 +35,8 @@ const places: readonly feeds.FeedPlace[] = [
 ]
 const page = { apiEventType: 'property', page: 1, pageSize: 100, from: '2026-01-01', to: '2026-01-02' }
 
+const rows = { limit: 1, after: 'x', from: 'x', to: 'x' }
+
 /** Each operation with every parameter that it can have. */
 const sent: readonly Operation<unknown>[] = [
   tenants.readSelf(),
@@ -55,6 +58,10 @@ const sent: readonly Operation<unknown>[] = [
   keys.rotateKey('x', 1),
   keys.revokeKey('x'),
   keys.readUsage('x'),
+  records.listPublications(id, { ...rows, key: 'x' }),
+  records.listOwnPublications(id, rows),
+  records.readAudit({ ...rows, tenant: id, key: 'x', action: 'x' }),
+  records.readSettings(),
   ...places.flatMap((place) => [
     feeds.listEvents(place, page),
     feeds.getEvent(place, id),

@@ -32,6 +32,8 @@ function consumer(change: Partial<Consumer>): Consumer {
     ended: null,
     lastAskedAt: null,
     lastStatus: null,
+    lastRoute: null,
+    acknowledged: null,
     refused: null,
     views: [{ view: 'all', through: 7, lagEvents: 0, lagSeconds: 0 }],
     ...change,

@@ -67,6 +67,9 @@ export interface Consumer {
   readonly ended: string | null
   readonly lastAskedAt: string | null
   readonly lastStatus: number | null
+  /** `list`, `stream`, `snapshot`, … */
+  readonly lastRoute: string | null
+  readonly acknowledged: { readonly sequenceNumber: number; readonly at: string } | null
   readonly refused: { readonly code: string; readonly since: string | null; readonly count: number } | null
   readonly views: readonly ConsumerView[]
 }

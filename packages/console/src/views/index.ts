@@ -1,12 +1,23 @@
 /** All views: to add one, its file and its line here. */
 import { isFeedName, places } from '../base.ts'
-import { feedDoor, feedsOf, mayAdminister, seesAllTenants } from '../session/access.ts'
+import { feedDoor, feedsOf, mayAdminister, scopesIn, seesAllTenants } from '../session/access.ts'
+import type { Access } from '../session/access.ts'
+import { AuditView } from './audit/audit-view.tsx'
+import { ConsumersView } from './consumers/consumers-view.tsx'
 import { ContactView } from './contact/contact-view.tsx'
 import { FeedView } from './feed/feed-view.tsx'
 import { KeysView } from './keys/keys-view.tsx'
 import { OverviewView } from './overview/overview-view.tsx'
 import { PropertyView } from './property/property-view.tsx'
+import { PublicationsView } from './publications/publications-view.tsx'
+import { SystemView } from './system/system-view.tsx'
 import type { View } from './view.ts'
+
+/** A publisher sees what it has published itself. */
+function seesPublications(access: Access, tenantId: string): boolean {
+  const publishes = scopesIn(access, tenantId).some((scope) => scope.endsWith(':publish'))
+  return publishes || mayAdminister(access, 'admin:inspect', tenantId)
+}
 
 const feedNames = { property: 'Property feed', contact: 'Contact feed' } as const
 
@@ -55,11 +66,57 @@ export const views: readonly View[] = [
         : [],
   },
   {
+    path: '/tenants/:tenantId/consumers',
+    title: 'Consumers',
+    component: ConsumersView,
+    isOpen: (access, { tenantId = '' }) => mayAdminister(access, 'admin:inspect', tenantId),
+    menu: (access, tenantId) =>
+      tenantId !== undefined && mayAdminister(access, 'admin:inspect', tenantId)
+        ? [{ name: 'Consumers', place: places.consumers(tenantId) }]
+        : [],
+  },
+  {
+    path: '/tenants/:tenantId/publications',
+    title: 'Publications',
+    component: PublicationsView,
+    isOpen: (access, { tenantId = '' }) => seesPublications(access, tenantId),
+    menu: (access, tenantId) =>
+      tenantId !== undefined && seesPublications(access, tenantId)
+        ? [{ name: 'Publications', place: places.publications(tenantId) }]
+        : [],
+  },
+  {
+    path: '/tenants/:tenantId/audit',
+    title: 'Audit',
+    component: AuditView,
+    isOpen: (access, { tenantId = '' }) => mayAdminister(access, 'admin:audit', tenantId),
+    menu: (access, tenantId) =>
+      tenantId !== undefined && mayAdminister(access, 'admin:audit', tenantId)
+        ? [{ name: 'Audit', place: places.audit(tenantId) }]
+        : [],
+  },
+  {
     path: '/keys',
     title: 'Operator keys',
     component: KeysView,
     isOpen: (access) => mayAdminister(access, 'admin:inspect'),
     menu: (access) =>
       mayAdminister(access, 'admin:inspect') ? [{ name: 'Operator keys', place: places.operatorKeys() }] : [],
+  },
+  {
+    path: '/audit',
+    title: 'Audit',
+    component: AuditView,
+    isOpen: (access) => mayAdminister(access, 'admin:audit'),
+    menu: (access) =>
+      mayAdminister(access, 'admin:audit') ? [{ name: 'All audit', place: places.audit(undefined) }] : [],
+  },
+  {
+    path: '/system',
+    title: 'System',
+    component: SystemView,
+    isOpen: (access) => mayAdminister(access, 'admin:inspect'),
+    menu: (access) =>
+      mayAdminister(access, 'admin:inspect') ? [{ name: 'System', place: places.system() }] : [],
   },
 ]

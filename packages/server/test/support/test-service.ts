@@ -96,6 +96,7 @@ export interface TestNode {
 }
 
 export interface IssueOptions {
+  readonly label?: string
   readonly grants?: readonly Grant[]
   readonly operator?: boolean
   readonly adminScopes?: readonly AdminScope[]

@@ -9,6 +9,7 @@ const box = { width: 120, height: 20 }
 /** A day's count can be half a minute old, so that the bars change with the day alone. */
 export function UsageBars({ usage }: { readonly usage: KeyUsage | undefined }) {
   if (usage === undefined) return <span class="quiet">…</span>
+  if (usage.items.length === 0) return <span class="quiet">no requests</span>
   const days = usageDays(usage.items, now.value)
   return (
     <svg

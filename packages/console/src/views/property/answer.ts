@@ -143,5 +143,5 @@ export function answerHeadline(lines: readonly AnswerLine[]): string {
     ...(waits > 0 ? [`${waits} waiting`] : []),
     ...(done > 0 ? [`${done} ${done === 1 ? 'was' : 'were'} sent it`] : []),
   ]
-  return parts.length === 0 ? 'It is for none of the consumers' : parts.join(', ')
+  return parts.length === 0 ? 'No consumer waits for it' : parts.join(', ')
 }

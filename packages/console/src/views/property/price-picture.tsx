@@ -9,7 +9,8 @@ const box = { width: 320, height: 72 }
 const edge = 6
 
 export function PricePicture({ steps }: { readonly steps: readonly PriceStep[] }) {
-  const minuteMs = Math.floor(now.value / 60_000) * 60_000
+  // The line grows by the minute, so that it is not drawn anew each second.
+  const minuteMs = Math.ceil(now.value / 60_000) * 60_000
   const chart = priceChart(steps, { ...box, untilMs: minuteMs })
   if (chart === undefined) return <p class="quiet">No version has a price that is shown.</p>
   const view = `${-edge} ${-edge} ${box.width + 2 * edge} ${box.height + 2 * edge}`

@@ -58,7 +58,9 @@ export function priceChart(steps: readonly PriceStep[], box: PriceBox): PriceCha
   const low = Math.min(...amounts)
   const high = Math.max(...amounts)
   const fromMs = first.atMs
-  const spanMs = Math.max(1, box.untilMs - fromMs)
+  // The clock of the browser may be slow.
+  const untilMs = Math.max(box.untilMs, priced.at(-1)?.atMs ?? 0)
+  const spanMs = Math.max(1, untilMs - fromMs)
   const x = (ms: number): number => round((box.width * Math.max(0, ms - fromMs)) / spanMs, box.width)
   const y = (amount: number): number =>
     high === low ? box.height / 2 : round((box.height * (high - amount)) / (high - low), box.height)
@@ -70,7 +72,7 @@ export function priceChart(steps: readonly PriceStep[], box: PriceBox): PriceCha
     const place = { x: x(step.atMs), y: y(step.amount) }
     const startsAnew = before === undefined || before.amount === null
     parts.push(startsAnew ? `M${place.x} ${place.y}` : `V${place.y}`)
-    parts.push(`H${x(steps[index + 1]?.atMs ?? box.untilMs)}`)
+    parts.push(`H${x(steps[index + 1]?.atMs ?? untilMs)}`)
     marks.push({ ...place, step })
   }
   return { path: parts.join(''), marks, words: priceWords(steps) }

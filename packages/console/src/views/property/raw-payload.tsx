@@ -14,8 +14,11 @@ export function RawPayload({ payload, name }: Props) {
   const [isWhole, showWhole] = useState(false)
   const { text, isCut } = rawText(payload, isWhole)
   return (
-    <section class="raw" aria-label={`Payload of ${name}`}>
-      <pre>{text}</pre>
+    <section class="raw">
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- It scrolls, from the keyboard too. */}
+      <pre tabIndex={0} role="region" aria-label={`Payload of ${name}`}>
+        {text}
+      </pre>
       <p>
         <Copy text={payload} label="Copy the bytes" />{' '}
         {isCut && (

@@ -7,7 +7,7 @@ const mostPairs = 500_000
 /** Equal words that are shown on each side of a change. */
 const context = 6
 /** Characters of a piece that are shown. */
-const longestPiece = 600
+const longestPiece = 300
 const mostPieces = 60
 
 /**

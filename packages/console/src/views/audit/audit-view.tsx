@@ -1,0 +1,107 @@
+/** Who changed what, the newest first. */
+import { useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso'
+import { places } from '../../base.ts'
+import { Answer } from '../../parts/answer.tsx'
+import { LocalTime } from '../../parts/age.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Table } from '../../parts/table.tsx'
+import { hrefOf } from '../../root.ts'
+import { readAudit } from '../../service/operations/records.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { now } from '../../state/clock.ts'
+import type { ViewProps } from '../view.ts'
+import { actorWords, detailWords } from './audit-line.ts'
+import '../records.css'
+
+const limit = 50
+/** What the list can be limited to: each a part of the address. */
+const filters = [
+  { name: 'action', says: 'Action, such as key.created' },
+  { name: 'key', says: 'Id of a key' },
+  { name: 'from', says: 'From, such as 2027-01-31' },
+  { name: 'to', says: 'To' },
+] as const
+
+export function AuditView({ parts: { tenantId }, query }: ViewProps) {
+  const { action, key, from, to, after } = query
+  const rows = useAnswer(readAudit({ limit, tenant: tenantId, action, key, from, to, after }))
+  return (
+    <article class="audit">
+      <header>
+        <h1>Audit</h1>
+      </header>
+      <Filters key={JSON.stringify(query)} tenantId={tenantId} query={query} />
+      <Answer of={rows} what="the audit">
+        {({ items, next }) => (
+          <>
+            {items.length === 0 ? (
+              <Empty title="Nothing is on record for this." />
+            ) : (
+              <Table
+                caption="Rows of the audit"
+                columns={[
+                  { name: 'Time', isName: true, cell: ({ at }) => <LocalTime at={at} /> },
+                  {
+                    name: 'Who',
+                    cell: ({ actor, actorName }) => <span title={actor}>{actorWords(actor, actorName)}</span>,
+                  },
+                  { name: 'What', cell: (row) => <code>{row.action}</code> },
+                  { name: 'Of', cell: ({ target }) => (target === null ? '–' : <code>{target}</code>) },
+                  {
+                    name: 'Agency',
+                    isWide: true,
+                    cell: (row) =>
+                      row.tenantId === null ? (
+                        '–'
+                      ) : (
+                        <a href={hrefOf(places.audit(row.tenantId))}>
+                          <code>{row.tenantId.slice(0, 8)}…</code>
+                        </a>
+                      ),
+                  },
+                  { name: 'Details', cell: ({ detail }) => detailWords(detail, now.value) || '–' },
+                ]}
+                rows={items}
+                keyOf={({ id }) => id}
+              />
+            )}
+            {next !== null && (
+              <a href={hrefOf(places.audit(tenantId, { action, key, from, to, after: next }))}>Earlier</a>
+            )}
+          </>
+        )}
+      </Answer>
+    </article>
+  )
+}
+
+interface FiltersProps {
+  readonly tenantId: string | undefined
+  readonly query: ViewProps['query']
+}
+
+function Filters({ tenantId, query }: FiltersProps) {
+  const { route } = useLocation()
+  const [typed, type] = useState(query)
+  function submit(event: Event): void {
+    event.preventDefault()
+    const { action, key, from, to } = typed
+    route(hrefOf(places.audit(tenantId, { action, key, from, to })))
+  }
+  return (
+    <form class="filters" role="search" onSubmit={submit}>
+      {filters.map(({ name, says }) => (
+        <label key={name}>
+          {says}
+          <input
+            name={name}
+            value={typed[name] ?? ''}
+            onInput={({ currentTarget }) => type({ ...typed, [name]: currentTarget.value.trim() })}
+          />
+        </label>
+      ))}
+      <button type="submit">Look</button>
+    </form>
+  )
+}

@@ -1,0 +1,66 @@
+/** How a consumer stands: what it lacks, and what is wrong with it. */
+import type { Consumer, ConsumerView } from '../../service/answers.ts'
+import { counted } from '../../words/numbers.ts'
+import { oneLine } from '../../words/plain.ts'
+import { readTime, spanText } from '../../words/times.ts'
+
+export interface ConsumerLine {
+  readonly consumer: Consumer
+  /** `website`, or `website · shop` of one that shares a key. */
+  readonly who: string
+  /** `stopped`: somebody has to do something. */
+  readonly mark: 'good' | 'behind' | 'stopped' | 'idle'
+  readonly state: string
+  /** What it lacks in the view that it is furthest behind in; `undefined`: it reads no view. */
+  readonly lag: ConsumerView | undefined
+}
+
+/** One that lacks something and has not asked for so long has stopped. */
+const stoppedAfterMs = 10 * 60_000
+
+/** Those that need somebody first, then those that lack most. */
+export function consumerLines(consumers: readonly Consumer[], nowMs: number): readonly ConsumerLine[] {
+  const order: readonly ConsumerLine['mark'][] = ['stopped', 'behind', 'good', 'idle']
+  return consumers
+    .map((consumer) => lineOf(consumer, nowMs))
+    .toSorted(
+      (a, b) =>
+        order.indexOf(a.mark) - order.indexOf(b.mark) ||
+        (b.lag?.lagEvents ?? 0) - (a.lag?.lagEvents ?? 0) ||
+        (a.who < b.who ? -1 : 1),
+    )
+}
+
+function lineOf(consumer: Consumer, nowMs: number): ConsumerLine {
+  const label = oneLine(consumer.label, 80) || consumer.keyId
+  const who = consumer.name === 'default' ? label : `${label} · ${oneLine(consumer.name, 64)}`
+  const lag = consumer.views.toSorted((a, b) => b.lagEvents - a.lagEvents)[0]
+  return { consumer, who, lag, ...standing(consumer, lag, nowMs) }
+}
+
+function standing(
+  { ended, refused, lastAskedAt }: Consumer,
+  lag: ConsumerView | undefined,
+  nowMs: number,
+): Pick<ConsumerLine, 'mark' | 'state'> {
+  if (ended !== null) return { mark: 'stopped', state: `its key works no longer (${oneLine(ended, 64)})` }
+  if (refused !== null) {
+    return { mark: 'stopped', state: `${counted(refused.count, 'refusal')} (${oneLine(refused.code, 64)})` }
+  }
+  const askedMs = readTime(lastAskedAt)
+  if (askedMs === undefined) return { mark: 'idle', state: 'has never asked' }
+  const quietMs = nowMs - askedMs
+  const isBehind = lag !== undefined && lag.lagEvents > 0
+  if (isBehind && quietMs >= stoppedAfterMs) {
+    return { mark: 'stopped', state: `has not asked for ${spanText(quietMs / 1_000)}` }
+  }
+  if (isBehind) return { mark: 'behind', state: 'reads on' }
+  return { mark: 'good', state: lag === undefined ? 'reads single events' : 'has everything' }
+}
+
+/** `412 events, 4 h`; of one that lacks nothing `0`. */
+export function lagWords(lag: ConsumerView | undefined): string {
+  if (lag === undefined) return '–'
+  if (lag.lagEvents === 0) return '0'
+  return `${counted(lag.lagEvents, 'event')}, ${spanText(lag.lagSeconds)}`
+}

@@ -1,0 +1,41 @@
+/** What a key did in a minute, in words. */
+import type { PublicationMinute, PublicationRefusal } from '../../service/operations/records.ts'
+import { countText, counted } from '../../words/numbers.ts'
+import { oneLine } from '../../words/plain.ts'
+
+/** `3 stored (#7 – #8), 1 unchanged`. */
+export function outcomeWords(minute: PublicationMinute): string {
+  const { stored, repeated, unchanged, firstNumber, lastNumber } = minute
+  const numbers =
+    firstNumber === null
+      ? ''
+      : firstNumber === lastNumber || lastNumber === null
+        ? ` (#${countText(firstNumber)})`
+        : ` (#${countText(firstNumber)} – #${countText(lastNumber)})`
+  const parts = [
+    ...(stored > 0 ? [`${countText(stored)} stored${numbers}`] : []),
+    ...(repeated > 0 ? [`${countText(repeated)} repeated`] : []),
+    ...(unchanged > 0 ? [`${countText(unchanged)} unchanged`] : []),
+  ]
+  return parts.length === 0 ? 'nothing stored' : parts.join(', ')
+}
+
+/** `too_long 12, bad_url 1`: the most frequent first. */
+export function warningWords({ warnings }: PublicationMinute): string {
+  return Object.entries(warnings)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, 20)
+    .map(([code, count]) => `${oneLine(code, 64)} ${countText(count)}`)
+    .join(', ')
+}
+
+/** `invalid_body: wrong_type at /0/payload/published`; of places, the first few. */
+export function refusalWords({ code, faults }: PublicationRefusal): string {
+  const places = faults.slice(0, 3).map((fault) => `${fault.code} at ${fault.pointer || 'the whole body'}`)
+  const rest = faults.length - places.length
+  const more = rest > 0 ? [counted(rest, 'further place')] : []
+  return oneLine(
+    [...(places.length > 0 ? [`${code}:`] : [code]), [...places, ...more].join('; ')].join(' '),
+    400,
+  )
+}

@@ -1,0 +1,121 @@
+/** What was published for an agency, minute by minute, and what was refused. */
+import { places } from '../../base.ts'
+import { Answer } from '../../parts/answer.tsx'
+import { LocalTime } from '../../parts/age.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Table } from '../../parts/table.tsx'
+import { hrefOf } from '../../root.ts'
+import { listOwnPublications, listPublications } from '../../service/operations/records.ts'
+import type { PublicationMinute } from '../../service/operations/records.ts'
+import { useAnswer } from '../../service/use-answer.ts'
+import { mayAdminister } from '../../session/access.ts'
+import { signedIn } from '../../session/session.ts'
+import { counted } from '../../words/numbers.ts'
+import type { ViewProps } from '../view.ts'
+import { outcomeWords, refusalWords, warningWords } from './publication-line.ts'
+import '../records.css'
+
+const limit = 50
+
+export function PublicationsView({ parts: { tenantId = '' }, query }: ViewProps) {
+  const isAdmin = mayAdminister(signedIn().key, 'admin:inspect', tenantId)
+  const asked = { limit, after: query['after'], key: query['key'] }
+  const list = isAdmin ? listPublications(tenantId, asked) : listOwnPublications(tenantId, asked)
+  const minutes = useAnswer(list)
+  return (
+    <article class="publications">
+      <header>
+        <h1>Publications</h1>
+        <button type="button" onClick={minutes.askAgain}>
+          Look again
+        </button>
+      </header>
+      <p class="quiet">
+        By key and minute, the newest first, for 14 days. A minute shows 35 seconds later at the latest.
+      </p>
+      <Answer of={minutes} what="what was published">
+        {({ items, next }) => (
+          <>
+            {items.length === 0 ? (
+              <Nothing isFirst={query['after'] === undefined} />
+            ) : (
+              <Minutes tenantId={tenantId} items={items} />
+            )}
+            {next !== null && (
+              <a href={hrefOf(places.publications(tenantId, { after: next, key: query['key'] }))}>Earlier</a>
+            )}
+          </>
+        )}
+      </Answer>
+    </article>
+  )
+}
+
+function Nothing({ isFirst }: { readonly isFirst: boolean }) {
+  return (
+    <Empty title={isFirst ? 'Nothing was published in the last 14 days.' : 'There is nothing earlier.'}>
+      {isFirst && <p>The reference at /docs shows how to publish the first event.</p>}
+    </Empty>
+  )
+}
+
+interface MinutesProps {
+  readonly tenantId: string
+  readonly items: readonly PublicationMinute[]
+}
+
+function Minutes({ tenantId, items }: MinutesProps) {
+  return (
+    <Table
+      caption="Publications"
+      columns={[
+        { name: 'Minute', isName: true, cell: ({ at }) => <LocalTime at={at} /> },
+        {
+          name: 'Key',
+          cell: ({ keyId }) => (
+            <a href={hrefOf(places.publications(tenantId, { key: keyId }))} title={keyId}>
+              <code>pev_{keyId.slice(0, 4)}…</code>
+            </a>
+          ),
+        },
+        { name: 'Feed', cell: ({ feed }) => feed },
+        { name: 'Requests', isNumber: true, isWide: true, cell: ({ requests }) => requests },
+        { name: 'Became', cell: (minute) => <Became tenantId={tenantId} minute={minute} /> },
+        { name: 'Warnings', cell: (minute) => warningWords(minute) || '–' },
+        { name: 'Refused', cell: (minute) => <Refused minute={minute} /> },
+      ]}
+      rows={items}
+      keyOf={({ at, keyId, feed }) => `${at} ${keyId} ${feed}`}
+    />
+  )
+}
+
+function Became({ tenantId, minute }: { readonly tenantId: string; readonly minute: PublicationMinute }) {
+  const words = outcomeWords(minute)
+  const { feed, firstNumber } = minute
+  if (firstNumber === null) return <>{words}</>
+  return <a href={hrefOf(places.feed(tenantId, feed, { number: firstNumber }))}>{words}</a>
+}
+
+function Refused({ minute: { refused, refusals } }: { readonly minute: PublicationMinute }) {
+  if (refused === 0) return <>–</>
+  return (
+    <details>
+      <summary class="mark-stopped">{counted(refused, 'request')}</summary>
+      <ul class="refusals">
+        {refusals.map((refusal) => (
+          <li key={refusal.requestId}>
+            <LocalTime at={refusal.at} /> {refusalWords(refusal)}{' '}
+            <Copy
+              text={refusal.requestId}
+              label="Request id"
+              name={`Copy the request id ${refusal.requestId}`}
+            />
+          </li>
+        ))}
+      </ul>
+      {refusals.length < refused && <p class="quiet">Of further ones the service keeps the number alone.</p>}
+    </details>
+  )
+}

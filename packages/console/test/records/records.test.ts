@@ -1,0 +1,182 @@
+/** Consumers, publications, the audit and the system, in words. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Consumer } from '../../src/service/answers.ts'
+import type { PublicationMinute } from '../../src/service/operations/records.ts'
+import { actorWords, detailWords } from '../../src/views/audit/audit-line.ts'
+import { consumerLines, lagWords } from '../../src/views/consumers/consumer-line.ts'
+import { outcomeWords, refusalWords, warningWords } from '../../src/views/publications/publication-line.ts'
+import { findingsFirst, settingText } from '../../src/views/system/settings.ts'
+
+const nowMs = Date.parse('2026-03-01T09:30:00Z')
+
+const consumer: Consumer = {
+  keyId: 'k',
+  name: 'default',
+  label: 'website',
+  ended: null,
+  lastAskedAt: '2026-03-01T09:29:50.000Z',
+  lastStatus: 200,
+  lastRoute: 'list',
+  acknowledged: null,
+  refused: null,
+  views: [{ view: 'all', through: 10, lagEvents: 0, lagSeconds: 0 }],
+}
+const behind = [{ view: 'all', through: 10, lagEvents: 412, lagSeconds: 14_400 }]
+
+const standings: readonly (readonly [
+  what: string,
+  consumer: Partial<Consumer>,
+  mark: string,
+  state: string,
+])[] = [
+  ['that has everything', {}, 'good', 'has everything'],
+  ['that reads single events', { views: [] }, 'good', 'reads single events'],
+  ['that reads on', { views: behind }, 'behind', 'reads on'],
+  [
+    'that has stopped',
+    { views: behind, lastAskedAt: '2026-03-01T06:12:00.000Z' },
+    'stopped',
+    'has not asked for 3 h',
+  ],
+  ['that lacks nothing and rests', { lastAskedAt: '2026-02-01T06:12:00.000Z' }, 'good', 'has everything'],
+  ['that has never asked', { lastAskedAt: null, views: [] }, 'idle', 'has never asked'],
+  ['of a key that has ended', { ended: 'key_revoked' }, 'stopped', 'its key works no longer (key_revoked)'],
+  [
+    'that is refused',
+    { refused: { code: 'epoch_changed', since: null, count: 3 } },
+    'stopped',
+    '3 refusals (epoch_changed)',
+  ],
+]
+
+describe('a consumer', () => {
+  for (const [what, changed, mark, state] of standings) {
+    it(`${what} is said to be so (PROTOCOL §14.6)`, () => {
+      const [line] = consumerLines([{ ...consumer, ...changed }], nowMs)
+      assert.deepEqual([line?.mark, line?.state], [mark, state])
+    })
+  }
+
+  it('that needs somebody comes first, then what lacks most (PROTOCOL §14.6)', () => {
+    const lines = consumerLines(
+      [
+        consumer,
+        { ...consumer, label: 'portal', views: behind, name: 'shop' },
+        { ...consumer, label: '', keyId: '4fgH', ended: 'key_expired' },
+      ],
+      nowMs,
+    )
+    assert.deepEqual(
+      lines.map(({ who, lag }) => `${who}: ${lagWords(lag)}`),
+      ['4fgH: 0', 'portal · shop: 412 events, 4 h', 'website: 0'],
+    )
+    assert.equal(lagWords(undefined), '–')
+  })
+})
+
+describe('a minute of publications', () => {
+  const minute: PublicationMinute = {
+    at: '2026-03-01T09:30:00.000Z',
+    feed: 'property',
+    keyId: 'k',
+    requests: 3,
+    stored: 1_200,
+    repeated: 2,
+    unchanged: 1,
+    firstNumber: 7,
+    lastNumber: 1_206,
+    warnings: { bad_url: 1, too_long: 12 },
+    refused: 1,
+    refusals: [],
+  }
+
+  it('says what became of the events, and of what was warned most (PROTOCOL §14.2)', () => {
+    assert.equal(outcomeWords(minute), '1,200 stored (#7 – #1,206), 2 repeated, 1 unchanged')
+    assert.equal(
+      outcomeWords({ ...minute, stored: 1, repeated: 0, unchanged: 0, lastNumber: 7 }),
+      '1 stored (#7)',
+    )
+    assert.equal(
+      outcomeWords({ ...minute, stored: 0, repeated: 0, unchanged: 0, firstNumber: null }),
+      'nothing stored',
+    )
+    assert.equal(warningWords(minute), 'too_long 12, bad_url 1')
+  })
+
+  it('says where a refused request was wrong (PROTOCOL §14.2)', () => {
+    const fault = (pointer: string) => ({ pointer, code: 'wrong_type' })
+    const refusal = {
+      at: minute.at,
+      requestId: 'r',
+      code: 'invalid_body',
+      faults: [fault('/0/payload'), fault('')],
+    }
+    assert.equal(
+      refusalWords(refusal),
+      'invalid_body: wrong_type at /0/payload; wrong_type at the whole body',
+    )
+    assert.equal(refusalWords({ ...refusal, faults: [] }), 'invalid_body')
+    const many = { ...refusal, faults: Array.from({ length: 10 }, (_, n) => fault(`/${n}`)) }
+    assert.match(refusalWords(many), /; 7 further places$/)
+  })
+})
+
+describe('a row of the audit', () => {
+  it('says its details in words, and leaves out what says nothing (PROTOCOL §12.6)', () => {
+    assert.equal(
+      detailWords(
+        {
+          operator: false,
+          scopes: ['property:read'],
+          expiresMs: null,
+          revoked: true,
+          rate: { perSecond: 1 },
+        },
+        nowMs,
+      ),
+      'scopes property:read; revoked; rate {"perSecond":1}',
+    )
+    assert.match(detailWords({ endsMs: nowMs }, nowMs), /^ends 1 Mar \d\d:\d\d:00$/)
+    for (const nothing of [null, undefined, 'x', 3]) assert.equal(detailWords(nothing, nowMs), '')
+  })
+
+  it('says who, without a name where none is known (PROTOCOL §12.6)', () => {
+    assert.deepEqual(
+      [
+        actorWords('key:7Hq2', null),
+        actorWords('cli:x1', null),
+        actorWords('service', null),
+        actorWords('key:x', 'Ada'),
+      ],
+      ['key 7Hq2', 'command line x1', 'the service', 'Ada'],
+    )
+  })
+})
+
+describe('the system', () => {
+  it('shows what is wrong first, and values of any kind (PROTOCOL §12.10)', () => {
+    const finding = (check: string, status: 'ok' | 'warn' | 'fail') => ({
+      check,
+      status,
+      detail: '',
+      remedy: null,
+    })
+    const sorted = findingsFirst([
+      finding('a', 'ok'),
+      finding('b', 'warn'),
+      finding('c', 'fail'),
+      finding('d', 'ok'),
+    ])
+    assert.equal(sorted.map(({ check }) => check).join(''), 'cbad')
+    assert.deepEqual(['x', null, '', 8_080, false, ['a', 'b'], '<b>\u202Ex'].map(settingText), [
+      'x',
+      '–',
+      '–',
+      '8080',
+      'false',
+      '["a","b"]',
+      '<b> x',
+    ])
+  })
+})
