@@ -1,0 +1,398 @@
+/** The views of a property, a contact and keys in a real browser, at a real service. */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { startBrowser, withBrowser } from '../../../server/test/support/browser.ts'
+import { call, publish } from '../../../server/test/support/http-client.ts'
+import { contact, property } from '../../../server/test/support/property.ts'
+import { isLongRun } from '../../../server/test/support/on-engines.ts'
+import { until } from '../../../server/test/support/until.ts'
+
+import { signedIn, startConsoleService } from '../support/signed-in.ts'
+import type { ConsoleService, SignedIn } from '../support/signed-in.ts'
+import { everyLook, fitsItsWidth, hasNoFindings, picture } from '../support/visit.ts'
+
+describe('the views of a property, a contact and keys', withBrowser, () => {
+  let service: ConsoleService
+  let browser: Browser
+  const agentRef = randomUUID()
+  const contactRef = randomUUID()
+  const of = (place: string): string => `/tenants/${service.tenant.tenantId}${place}`
+
+  before(async () => {
+    service = await startConsoleService()
+    browser = await startBrowser()
+    await publishStory(service, agentRef)
+    await publish(
+      service,
+      { payload: contact({ contact_ref: contactRef, last_name: 'Quillon' }) },
+      { feed: 'contact' },
+    )
+  })
+  after(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  /** Signing in takes a second or two, so that the operator does it once. */
+  let operator: SignedIn | undefined
+  /** Runs with a visitor who must have had nothing to complain of and asked no other host. */
+  async function visiting(key: string, use: (visitor: SignedIn) => Promise<void>): Promise<void> {
+    const isOperator = key === service.operatorKey
+    const visitor = (isOperator ? operator : undefined) ?? (await signedIn(browser, service, key))
+    if (isOperator) operator = visitor
+    visitor.asked.length = 0
+    await use(visitor)
+    assert.deepEqual(visitor.complaints, [])
+    assert.deepEqual(visitor.strangers, [])
+    if (!isOperator) await visitor.close()
+  }
+
+  it('answers on top of a property what each consumer has, in two requests (D28, D31)', async () => {
+    await visiting(service.operatorKey, async ({ page, go, asked }) => {
+      await go(of(`/properties/${agentRef}`))
+      await page.getByRole('heading', { name: '12 Mill Lane, Aylsham NR11 6AB' }).waitFor()
+      await page.getByText('It has never asked for anything.').first().waitFor()
+      const operations = asked.filter((address) => address.includes(`/properties/${agentRef}/`))
+      assert.equal(operations.filter((address) => address.includes('/api/')).length, 2, operations.join('\n'))
+      const text = await page.locator('main').innerText()
+      for (const part of [
+        '£289,950',
+        'Available',
+        'sales',
+        'live',
+        'back at £289,950',
+        'taken down: Withdrawn from Market',
+        'first listed at £310,000',
+        'photograph 1 added',
+        'photograph 2 moved from 3',
+      ]) {
+        assert.ok(text.includes(part), `${part} in ${text}`)
+      }
+    })
+  })
+
+  it('shows the bytes of a version at an address of their own (D31)', async () => {
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of(`/properties/${agentRef}?raw=2`))
+      const raw = page.getByRole('region', { name: 'Payload of event 2' })
+      await raw.getByText('"price": 295000').waitFor()
+      await page.getByRole('link', { name: 'hide raw payload of 2' }).click()
+      await raw.waitFor({ state: 'detached' })
+      assert.equal(new URL(page.url()).search, '')
+    })
+  })
+
+  it('says of three consumers which stopped, which lost its key and which reads lettings (D28, D31)', async () => {
+    const { tenantId } = service.tenant
+    const subject = randomUUID()
+    const home = (price: number) => ({
+      payload: property({ agent_ref: subject, price_information: { price } }),
+      category: 'sales',
+    })
+    const keyOf = (label: string) =>
+      service.issue({ label, grants: [{ tenantId, scopes: ['property:read'] }] })
+    const [website, portal, old, lettings] = await Promise.all(
+      ['shows-all', 'stopped', 'lost-its-key', 'lets-app'].map(keyOf),
+    )
+    const list = (key: string | undefined, query = '') =>
+      call(service, `/api/func/api/v1/events/getevents${query}`, { key })
+    await publish(service, home(300_000))
+    for (const key of [website, portal, old]) assert.equal((await list(key?.text)).status, 200)
+    assert.equal((await list(lettings?.text, '?apiEventType=lettingsproperty')).status, 200)
+    const revoking = await call(service, `/v1/admin/keys/${old?.keyId}/revoke`, {
+      method: 'POST',
+      key: service.operatorKey,
+    })
+    assert.equal(revoking.status, 200)
+    const isRefused = async () => (await call(service, '/v1/admin/self', { key: old?.text })).status === 401
+    await until(isRefused, { what: 'the refusal of the key' })
+    await publish(service, home(290_000))
+    await list(website?.text)
+    assert.equal((await list(old?.text)).status, 401)
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of(`/properties/${subject}`))
+      const line = (who: string) => page.locator('.answer li', { hasText: who })
+      await line('shows-all')
+        .getByText(/^Sent by the list at \d\d:\d\d, within a minute/)
+        .waitFor()
+      await line('stopped')
+        .getByText(/^Not sent: it has not asked since \d\d:\d\d/)
+        .waitFor()
+      await line('lost-its-key')
+        .getByText(/^Its key has been revoked since \d\d:\d\d/)
+        .waitFor()
+      await line('lets-app').getByText('It reads lettings only; this is sales.').waitFor()
+      await picture(page, 'property-answer')
+    })
+  })
+
+  it('shows a key that reads its own feed the property, and itself alone (P10)', async () => {
+    const { text } = await service.issue({
+      grants: [{ tenantId: service.tenant.tenantId, scopes: ['property:read'] }],
+    })
+    await visiting(text, async ({ page, go }) => {
+      await go(of(`/properties/${agentRef}`))
+      await page.getByRole('heading', { name: '12 Mill Lane, Aylsham NR11 6AB' }).waitFor()
+      await page.locator('.answer li').first().waitFor()
+      assert.equal(await page.locator('.answer li').count(), 1)
+      await go(of(`/keys`))
+      await page.getByText('may not see this').waitFor()
+    })
+  })
+
+  it('says of a property that is not there what to do (D31)', async () => {
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of(`/properties/${randomUUID()}`))
+      await page.getByRole('alert').getByText('Look at the reference').waitFor()
+    })
+  })
+
+  it('hides what is personal of a contact, shows it for a reason, and puts that on record (PROTOCOL §12.7)', async () => {
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of(`/contacts/${contactRef}`))
+      await page.getByText('hidden', { exact: true }).first().waitFor({ state: 'attached' })
+      assert.ok(!(await page.locator('main').innerText()).includes('Quillon'))
+      await page.getByRole('button', { name: 'Show it …' }).click()
+      const show = page.getByRole('button', { name: 'Show', exact: true })
+      assert.ok(await show.isDisabled(), 'without a reason nothing is shown')
+      await page.getByLabel('Why it is needed').selectOption('support')
+      await show.click()
+      await page.getByText('Quillon').waitFor()
+      await page.getByText(/Shown for \d+ s more/).waitFor()
+      await page.getByRole('button', { name: 'Hide now' }).click()
+      await page.getByText('Quillon').waitFor({ state: 'detached' })
+    })
+    const audit = await call(service, '/v1/admin/audit?action=contact.revealed', { key: service.operatorKey })
+    const { items }: { readonly items: readonly { readonly target: string; readonly detail: unknown }[] } =
+      JSON.parse(audit.text)
+    assert.deepEqual(
+      items.map(({ target, detail }) => ({ target, detail })),
+      [{ target: contactRef, detail: { reason: 'support' } }],
+    )
+  })
+
+  it('lets go of a contact after a minute (PROTOCOL §12.7)', async () => {
+    const { page, close } = await signedIn(browser, service, service.operatorKey)
+    await page.clock.install()
+    await page.goto(`${service.url}/console${of(`/contacts/${contactRef}`)}`)
+    await page.getByRole('button', { name: 'Show it …' }).click()
+    await page.getByLabel('Why it is needed').selectOption('correction')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText('Quillon').waitFor()
+    await page.clock.fastForward(61_000)
+    await page.getByText('Quillon').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Show it …' }).waitFor()
+    await close()
+  })
+
+  it('issues a key, shows it once with a request that works, rotates and revokes it, from the keyboard alone (D11, D31)', async () => {
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of('/keys'))
+      await page.getByRole('button', { name: 'Issue a key' }).waitFor()
+      await tabTo(page, 'Issue a key')
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor()
+      await tabTo(page, 'What will use it')
+      await page.keyboard.type('Website of Mill Lane')
+      await page.keyboard.press('Enter')
+      const secret = page.locator('.issued .secret')
+      await secret.waitFor()
+      const key = await secret.innerText()
+      assert.match(key, /^pev_\w+$/)
+      const request = await page.locator('.issued pre').innerText()
+      assert.ok(request.includes(key))
+      const path = /'http:\/\/[^/]+(\/[^']*)'/.exec(request)?.[1] ?? ''
+      assert.equal((await call(service, path, { key })).status, 200)
+      await picture(page, 'key-issued')
+      await page.keyboard.press('Escape')
+      await page.getByRole('rowheader', { name: 'Website of Mill Lane' }).waitFor()
+      assert.ok(!(await page.content()).includes(key), 'it is shown once')
+
+      await tabTo(page, 'Rotate Website of Mill Lane')
+      await page.keyboard.press('Enter')
+      await page.getByLabel('The old key works for another').waitFor()
+      await tabTo(page, 'Rotate')
+      await page.keyboard.press('Enter')
+      await page.getByText(/The key before ends in 23 h 59 min|ends in 1 d/).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByText('└ Website of Mill Lane, the key before').waitFor()
+      await page.getByText(/^ends in (?:23 h|1 d)/).waitFor()
+      await picture(page, 'keys-rotated')
+
+      await tabTo(page, 'End the key before of Website of Mill Lane now')
+      await page.keyboard.press('Enter')
+      await tabTo(page, 'Revoke for good')
+      await page.keyboard.press('Enter')
+      await page.getByText('└ Website of Mill Lane, the key before').waitFor({ state: 'detached' })
+      await until(async () => (await call(service, path, { key })).status === 401, { what: 'the refusal' })
+    })
+  })
+
+  it('fits every width in both themes, and axe finds nothing in any view (D31)', async () => {
+    const places = {
+      property: [of(`/properties/${agentRef}?raw=5`), '.timeline'],
+      contact: [of(`/contacts/${contactRef}`), '.fields'],
+      keys: [of('/keys'), '.table'],
+      operatorKeys: ['/keys', '.table'],
+      consumers: [of('/consumers'), '.table'],
+      publications: [of('/publications'), '.table'],
+      audit: ['/audit', '.table'],
+      system: ['/system', '.system section'],
+    } as const
+    // Axe takes a second for each: here one of each kind, in the long run all of them.
+    const usual = everyLook.filter(
+      ({ width, scheme }) => (width === 360) === (scheme === 'dark') && width !== 768,
+    )
+    for (const look of isLongRun ? everyLook : usual) {
+      const { page, close, go, complaints, strangers } = await signedIn(
+        browser,
+        service,
+        service.operatorKey,
+        look,
+      )
+      for (const [name, [place, ready]] of Object.entries(places)) {
+        await go(place)
+        await page.locator(ready).or(page.locator('.empty')).first().waitFor()
+        const what = `${name}-${look.width}-${look.scheme}`
+        await picture(page, what)
+        await fitsItsWidth(page, what)
+        if (isLongRun || look.width === 1_440) await hasNoFindings(page, what)
+      }
+      assert.deepEqual([...complaints, ...strangers], [])
+      await close()
+    }
+  })
+
+  it('shows markup, links that a browser would run, letters that turn the writing and a line of a megabyte as text (D31)', async () => {
+    const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>\u202Ejavascript:alert(3)`
+    const long = 'x'.repeat(200_000)
+    const subject = randomUUID()
+    const texts = (text: string) => ({
+      agent_ref: subject,
+      statusstring: text,
+      branch_id: text.slice(0, 90),
+      address: { display_address: text, town: text, postcode_1: text, house_name_number: text },
+      details: {
+        summary: text,
+        description: `${text} ${long}`,
+        features: [text],
+        rooms: [{ room_name: text }],
+      },
+      media: [
+        { media_type: 1, media_url: `https://images.example.com/${encodeURIComponent(text)}`, caption: text },
+      ],
+      directions: text,
+      [hostile]: { [text]: text },
+    })
+    await publish(service, { payload: { ...property(), ...texts('plain'), status: 1 } })
+    await publish(service, { payload: { ...property(), ...texts(hostile), status: 44 } })
+    await publish(service, { remove: { agentRef: subject, reason: hostile.slice(0, 60) } })
+    await publish(service, { payload: { ...property(), ...texts(`${hostile} again`), status: 2 } })
+    const person = randomUUID()
+    await publish(
+      service,
+      { payload: contact({ contact_ref: person, last_name: hostile, notes: hostile }) },
+      { feed: 'contact' },
+    )
+    const { text: key } = await service.issue({
+      grants: [
+        { tenantId: service.tenant.tenantId, scopes: ['property:read', 'property:publish', 'contact:read'] },
+      ],
+    })
+    const { keyId } = await service.issue({
+      grants: [{ tenantId: service.tenant.tenantId, scopes: ['property:read'] }],
+    })
+    const result = {
+      agentRef: subject,
+      sequenceNumber: 1,
+      outcome: 'live',
+      message: '<b>x</b>',
+      url: 'https://www.example.com/<img src=x onerror=alert(4)>',
+    }
+    await call(service, '/v1/property-consumers/shop/results', {
+      method: 'POST',
+      key,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify([result]),
+    })
+    await call(service, `/v1/admin/keys/${keyId}`, {
+      method: 'PATCH',
+      key: service.operatorKey,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ label: '<img src=x onerror=alert(5)>' }),
+    })
+    await visiting(service.operatorKey, async ({ page, go }) => {
+      await go(of(`/properties/${subject}`))
+      await page.locator('.timeline > li').nth(3).waitFor()
+      assert.ok((await page.locator('h1').innerText()).includes('<img src=x onerror=alert(1)>'))
+      await page.locator('.timeline .raw-link').first().click()
+      await page.getByRole('button', { name: /^Show all/ }).click()
+      const shown = await page.locator('main').innerText()
+      assert.ok(!/[\u202E]/.test(shown), 'no letter turns the writing round')
+      await picture(page, 'hostile-property')
+      await go(of(`/contacts/${person}`))
+      await page.locator('.fields').waitFor()
+      await go(of('/keys'))
+      await page.getByText('<img src=x onerror=alert(5)>').first().waitFor()
+      assert.equal(await page.locator('main img, main script, main iframe').count(), 0)
+      for (const link of await page.locator('a').all()) {
+        assert.match((await link.getAttribute('href')) ?? '', /^(?:https?:|\/|#)/)
+      }
+    })
+    await visiting(key, async ({ page, go }) => {
+      await go(of(`/contacts/${person}`))
+      await page.getByText('<script>alert(2)</script>').first().waitFor()
+      assert.equal(await page.locator('main img, main script').count(), 0)
+    })
+  })
+})
+
+/** Presses Tab until the element with this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const focused = `(() => {
+    const one = document.activeElement
+    const label = one?.labels?.[0]?.textContent
+    return (one?.getAttribute('aria-label') ?? label ?? one?.textContent ?? '').trim()
+  })()`
+  for (let presses = 0; presses < 100; presses += 1) {
+    if ((await page.evaluate<string>(focused)) === name) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`${name} is not reached with Tab`)
+}
+
+/** A property that was listed, reduced, taken down and is back. */
+async function publishStory(service: ConsoleService, agentRef: string): Promise<void> {
+  const picture = (name: string, caption = '') => ({
+    media_type: 1,
+    media_url: `https://images.example.com/${name}.jpg`,
+    caption,
+  })
+  const home = (price: number, further: object = {}) => ({
+    payload: property({
+      agent_ref: agentRef,
+      address: { display_address: '12 Mill Lane, Aylsham', postcode_1: 'NR11', postcode_2: '6AB' },
+      price_information: { price },
+      details: { summary: 'A house by the river with three bedrooms, reduced for sale.' },
+      media: [picture('front', 'Front'), picture('kitchen', 'Kitchen'), picture('garden')],
+      ...further,
+    }),
+  })
+  await publish(service, home(310_000))
+  await publish(
+    service,
+    home(295_000, {
+      details: { summary: 'A house by the river with three bedrooms, reduced for a quick sale.' },
+    }),
+  )
+  await publish(service, home(295_000, { status: 4 }))
+  await publish(service, { remove: { agentRef, reason: 9 } })
+  await publish(
+    service,
+    home(289_950, {
+      media: [picture('new', 'Sunset'), picture('garden'), picture('front', 'From the street')],
+    }),
+  )
+}
