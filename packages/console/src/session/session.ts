@@ -10,11 +10,11 @@ import { keepHalf, readHalf, watchHalf } from './second-half.ts'
 /** What the door answers of a session. */
 export interface Session {
   readonly key: Key
-  readonly createdDate: string
-  readonly expiresDate: string
-  readonly idleEndsDate: string
+  readonly createdAt: string
+  readonly expiresAt: string
+  readonly idleEndsAt: string
   /** Until then it needs no key or link again for what the door asks one for. */
-  readonly freshUntilDate: string
+  readonly freshUntil: string
   /** Of which photographs this page may show. */
   readonly images: { readonly own: boolean; readonly hosts: readonly string[] }
   /** As others reach the service, for samples; without a slash at its end. */

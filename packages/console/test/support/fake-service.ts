@@ -131,10 +131,10 @@ function session({ url }: FakeService): object {
   return {
     session: 'x'.repeat(43),
     key,
-    createdDate: date,
-    expiresDate: date,
-    idleEndsDate: date,
-    freshUntilDate: date,
+    createdAt: date,
+    expiresAt: date,
+    idleEndsAt: date,
+    freshUntil: date,
     images: { own: false, hosts: [] },
     serviceUrl: url,
   }
