@@ -126,6 +126,14 @@ export interface WentLive {
   readonly afterMs: number
 }
 
+/** What became of results that were put. */
+export interface PutResults {
+  /** Those by which the latest event of a property has become live. */
+  readonly live: readonly WentLive[]
+  /** How many are of names beyond `namedConsumersPerFeed`, and are not kept. */
+  readonly leftOut: number
+}
+
 /** Where an event is looked for in what consumers were sent. */
 export interface SentSearch extends ReadPart {
   readonly key: FeedKey
@@ -161,10 +169,10 @@ export interface ConsumerStore {
   /** Forward only within an epoch, and always to another epoch. 500 at most. */
   acknowledge(acknowledgements: readonly Acknowledgement[]): Promise<void>
   /**
-   * Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. Answers with those by
-   * which the latest event of a property has become live.
+   * Of each property and consumer the one with the highest number stays, of equal numbers the later. 1,000 at most. Those of a consumer
+   * beyond `namedConsumersPerFeed` are left out.
    */
-  putResults(results: readonly ConsumerResult[]): Promise<readonly WentLive[]>
+  putResults(results: readonly ConsumerResult[]): Promise<PutResults>
   /** What is kept of the consumers of a feed, by key, name and part. */
   readings(key: FeedKey): Promise<readonly KeptReading[]>
   acknowledgements(key: FeedKey): Promise<readonly Acknowledgement[]>

@@ -539,4 +539,69 @@ onEngines('who has seen a property', {}, (service) => {
     })
     assert.deepEqual([none.status, problemOf(none).code], [404, 'subject_not_found'])
   })
+
+  it('measures by consumer how long each version took from publishing to live, once, and names no tenant (PROTOCOL §14)', async () => {
+    const { tenantId } = service().tenant
+    const site = await service().issue({ grants: [{ tenantId, scopes: ['property:read'] }] })
+    const first = randomUUID()
+    const second = randomUUID()
+    const { events } = await publish(
+      service(),
+      [first, second].map((agent_ref) => ({ payload: property({ agent_ref }) })),
+    )
+    const resultOf = (index: number, outcome: string) => {
+      return { agentRef: [first, second][index], sequenceNumber: events[index]?.sequenceNumber, outcome }
+    }
+    const counted = async () => {
+      const text = await (await fetch(service().service.metricsUrl ?? '')).text()
+      const lines = text
+        .split('\n')
+        .filter((line) => line.startsWith('property_events_publish_to_live_seconds'))
+      assert.ok(lines.length > 0 && !lines.some((line) => line.includes(tenantId)))
+      const ofSite = /_(count|sum)\{consumer="([^"]*)"\} (\S+)$/
+      const own = lines.flatMap((line) => {
+        const [, part, consumer = '', value] = ofSite.exec(line) ?? []
+        return consumer.startsWith(site.keyId) ? [[part, consumer, Number(value)] as const] : []
+      })
+      for (const [part, , value] of own)
+        assert.ok(part === 'count' || (value >= 0 && value < 300), String(value))
+      return Object.fromEntries(
+        own.flatMap(([part, consumer, value]) => (part === 'count' ? [[consumer, value]] : [])),
+      )
+    }
+    const say = async (name: string, ...results: readonly object[]) => {
+      const answer = await report(service(), site.text, name, results)
+      assert.equal(answer.status, 200, answer.text)
+    }
+    await say('default', resultOf(0, 'live'), resultOf(1, 'held'))
+    await say('portal', resultOf(0, 'live'))
+    assert.deepEqual(await counted(), { [site.keyId]: 1, [`${site.keyId}/portal`]: 1 })
+    await say('default', resultOf(0, 'live'), resultOf(1, 'live'))
+    assert.deepEqual(await counted(), { [site.keyId]: 2, [`${site.keyId}/portal`]: 1 })
+  })
+
+  it('keeps the results of 200 names, and refuses those of another one (PROTOCOL §14)', async () => {
+    const { tenantId, readKey } = service().otherTenant
+    const agentRef = randomUUID()
+    const { events } = await publish(service(), [{ payload: property({ agent_ref: agentRef }) }], {
+      key: service().otherTenant.publishKey,
+    })
+    const [event] = events
+    await service().storage.consumers.acknowledge(
+      Array.from({ length: 200 }, (_, index) => {
+        const key = { tenantId, feed: 'property' } as const
+        const place = { sequenceNumber: 0, epoch: 'none', acknowledgedMs: 1 }
+        return { key, keyId: 'another', name: `site-${index}`, ...place }
+      }),
+    )
+    const results = [{ agentRef, sequenceNumber: event?.sequenceNumber, outcome: 'live' }]
+    const refused = await report(service(), readKey, 'one-more', results)
+    assert.equal(refused.status, 400, refused.text)
+    assert.match(problemOf(refused).detail, /The feed has 200 names of consumers/)
+    assert.equal((await report(service(), readKey, 'default', results)).status, 200)
+    assert.deepEqual(
+      (await seenOf(service(), agentRef, readKey)).consumers.map(({ name, state }) => [name, state]),
+      [['default', 'live']],
+    )
+  })
 })

@@ -18,6 +18,7 @@ import type {
   FirstSent,
   KeptReading,
   NotedReading,
+  PutResults,
   ReadPart,
   SentSearch,
   WentLive,
@@ -85,11 +86,17 @@ export function memoryConsumers(store: MemoryStore): ConsumerStore {
   }
 }
 
-function putResults(store: MemoryStore, results: readonly ConsumerResult[]): readonly WentLive[] {
-  const { results: kept } = openState(store)
+function putResults(store: MemoryStore, results: readonly ConsumerResult[]): PutResults {
+  const state = openState(store)
+  const { results: kept } = state
   const live: WentLive[] = []
+  let leftOut = 0
   for (const result of results) {
     const { tenantId, subjectId, keyId, name } = result
+    if (!register(state, { key: { tenantId, feed: 'property' }, keyId, name })) {
+      leftOut += 1
+      continue
+    }
     const text = textOf(tenantId, subjectId, keyId, name)
     const before = kept.get(text)
     if (!isLater(result, before) || isErased(store, result)) continue
@@ -97,7 +104,7 @@ function putResults(store: MemoryStore, results: readonly ConsumerResult[]): rea
     const publishedMs = saysLiveAnew(result, before) ? publishedMsOf(store, result) : undefined
     if (publishedMs !== undefined) live.push({ keyId, name, afterMs: result.resultMs - publishedMs })
   }
-  return live
+  return { live, leftOut }
 }
 
 /** Of the property's latest event, if the result is about that. */

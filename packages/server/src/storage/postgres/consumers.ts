@@ -7,6 +7,7 @@ import type {
   ConsumerResult,
   ConsumerStore,
   NotedReading,
+  PutResults,
   TidyRequest,
 } from '../consumer-store.ts'
 import { ticksPerMillisecond } from '@property-events/protocol'
@@ -35,6 +36,11 @@ const register: Statement = {
       SELECT count(*) FROM consumer AS c WHERE c.tenant = fresh.tenant AND c.feed = fresh.feed AND c.name <> '${defaultConsumer}')
     ORDER BY tenant, feed, key_id COLLATE "C", name COLLATE "C"
     ON CONFLICT DO NOTHING`,
+}
+const registered: Statement = {
+  name: 'consumer-registered',
+  text: `SELECT c.tenant, c.key_id, c.name FROM (SELECT DISTINCT * FROM unnest(${consumerColumns}) AS r (tenant, feed, key_id, name)) AS r
+    JOIN consumer AS c ON (c.tenant, c.feed, c.key_id, c.name) = (r.tenant, r.feed, r.key_id COLLATE "C", r.name COLLATE "C")`,
 }
 /** Values that are given have the database's collation. */
 const known =
@@ -157,16 +163,7 @@ export function databaseConsumers(database: Database): ConsumerStore {
           bigints(acknowledgements.map(({ acknowledgedMs }) => acknowledgedMs)),
         ])
       }),
-    async putResults(results) {
-      const rows = await database.write((session) =>
-        session.query<{ key_id: string; name: string; after_ms: string }>(putResults, resultValues(results)),
-      )
-      return rows.map(({ key_id: keyId, name, after_ms: afterMs }) => ({
-        keyId,
-        name,
-        afterMs: Number(afterMs),
-      }))
-    },
+    putResults: (results) => database.transaction((session) => putKnown(session, results)),
     tidy: (request) => database.write((session) => tidy(session, request)),
   }
 }
@@ -222,6 +219,25 @@ function refusalValues(refusals: readonly ConsumerRefusal[]) {
     bigints(refusals.map(({ lastMs }) => lastMs)),
     bigints(refusals.map(({ count }) => count)),
   ]
+}
+
+/** Most are of consumers that are registered. */
+async function putKnown(session: Session, results: readonly ConsumerResult[]): Promise<PutResults> {
+  const consumers = consumerValues(
+    results.map(({ tenantId, keyId, name }) => ({ key: { tenantId, feed: 'property' }, keyId, name })),
+  )
+  await session.query(register, consumers)
+  const rows = await session.query<{ tenant: string; key_id: string; name: string }>(registered, consumers)
+  const names = new Set(rows.map((row) => `${row.tenant} ${row.key_id} ${row.name}`))
+  const kept = results.filter(({ tenantId, keyId, name }) => names.has(`${tenantId} ${keyId} ${name}`))
+  const live = await session.query<{ key_id: string; name: string; after_ms: string }>(
+    putResults,
+    resultValues(kept),
+  )
+  return {
+    live: live.map((row) => ({ keyId: row.key_id, name: row.name, afterMs: Number(row.after_ms) })),
+    leftOut: results.length - kept.length,
+  }
 }
 
 /** Of two that are given for one property and consumer the later one: a statement changes a row only once. */

@@ -8,6 +8,7 @@ import type {
   ConsumerResult,
   ConsumerStore,
   NotedReading,
+  PutResults,
   TidyRequest,
   WentLive,
 } from '../consumer-store.ts'
@@ -26,7 +27,7 @@ export interface ConsumerWrites {
   addReadings(readings: readonly NotedReading[]): void
   addRefusals(refusals: readonly ConsumerRefusal[]): void
   acknowledgeReading(acknowledgements: readonly Acknowledgement[]): void
-  putResults(results: readonly ConsumerResult[]): readonly WentLive[]
+  putResults(results: readonly ConsumerResult[]): PutResults
   tidyReadings(request: TidyRequest): void
 }
 
@@ -52,7 +53,7 @@ export function consumerWrites(db: Connection): ConsumerWrites {
     addReadings: (readings) => add.immediate(readings),
     addRefusals: refusalAdder(db),
     acknowledgeReading: acknowledger(db, register),
-    putResults: resultPutter(db),
+    putResults: resultPutter(db, register),
     tidyReadings: (request) => tidy.immediate(request),
   }
 }
@@ -154,7 +155,7 @@ function acknowledger(db: Connection, register: Register): ConsumerWrites['ackno
   return (acknowledgements) => acknowledge.immediate(acknowledgements)
 }
 
-function resultPutter(db: Connection): ConsumerWrites['putResults'] {
+function resultPutter(db: Connection, register: Register): ConsumerWrites['putResults'] {
   const select = db.prepare<[string, Uint8Array, string, string], ResultRow>(
     `SELECT ${resultColumns} FROM consumer_result WHERE tenant = ? AND subject = ? AND key_id = ? AND name = ?`,
   )
@@ -173,10 +174,15 @@ function resultPutter(db: Connection): ConsumerWrites['putResults'] {
         WHERE feed.tenant = ? AND feed.feed = 'property' AND subject.subject = ? AND event.sequence = ?`,
     )
     .pluck()
-  const putAll = db.transaction((results: readonly ConsumerResult[]): readonly WentLive[] => {
+  const putAll = db.transaction((results: readonly ConsumerResult[]): PutResults => {
     const live: WentLive[] = []
+    let leftOut = 0
     for (const result of results) {
       const { tenantId, keyId, name, sequenceNumber, outcome } = result
+      if (!register({ key: { tenantId, feed: 'property' }, keyId, name })) {
+        leftOut += 1
+        continue
+      }
       const subject = bytesOfUuid(result.subjectId)
       const row = select.get(tenantId, subject, keyId, name)
       const before = row && resultOf(row)
@@ -188,7 +194,7 @@ function resultPutter(db: Connection): ConsumerWrites['putResults'] {
         : undefined
       if (published !== undefined) live.push({ keyId, name, afterMs: resultMs - published })
     }
-    return live
+    return { live, leftOut }
   })
   return (results) => putAll.immediate(results)
 }

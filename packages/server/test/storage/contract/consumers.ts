@@ -313,10 +313,12 @@ export function consumersContract(factory: StoreFactory): void {
       await publish(store, [draft({ subject: 'house' }), draft({ subject: 'garden' })])
       const [first] = await list(store)
       const publishedMs = Date.parse(`${first?.createdDate.slice(0, 23)}Z`)
-      const say = (...changes: readonly Partial<ConsumerResult>[]) =>
-        store.consumers.putResults(
-          changes.map((change) => result({ sequenceNumber: 1, resultMs: publishedMs + 5_000, ...change })),
+      const say = async (...changes: readonly Partial<ConsumerResult>[]) => {
+        const results = changes.map((change) =>
+          result({ sequenceNumber: 1, resultMs: publishedMs + 5_000, ...change }),
         )
+        return (await store.consumers.putResults(results)).live
+      }
       const live = (keyId: string, name: string, afterMs = 5_000) => ({ keyId, name, afterMs })
       assert.deepEqual(await say({ outcome: 'held' }, { keyId: 'other', outcome: 'refused' }), [])
       assert.deepEqual(
@@ -338,6 +340,21 @@ export function consumersContract(factory: StoreFactory): void {
       assert.deepEqual(await say(anew), [live('key', 'website', 1_000)])
       assert.deepEqual(await say({ ...anew, outcome: 'held', resultMs: changedMs + 2_000 }), [])
       assert.deepEqual(await say({ ...anew, resultMs: changedMs + 3_000 }), [live('key', 'website', 3_000)])
+    })
+
+    it('keeps no results of more names than a feed has room for (PROTOCOL §14)', async () => {
+      await using store = await withTenants(await factory.create())
+      const named = (from: number, count: number) =>
+        Array.from({ length: count }, (_, index) =>
+          result({ name: `site-${from + index}`, subjectId: uuid(`house ${from + index}`) }),
+        )
+      assert.equal((await store.consumers.putResults(named(0, namedConsumersPerFeed))).leftOut, 0)
+      assert.equal((await store.consumers.putResults(named(namedConsumersPerFeed, 2))).leftOut, 2)
+      const known = result({ name: 'site-3', subjectId: uuid('house 3') })
+      assert.equal((await store.consumers.putResults([known, result({ name: 'default' })])).leftOut, 0)
+      assert.equal((await store.consumers.putResults([result({ tenantId: tenantB })])).leftOut, 0)
+      const last = await store.consumers.results(tenantA, uuid(`house ${namedConsumersPerFeed}`))
+      assert.deepEqual(last, [])
     })
 
     it('hands results over property by property (D28)', async () => {

@@ -1,6 +1,8 @@
 /** `POST /v1/property-consumers/{name}/results`: a consumer says what became of properties (PROTOCOL §14). */
+import type { ProblemError } from '@property-events/protocol'
 import { checkCursor } from '../../../feed/read-run.ts'
 import { turnForStep } from '../../../step-turns.ts'
+import { namedConsumersPerFeed } from '../../../storage/storage.ts'
 import type { ConsumerResult, FeedKey } from '../../../storage/storage.ts'
 import type { HttpContext } from '../../context.ts'
 import { feedKeyOf, refused } from '../../exchange.ts'
@@ -58,6 +60,13 @@ export function putResults(context: HttpContext): Operation {
   }
 }
 
+/** A request has one name, so nothing of it was kept. */
+const tooManyNames: ProblemError = {
+  parameter: 'name',
+  code: 'too_many_names',
+  message: `The feed has ${namedConsumersPerFeed} names of consumers, as many as are kept. Use one of them, or default.`,
+}
+
 /** References that are looked for before others have their turn. */
 const lookedForPerTurn = 100
 
@@ -87,8 +96,9 @@ async function put(context: HttpContext, access: Access, name: string, text: str
         resultMs,
       }
     })
-  const live = results.length === 0 ? [] : await context.consumers.putResults(results)
-  for (const one of live) context.metrics.wentLive(one.keyId, one.name, one.afterMs / 1_000)
+  const put = results.length === 0 ? undefined : await context.consumers.putResults(results)
+  if ((put?.leftOut ?? 0) > 0) return refused({ code: 'invalid_parameter', errors: [tooManyNames] })
+  for (const one of put?.live ?? []) context.metrics.wentLive(one.keyId, one.name, one.afterMs / 1_000)
   const unknown = read.results.map(({ agentRef }) => agentRef).filter((agentRef) => !known.has(agentRef))
   const body = JSON.stringify({ stored: results.length, unknown: [...new Set(unknown)] })
   return { kind: 'text', status: success.ok, headers: receiptHeaders, body }
