@@ -50,6 +50,7 @@ export function buildProgram(folder: string, release: ReleaseFacts = {}): void {
     for (const name of ['bin', 'carried-node', 'data']) {
       cpSync(join(here, name), join(folder, name), { recursive: true })
     }
+    cpSync(join(packages, 'console/built'), join(folder, 'console'), { recursive: true })
     const door = join(folder, 'bin/property-events.mjs')
     writeFileSync(door, readFileSync(door, 'utf8').replace('../src/main.ts', '../src/main.js'))
     writeManifests(folder, needed, release)
@@ -164,7 +165,7 @@ function writeManifests(folder: string, needed: ReadonlySet<string>, release: Re
     type: 'module',
     bin: own['bin'],
     exports: { './package.json': './package.json' },
-    files: ['bin', 'carried-node', 'data', 'src', 'CHANGELOG.md'],
+    files: ['bin', 'carried-node', 'console', 'data', 'src', 'CHANGELOG.md'],
     // Of the older ones that still work nothing runs the tests.
     engines: { node: '>=24' },
     dependencies: { ...Object.fromEntries(ours.map((name) => [name, version])), ...versions },

@@ -74,10 +74,24 @@ async function use(node: string, installed: string, place: string): Promise<void
   const program = async (...args: readonly string[]): Promise<string> =>
     (await run(node, [door, ...args], options)).stdout
   assert.equal(await program('--version'), `${manifestOf(installed).version}\n`)
-  const serving = ['serve', '--port', '0', '--workers', '2', '--drain', '0', '--log-level', 'warn', '--json']
+  const serving = [
+    'serve',
+    '--port',
+    '0',
+    '--workers',
+    '2',
+    '--drain',
+    '0',
+    '--log-level',
+    'warn',
+    '--json',
+    '--console',
+  ]
   const service = spawn(node, [door, ...serving], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   try {
     const { url, metricsUrl } = JSON.parse(await firstLine(service)) as { url: string; metricsUrl: string }
+    const page = await fetch(`${url}/console/`)
+    assert.match(await page.text(), /src="\/console\/console\.js"/)
     await program('tenants', 'create', 'Hill & Co')
     const key = async (scope: string): Promise<string> =>
       (await program('keys', 'create', '--tenant', 'Hill & Co', '--scope', scope)).trim()

@@ -267,6 +267,21 @@ function keptLine(folder: string): ServiceLine {
   return JSON.parse(readFileSync(join(folder, 'demo-keys.json'), 'utf8')) as ServiceLine
 }
 
+/** The link of a demo signs in to its console, which shows the pictures of the market. */
+async function checkConsole({ url, console: link = '' }: ServiceLine): Promise<void> {
+  const { origin } = new URL(url)
+  assert.ok(link.startsWith(`${origin}/console/#login=`), link)
+  const answer = await fetch(`${origin}/console/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin },
+    body: JSON.stringify({ login: new URL(link).hash.replace('#login=', '') }),
+  })
+  assert.equal(answer.status, 201)
+  const session = (await answer.json()) as { images: unknown; key: { label: string } }
+  assert.deepEqual(session.images, { own: true, hosts: [] })
+  assert.equal(session.key.label, 'demo operator')
+}
+
 describe('demo', () => {
   const folder = join(root, 'demo')
   let first: ServiceLine
@@ -303,7 +318,9 @@ describe('demo', () => {
     const file = join(folder, 'demo-keys.json')
     assert.equal(statSync(file).mode & 0o777, 0o600)
     const running = await start(['demo', '--data', folder])
-    assert.deepEqual({ ...running.line, url: '', metricsUrl: '' }, { ...first, url: '', metricsUrl: '' })
+    const ofOneStart = { url: '', metricsUrl: '', console: '' }
+    assert.deepEqual({ ...running.line, ...ofOneStart }, { ...first, ...ofOneStart })
+    await checkConsole(running.line)
     const [tenant] = running.line.tenants ?? []
     const before = await listEvents(running.line.url, tenant?.readKey ?? '', 'pageSize=1')
     assert.equal((await running.stop()).code, 0)

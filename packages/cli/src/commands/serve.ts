@@ -120,13 +120,19 @@ const serve: ServeStage = async ({ service, storage }, { output, flags }, option
   const { url, metricsUrl } = service
   const waits = (await storage.epochNeed()) !== 'none'
   const isStopped = (await storage.maintenance()) !== undefined
+  const page = options.consoleFolder === undefined ? undefined : `${options.publicUrl ?? url}/console/`
   if (output.json) {
     const publishing = waits ? 'epoch_required' : isStopped ? 'maintenance' : undefined
-    return output.writeJson({ url, metricsUrl, ...(publishing === undefined ? {} : { publishing }) })
+    return output.writeJson({
+      url,
+      metricsUrl,
+      ...(page && { console: page }),
+      ...(publishing && { publishing }),
+    })
   }
   const lines = [
     `Property Events  ${url}`,
-    ...(options.consoleFolder === undefined ? [] : [`Console          ${options.publicUrl ?? url}/console/`]),
+    ...(page === undefined ? [] : [`Console          ${page}`]),
     `Documentation    ${url}/docs`,
     `Metrics          ${metricsUrl ?? 'off'}`,
     ...(waits ? ['Publishing       waits for `epoch start`'] : []),

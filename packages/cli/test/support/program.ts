@@ -110,6 +110,8 @@ export function finished(child: ChildProcess): Promise<Finished> {
 export interface ServiceLine {
   readonly url: string
   readonly metricsUrl: string
+  /** The page, or a link that signs in to it. */
+  readonly console?: string
   readonly tenants?: readonly {
     readonly tenantId: string
     readonly name: string
